@@ -47,6 +47,9 @@ let package = Package(
         .trait(name: "SwiftLog", description: "LoggingMonitor, for swift-log"),
         .trait(name: "SwiftMetrics", description: "MetricsMonitor, for swift-metrics"),
         .trait(name: "SwiftDistributedTracing", description: "TracingInterceptor, for swift-distributed-tracing"),
+        // Codings of content, each with a system library; off unless asked for.
+        .trait(name: "Brotli", description: "answers in br are asked for and decoded, by libbrotli (libbrotli-dev)"),
+        .trait(name: "Zstd", description: "answers in zstd are asked for and decoded, by libzstd (libzstd-dev)"),
     ],
     dependencies: [
         // By the trait `Commands` alone: the command lines use the first, the load generator the second.
@@ -62,16 +65,14 @@ let package = Package(
         .target(name: "CPublicSuffixes"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        // Linked by their traits alone. They name no pkgConfig: SwiftPM warns of a missing one in every build.
+        .systemLibrary(name: "CBrotli"),
+        .systemLibrary(name: "CZstd"),
         // Below every room: hexadecimal digits, Base64, percent-encoding.
         .target(name: "TextCoding", exclude: ["README.md"], swiftSettings: strict),
         .target(name: "HTTP1", exclude: ["README.md"], swiftSettings: strict),
         .target(name: "Reactor", dependencies: ["CLinux"], exclude: ["README.md"], swiftSettings: strict),
-        .target(
-            name: "TLS",
-            dependencies: ["COpenSSL", "TextCoding"],
-            exclude: ["README.md"],
-            swiftSettings: strict
-        ),
+        .target(name: "TLS", dependencies: ["COpenSSL", "TextCoding"], exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "WebSocket",
             dependencies: ["CZlib", "TextCoding"],
@@ -86,7 +87,11 @@ let package = Package(
         ),
         .target(
             name: "HTTPEngine",
-            dependencies: ["Reactor", "HTTPSemantics", "HTTP1", "TLS", "WebSocket", "TextCoding", "CZlib"],
+            dependencies: [
+                "Reactor", "HTTPSemantics", "HTTP1", "TLS", "WebSocket", "TextCoding", "CZlib",
+                .target(name: "CBrotli", condition: .when(traits: ["Brotli"])),
+                .target(name: "CZstd", condition: .when(traits: ["Zstd"])),
+            ],
             exclude: ["README.md"],
             swiftSettings: strict
         ),
@@ -113,7 +118,7 @@ let package = Package(
         ),
         // Images, caches and signs of progress: a product of its own, which no request needs.
         .target(name: "UncurlExtras", dependencies: ["Uncurl", "CZlib"], swiftSettings: strict),
-        // FoundationXML links libxml2: a product of its own, for who wants it.
+        // FoundationXML links libxml2: a product of its own, so that other programs are spared it.
         .target(name: "UncurlXML", dependencies: ["Uncurl"], swiftSettings: strict),
         .target(name: "UncurlTestKit", dependencies: ["Uncurl"], swiftSettings: strict),
         .target(
@@ -143,7 +148,7 @@ let package = Package(
             name: "LoadGenerator",
             dependencies: [
                 "TextCoding",
-                "HTTPEngine", "HTTPSemantics", "TLS", "TestServer", "Reactor", "HTTP1", "CLinux", "CZlib",
+                "HTTPEngine", "HTTPSemantics", "WebSocket", "TLS", "TestServer", "Reactor", "HTTP1", "CLinux", "CZlib",
                 .product(name: "Histogram", package: "hdrhistogram-swift", condition: .when(traits: ["Commands"])),
             ],
             swiftSettings: strict
@@ -286,16 +291,20 @@ let package = Package(
             ],
             swiftSettings: testing
         ),
+        // Everything that reads what others have written; the fuzzer compiles the same readers.
+        .testTarget(
+            name: "FuzzTests",
+            dependencies: [
+                "UncurlExtras", "UncurlTestKit", "TestServer", "LoadReports", "LocustWorker", "TestSupport",
+            ],
+            swiftSettings: testing
+        ),
         .testTarget(
             name: "UncurlExtrasTests",
             dependencies: ["UncurlExtras", "UncurlTestKit", "FacadeTestSupport", "TestServer", "TestSupport"],
             swiftSettings: testing
         ),
-        .testTarget(
-            name: "UncurlXMLTests",
-            dependencies: ["UncurlXML", "FacadeTestSupport"],
-            swiftSettings: testing
-        ),
+        .testTarget(name: "UncurlXMLTests", dependencies: ["UncurlXML", "FacadeTestSupport"], swiftSettings: testing),
         .testTarget(
             name: "UncurlTestKitTests",
             dependencies: ["UncurlTestKit", "FacadeTestSupport", "TestServer", "TestSupport"],
@@ -354,9 +363,10 @@ let package = Package(
     ]
 )
 
-// `./dev test ROOM` builds that room's tests alone.
-if let room = Context.environment["UNCURL_ROOM"] {
-    package.targets.removeAll { $0.type == .test && $0.name != room + "Tests" }
+// `./dev test ROOM` builds that room's tests alone, `./dev mutations` those of several.
+if let rooms = Context.environment["UNCURL_ROOM"] {
+    let wanted = rooms.split(separator: ",").map { "\($0)Tests" }
+    package.targets.removeAll { $0.type == .test && !wanted.contains($0.name) }
 }
 
 // `./dev dropin` alone: the module that an installed FoundationNetworking is. Never in a package graph, where what is compiled before it would be
@@ -383,4 +393,8 @@ if Context.environment["UNCURL_DROPIN"] != nil {
     package.products.append(
         .library(name: "UncurlDropIn", type: .dynamic, targets: ["FoundationNetworking", "UncurlTestKit"])
     )
+}
+// Fuzz/run.sh alone: rooms that are no products.
+if Context.environment["UNCURL_FUZZ"] != nil {
+    package.products += [.library(name: "InnerRooms", targets: ["TextCoding", "LocustWorker"])]
 }

@@ -72,7 +72,8 @@ def main():
         },
         "packages": listed, "files": made,
         "relationships": [relation("SPDXRef-DOCUMENT", "DESCRIBES", root)]
-        + [relation(root, "CONTAINS", file["SPDXID"]) for file in made]
+        # Not CONTAINS, which SPDX keeps for packages whose every file was analysed.
+        + [relation(file["SPDXID"], "GENERATED_FROM", root) for file in made]
         + [relation(root, "DYNAMIC_LINK" if one["name"] in {name for name, _ in SYSTEM.values()} else "STATIC_LINK", one["SPDXID"])
            for one in listed[1:]],
     }

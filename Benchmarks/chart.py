@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Draws Benchmarks/cost.svg from what `./dev bench session` printed: CPU a request at 64 tasks, one bar a client.
 
-./dev bench chart [OUTPUT]. OUTPUT is a file with the benchmark's output; Benchmarks/session.txt if not given. The picture follows the reader's
-light or dark theme.
+./dev bench chart [OUTPUT [PICTURE]]. OUTPUT is a file with the benchmark's output, PICTURE the file that is drawn; Benchmarks/session.txt and
+Benchmarks/cost.svg if not given. The picture follows the reader's light or dark theme.
 """
 import os
 import re
@@ -26,7 +26,15 @@ def costs(text):
     return {name: found[name] for name in LABELS if name in found}
 
 
-def picture(values):
+def rounds(text):
+    """How many times each program ran, in turn with the others."""
+    found = re.search(r"medians of (\d+) rounds", text)
+    if not found:
+        raise SystemExit("chart: the output does not say of how many rounds its medians are")
+    return int(found.group(1))
+
+
+def picture(values, count):
     most = max(values.values())
     height = ROW * len(values) + 62
     lines = [
@@ -39,7 +47,7 @@ def picture(values):
         "@media (prefers-color-scheme: dark) { text { fill: #e6edf3 } .small { fill: #9198a1 }",
         "  .ours { fill: #3fb97f } .theirs { fill: #6e7681 } }",
         "</style>",
-        f'<text x="0" y="18">CPU a request, 64 at a time (µs, less is better)</text>',
+        '<text x="0" y="18">CPU a request, 64 at a time (µs, less is better)</text>',
     ]
     for index, (name, value) in enumerate(values.items()):
         top = 34 + index * ROW
@@ -48,7 +56,7 @@ def picture(values):
         lines.append(f'<text x="{LEFT - 10}" y="{top + 17}" text-anchor="end">{LABELS[name]}</text>')
         lines.append(f'<rect class="{kind}" x="{LEFT}" y="{top + 2}" width="{length:.1f}" height="{ROW - 12}" rx="3"/>')
         lines.append(f'<text x="{LEFT + length + 8:.1f}" y="{top + 17}">{value:g}</text>')
-    lines.append(f'<text class="small" x="0" y="{height - 10}">Drawn by ./dev bench chart from one run of ./dev bench session.</text>')
+    lines.append(f'<text class="small" x="0" y="{height - 10}">Medians of {count} rounds in turn on a noisy machine of two cores (./dev bench session): compare the ratios.</text>')
     return "\n".join(lines + ["</svg>"]) + "\n"
 
 
@@ -57,10 +65,12 @@ def main():
     if not os.path.exists(source):
         raise SystemExit(f"chart: no {source}: ./dev bench session | tee {source} makes it")
     with open(source, encoding="utf-8") as f:
-        values = costs(f.read())
-    with open(os.path.join(HERE, "cost.svg"), "w", encoding="utf-8") as f:
-        f.write(picture(values))
-    print("Benchmarks/cost.svg: " + ", ".join(f"{name} {value:g} µs" for name, value in values.items()))
+        text = f.read()
+    values = costs(text)
+    target = sys.argv[2] if len(sys.argv) > 2 else os.path.join(HERE, "cost.svg")
+    with open(target, "w", encoding="utf-8") as f:
+        f.write(picture(values, rounds(text)))
+    print(f"{os.path.relpath(target)}: " + ", ".join(f"{name} {value:g} µs" for name, value in values.items()))
 
 
 if __name__ == "__main__":

@@ -16,6 +16,16 @@ let package = Package(
         .executableTarget(name: "FuzzMessages", dependencies: ["MessageProperty"]),
         .target(name: "WebSocketProperty", dependencies: [.product(name: "WebSocket", package: "uncurl")]),
         .executableTarget(name: "FuzzWebSocket", dependencies: ["WebSocketProperty"]),
+        // Everything else that reads what others have written; the environment names the reader.
+        .target(
+            name: "Readers",
+            dependencies: [
+                "HTTP1", "HTTPSemantics", "Reactor", "TLS", "WebSocket", "HTTPEngine", "URLLoading", "Uncurl",
+                "UncurlExtras",
+                "UncurlTestKit", "TestServer", "LoadGenerator", "LoadReports", "InnerRooms",
+            ].map { .product(name: $0, package: "uncurl") }
+        ),
+        .executableTarget(name: "FuzzReader", dependencies: ["Readers"]),
         // No fuzzer: a long walk through every fault (./dev soak, ./dev bench stale).
         .executableTarget(
             name: "Soak",

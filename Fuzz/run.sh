@@ -1,37 +1,107 @@
 #!/bin/sh
-# Fuzzes one target for a number of seconds: run.sh TARGET SECONDS, for instance run.sh FuzzSplit 60.
+# Fuzzes: run.sh TARGET SECONDS, or run.sh all SECONDS for each target in turn, or run.sh coverage for what the inputs found so far reach.
+# A target is a program of its own (FuzzSplit), or one of the readers of the program FuzzReader (set-cookie).
 # Finds go to corpus.work/; a failing input is written here as crash-…: name it for its cause and move it to
-# FailCases/TARGET, where the plain tests replay it. Inputs are up to 128 KiB long, and one that takes more than five seconds fails:
-# what takes quadratic time shows in long inputs alone.
+# FailCases/TARGET, where the plain tests replay it. Inputs are up to 128 KiB long, and one that takes more than five seconds fails (a reader's: more
+# than 100 ms for each 64 KiB): what takes quadratic time shows in long inputs alone.
 set -eu
 cd "$(dirname "$0")"
-target=${1:?usage: run.sh TARGET SECONDS}
-seconds=${2:?usage: run.sh TARGET SECONDS}
+
+# The readers see what their rooms keep to themselves.
+export UNCURL_FUZZ=1
+# Without this a crash starts swift-backtrace, which outlives us and keeps our pipes open.
+export SWIFT_BACKTRACE=enable=no
+# What the toolchain's Foundation leaves allocated is not ours.
+export LSAN_OPTIONS="suppressions=$PWD/../Tests/sanitizer-leaks.supp"
+
+product() {
+    case "$1" in
+        Fuzz*) echo "$1" ;;
+        *) echo FuzzReader ;;
+    esac
+}
+
 # SwiftPM hands the two sanitizers on in an order of its own, another one from target to target, and where `address` comes
 # last the compiler leaves the coverage out: a fuzzer that runs, sees nothing of what it does, and finds nothing. A third
 # flag behind both settles it.
-swift build -c release --product "$target" --sanitize address --sanitize fuzzer -Xswiftc -sanitize=fuzzer >&2
-binary="$(swift build -c release --show-bin-path)/$target"
-# The executable alone has some twenty; with the rooms below it there are thousands.
-counters=$("$binary" -runs=0 2>&1 | sed -n 's/.*modules *(\([0-9]*\) inline.*/\1/p')
-if [ "${counters:-0}" -lt 500 ]; then
-    echo "run.sh: $target was built without coverage: ${counters:-0} counters" >&2
-    exit 1
-fi
-mkdir -p "corpus.work/$target" "Corpus/$target" "FailCases/$target"
+build() {
+    swift build -c release --product "$1" --sanitize address --sanitize fuzzer -Xswiftc -sanitize=fuzzer -Xswiftc -enable-testing >&2
+}
+
 # Each seed once more, repeated to 64 KiB: by itself the fuzzer seldom makes its inputs that long.
-mkdir -p "corpus.long/$target"
-for seed in "Corpus/$target"/*; do
-    [ -s "$seed" ] || continue
-    long="corpus.long/$target/${seed##*/}"
-    cp "$seed" "$long"
-    while [ "$(wc -c <"$long")" -lt 65536 ]; do
-        cat "$long" "$long" >"$long.twice"
-        mv "$long.twice" "$long"
+lengthen() {
+    mkdir -p "corpus.work/$1" "Corpus/$1" "FailCases/$1" "corpus.long/$1"
+    for seed in "Corpus/$1"/*; do
+        [ -s "$seed" ] || continue
+        long="corpus.long/$1/${seed##*/}"
+        cp "$seed" "$long"
+        while [ "$(wc -c <"$long")" -lt 65536 ]; do
+            cat "$long" "$long" >"$long.twice"
+            mv "$long.twice" "$long"
+        done
     done
-done
-# Without this a crash starts swift-backtrace, which outlives us and keeps our pipes open.
-export SWIFT_BACKTRACE=enable=no
-exec nice "$binary" \
-    -max_total_time="$seconds" -dict=http.dict -rss_limit_mb=1024 -timeout=5 -max_len=131072 -print_final_stats=1 \
-    "corpus.work/$target" "Corpus/$target" "corpus.long/$target" "FailCases/$target"
+}
+
+fuzz() {
+    binary="$(swift build -c release --show-bin-path)/$(product "$1")"
+    # The executable alone has some twenty; with the rooms below it there are thousands.
+    counters=$(READER="$1" "$binary" -runs=0 2>&1 | sed -n 's/.*modules *(\([0-9]*\) inline.*/\1/p')
+    if [ "${counters:-0}" -lt 500 ]; then
+        echo "run.sh: $1 was built without coverage: ${counters:-0} counters" >&2
+        return 1
+    fi
+    lengthen "$1"
+    READER="$1" nice "$binary" \
+        -max_total_time="$2" -dict=http.dict -rss_limit_mb=1024 -timeout=5 -max_len=131072 -print_final_stats=1 \
+        "corpus.work/$1" "Corpus/$1" "corpus.long/$1" "FailCases/$1"
+}
+
+# A line a target; all are tried, whatever is found.
+all() {
+    failed=0
+    for target in Corpus/*; do product "${target#Corpus/}"; done | sort -u | while read -r program; do build "$program"; done
+    for target in Corpus/*; do
+        target=${target#Corpus/}
+        log="corpus.work/$target.log"
+        mkdir -p corpus.work
+        result=fine
+        fuzz "$target" "$1" >"$log" 2>&1 || { result="FOUND: see Fuzz/$log"; failed=1; }
+        runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+        slowest=$(sed -n 's/^stat::slowest_unit_time_sec: *//p' "$log")
+        edges=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -1)
+        printf '%-22s %12s runs  %7s edges  slowest %s s  %s\n' "$target" "${runs:-?}" "${edges:-?}" "${slowest:-?}" "$result"
+    done
+    return $failed
+}
+
+# How many lines of each reader's file the inputs reach that are stored and that were found; below 80 % is marked.
+coverage() {
+    swift build -c release --product FuzzReader --scratch-path .build-coverage --sanitize fuzzer -Xswiftc -sanitize=fuzzer \
+        -Xswiftc -enable-testing -Xswiftc -profile-generate -Xswiftc -profile-coverage-mapping >&2
+    binary="$(swift build -c release --scratch-path .build-coverage --show-bin-path)/FuzzReader"
+    tools=$(dirname "$(readlink -f "$(command -v swift)")")
+    profile=$(mktemp -d)
+    READER=list "$binary" | while read -r reader source; do
+        lengthen "$reader"
+        READER="$reader" LLVM_PROFILE_FILE="$profile/raw" "$binary" -runs=0 -max_len=131072 \
+            "corpus.work/$reader" "Corpus/$reader" "FailCases/$reader" >/dev/null 2>&1
+        "$tools/llvm-profdata" merge "$profile/raw" -o "$profile/merged"
+        "$tools/llvm-cov" export -summary-only -instr-profile "$profile/merged" "$binary" "$(readlink -f "../Sources/$source.swift")" \
+            | python3 -c '
+import json, sys
+lines = json.load(sys.stdin)["data"][0]["totals"]["lines"]
+print("%-22s %5.1f %% of %4d lines of %s%s" % (
+    sys.argv[1], lines["percent"], lines["count"], sys.argv[2], "" if lines["percent"] >= 80 else "  (below 80 %)"))' "$reader" "$source"
+    done
+    rm -rf "$profile"
+}
+
+case "${1:?usage: run.sh TARGET SECONDS | all SECONDS | coverage}" in
+    all) all "${2:?usage: run.sh all SECONDS}" ;;
+    coverage) coverage ;;
+    *)
+        seconds=${2:?usage: run.sh TARGET SECONDS}
+        build "$(product "$1")"
+        fuzz "$1" "$seconds"
+        ;;
+esac

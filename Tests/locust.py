@@ -193,6 +193,27 @@ def reconnect(stack, volley, url):
     return {"total": second.total(), "alive": process.poll() is None, "said": said(process)}
 
 
+def orphan(stack, volley, url):
+    """The master ends without a word in the middle of a test: with --orphan stop the load does, too."""
+
+    def count():
+        """Requests so far, this one too."""
+        return int(urllib.request.urlopen(re.sub("/bytes.*", "/count", url), timeout=10).read())
+
+    master = Master(stack)
+    process = worker(stack, volley, master, url, "--orphan", "stop")
+    wait_for(lambda: master.workers("ready"), "a worker")
+    master.post("/swarm", user_count=2, spawn_rate=2, host="")
+    wait_for(lambda: master.total() > 0, "requests")
+    master.process.kill()
+    master.process.wait()
+    wait_for(lambda: "the load has stopped" in said(process), "the end of the load")
+    looks = [count() for _ in range(200)]
+    again = Master(stack, port=master.port)
+    wait_for(lambda: again.workers("ready"), "the worker again")
+    return {"asked": looks[-1] - looks[0], "looks": len(looks) - 1, "alive": process.poll() is None}
+
+
 def host(stack, volley, url):
     """Neither the worker nor the locustfile names a URL: the master's --host is it; nor that: the page says so."""
     master = Master(stack)

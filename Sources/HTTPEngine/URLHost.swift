@@ -1,33 +1,35 @@
 public import Reactor
 
-/// A host as a URL may name it: a registered name that DNS can carry, or an address in numbers.
+/// A host as a URL may name it: a registered name that DNS can carry, or a numeric address.
 ///
-/// The one rule for hosts: ``Origin`` and ``HTTPURL`` take what this takes, so that the host seen is the host used.
+/// This is the one rule for hosts: ``Origin`` and ``HTTPURL`` accept what it accepts, so that the host that is shown is
+/// the host that is used.
 public enum URLHost: Hashable, Sendable {
-    /// Lower case (RFC 3986 §6.2.2.1). A trailing dot is kept: it is another name to the resolver's search list.
+    /// A name in lower case (RFC 3986 §6.2.2.1). A trailing dot is kept: it is another name to the resolver's search
+    /// list.
     case name(String)
     /// An IPv4 address in four decimal parts.
     case v4(IPv4Address)
-    /// With a scope only if the caller named one; a URL cannot (RFC 9110 §4.2.1 knows no zones).
+    /// An IPv6 address. It has a scope only if the caller named one; a URL cannot (RFC 9110 §4.2.1 has no zones).
     case v6(IPv6Address)
 
-    /// What is wrong with a host. Offsets are octets from its start, from 0.
+    /// The fault of a host. Offsets are octets from its start, from 0.
     public enum Problem: Error, Hashable, Sendable {
         /// The host has no characters.
         case empty
-        /// A character that no host has.
+        /// A character that no host may have.
         case character(Unicode.Scalar, at: Int)
         /// A label is empty or has more than 63 octets, or the name has more than 253 (RFC 1035 §2.3.4).
         case length
-        /// The last label is a number and the whole is no IPv4 address in four parts: `127.1`, `0x7f.1` and `010.0.0.1`
+        /// The last label is a number and the whole is no IPv4 address of four parts: `127.1`, `0x7f.1` and `010.0.0.1`
         /// mean different hosts to different programs.
         case number
-        /// Brackets, or colons, around what is no IPv6 address.
+        /// The text has brackets or colons, and is no IPv6 address.
         case ipv6Literal
     }
 
-    /// - Parameter text: IPv6 with or without its brackets. Nothing is decoded: a percent sign is refused outside of a
-    ///   zone (RFC 4007 §11), and so is what is not ASCII.
+    /// - Parameter text: IPv6 with or without its brackets. Nothing is decoded: a percent sign is refused outside a
+    ///   zone (RFC 4007 §11), and so is anything that is not ASCII.
     public init(_ text: String) throws(Problem) {
         if text.hasPrefix("[") || text.utf8.contains(UInt8(ascii: ":")) {
             let isBracketed = text.hasPrefix("[") && text.hasSuffix("]")
@@ -42,8 +44,8 @@ public enum URLHost: Hashable, Sendable {
         }
     }
 
-    /// RFC 1123 §2.1, with the underscore that names of services have: a part of RFC 3986's reg-name, whose other
-    /// characters no host has, but other parsers take for ends of the host.
+    /// Checks a name (RFC 1123 §2.1), with the underscore that names of services have. This is a part of RFC 3986's
+    /// reg-name, whose other characters no host has, but other parsers take for ends of the host.
     private static func name(_ text: String) throws(Problem) -> String {
         var offset = 0
         for scalar in text.unicodeScalars {
@@ -63,7 +65,7 @@ public enum URLHost: Hashable, Sendable {
 }
 
 extension URLHost: CustomStringConvertible {
-    /// As it stands in a URL: IPv6 in brackets, without its zone (RFC 6874 §4).
+    /// The host as it is in a URL: IPv6 in brackets, without its zone (RFC 6874 §4).
     public var description: String {
         switch self {
         case .name(let name): name
@@ -72,7 +74,7 @@ extension URLHost: CustomStringConvertible {
         }
     }
 
-    /// As the resolver takes it: without brackets, with the zone.
+    /// The host for the resolver: without brackets, with the zone.
     var bare: String {
         switch self {
         case .name(let name): name

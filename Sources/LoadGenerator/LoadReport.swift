@@ -9,7 +9,7 @@ public struct LoadReport: Sendable {
             self.histogram = histogram
         }
 
-        /// How many times were counted.
+        /// The number of times that were counted.
         public var count: UInt64 { histogram.count }
         /// Their sum divided by their number, to the nanosecond.
         public var mean: Duration { .nanoseconds(Int64(clamping: histogram.sum / max(1, histogram.count))) }
@@ -25,7 +25,7 @@ public struct LoadReport: Sendable {
         }
     }
 
-    /// What the reports are made of.
+    /// The result that the reports are made of.
     package let result: RunResult
 
     init(_ result: RunResult) { self.result = result }
@@ -40,7 +40,7 @@ public struct LoadReport: Sendable {
     public var httpErrors: UInt64 { result.metrics.httpErrors }
     /// Requests that were sent and got no whole response in time, or a wrong one: one of ``sent`` each.
     public var failed: UInt64 { result.metrics.failed }
-    /// Under way when the run stopped.
+    /// The requests in progress when the run stopped.
     public var inFlight: UInt64 { result.metrics.inFlight }
     /// Attempts to connect that failed, in name look-up, TCP, proxy or TLS. No request was sent on them.
     public var connectionsFailed: UInt64 { result.metrics.connectionsFailed }
@@ -73,14 +73,14 @@ public struct LoadReport: Sendable {
     public var corrected: Latency? { Latency(result.metrics.schedule?.corrected) }
     /// With a rate: how late the load tester itself was in noticing that a request was due. Nil without a rate.
     public var sendLag: Latency? { Latency(result.metrics.schedule?.lag) }
-    /// What was counted of each name, where the requests have names.
+    /// The figures of each name, where the requests have names.
     public var names: [(name: String, completed: UInt64, errors: UInt64, latency: Latency?)] {
         zip(result.plan.requestNames.all, result.metrics.names).map { name, metrics in
             (name, metrics.completed, metrics.errors, Latency(metrics.latency))
         }
     }
 
-    /// Why the load tester, and not the server, set these figures; empty: it kept up.
+    /// Why the load tester, and not the server, set these figures. Empty if it kept up.
     public var generatorLimits: [String] { result.generatorLimits }
     /// `volley`'s exit status for this run: 0 all well; 3 the load tester did not keep up with the rate; 4 requests or
     /// connections failed, or nothing was completed; 5 some statuses were neither 2xx nor 3xx.

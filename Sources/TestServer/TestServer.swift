@@ -46,13 +46,20 @@ public final class TestServer: Sendable {
         isSecure = tls != nil
         let group = try EventLoopGroup(count: count, name: "test-server")
         let counters = group.loops.map { _ in ServerCounters() }
+        let uploads = ServerUploads()
         do throws(Errno) {
             var servers: [LoopBound<ServerLoop>] = []
             for (loop, own) in zip(group.loops, counters) {
                 servers.append(
                     try loop.perform {
                         let secure = tls.map { SecureScratch($0) }
-                        let shared = ServerScratch(options: options, secure: secure, counters: own, all: counters)
+                        let shared = ServerScratch(
+                            options: options,
+                            secure: secure,
+                            counters: own,
+                            all: counters,
+                            uploads: uploads
+                        )
                         return LoopBound(ServerLoop(loop, shared, all: group.loops), on: loop)
                     }
                 )
@@ -119,8 +126,8 @@ public final class TestServer: Sendable {
 
     // MARK: Counting
 
-    /// Requests whose head was read to its end. Counted before the response leaves, so whoever has
-    /// the response finds its request counted.
+    /// Requests whose head was read to its end. A request is counted before its response
+    /// leaves: a client that has the response finds it counted.
     public var requestCount: UInt64 { total(.requests) }
 
     /// Final responses whose last octet the kernel has taken.

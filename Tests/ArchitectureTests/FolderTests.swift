@@ -27,7 +27,7 @@ struct FolderTests {
             "Interceptors": ["Errors", "Fields", "Reachability", "Words"],
             "Hooks": ["Errors"],
             "Requests": [
-                "Answers", "Compression", "Fields", "Hooks", "Interceptors", "Multipart", "Parameters",
+                "Answers", "Compression", "Errors", "Fields", "Hooks", "Interceptors", "Multipart", "Parameters",
                 "RequestSerializers",
             ],
             "Monitors": ["Errors", "Hooks", "Requests"],
@@ -68,13 +68,14 @@ struct FolderTests {
             "Stores": ["Messages"],
             "Metrics": ["Messages"],
             "Bridges": ["Credentials", "Messages"],
-            "Downloads": ["Errors", "Stores"],
+            "Downloads": ["Errors", "Messages", "Stores"],
+            "Uploads": ["Messages", "Stores"],
             "Channels": ["Errors", "Messages"],
             "Captured": ["Errors"],
             // What a program sees, and what is kept for it.
             "Session": [
                 "Cache", "Channels", "Cookies", "Credentials", "Downloads", "Errors", "Messages", "Metrics",
-                "Questions",
+                "Questions", "Uploads",
             ],
             "Cache": ["Messages", "Session", "Stores"],
             "Cookies": ["Messages", "Session", "Stores"],
@@ -87,7 +88,7 @@ struct FolderTests {
                 "Cache", "Captured", "Channels", "Credentials", "Downloads", "Errors", "Messages", "Metrics",
                 "Questions", "Session",
             ],
-            "Background": ["Channels", "Downloads", "Errors", "Messages", "Session", "Stores", "Telling"],
+            "Background": ["Channels", "Downloads", "Errors", "Messages", "Session", "Stores", "Telling", "Uploads"],
             "Requests": ["Errors", "Messages", "Session", "Settings"],
             "Engine": [
                 "Background", "Connections", "Credentials", "Messages", "Requests", "Session", "Settings", "Telling",
@@ -103,7 +104,7 @@ struct FolderTests {
             "Tasks": [
                 "Background", "Cache", "Captured", "Channels", "Connections", "Credentials", "Downloads", "Engine",
                 "Errors", "LocalLoading", "Messages", "Metrics", "ProtocolClasses", "Questions", "Requests",
-                "Session", "Settings", "Stream", "Telling", "WebSocket",
+                "Session", "Settings", "Stores", "Stream", "Telling", "Uploads", "WebSocket",
             ],
         ],
         // Each folder is a part of HTTP's semantics.
@@ -117,6 +118,7 @@ struct FolderTests {
             "Forms": [],
             "Redirects": ["URLs"],
             "Resumption": [],
+            "Uploads": ["Redirects", "URLs"],
             "Retries": [],
         ],
         "UncurlExtras": [

@@ -19,6 +19,8 @@ struct RoomTests {
         "HTTPSemantics": ["TextCoding", "HTTP1", "TLS", "CPublicSuffixes"],
         "HTTPEngine": [
             "TextCoding", "HTTPSemantics", "Reactor", "HTTP1", "TLS", "WebSocket", "CZlib", "CLinux", "Synchronization",
+            // Behind package traits.
+            "CBrotli", "CZstd",
         ],
         // Foundation's loading classes: the lowest room that speaks Foundation.
         "URLLoading": [
@@ -49,8 +51,8 @@ struct RoomTests {
         "fetch": ["HTTPEngine", "HTTP1", "Reactor", "TLS", "Glibc"],
         // The load tester without its command line.
         "LoadGenerator": [
-            "TextCoding", "HTTPEngine", "HTTPSemantics", "HTTP1", "Reactor", "TLS", "TestServer", "CLinux", "CZlib",
-            "Glibc",
+            "TextCoding", "HTTPEngine", "HTTPSemantics", "WebSocket", "HTTP1", "Reactor", "TLS", "TestServer", "CLinux",
+            "CZlib", "Glibc",
             "Synchronization",
             "Histogram",
         ],
@@ -76,7 +78,9 @@ struct RoomTests {
     ]
 
     /// Rooms of C declarations alone.
-    private static let systemRooms: Set<String> = ["CLinux", "CPublicSuffixes", "CZlib", "COpenSSL"]
+    private static let systemRooms: Set<String> = [
+        "CBrotli", "CLinux", "CPublicSuffixes", "CZlib", "CZstd", "COpenSSL",
+    ]
 
     private static let files = SourceTree.sources
 

@@ -40,6 +40,11 @@ struct SharedFieldsTests {
             ("how many connections a swarm's master wants", ["wanted"]),
             ("when a connection may be opened: each outcome that costs one tells it", ["pacer"]),
         ],
+        "VirtualUserDriver": [
+            ("values that keep their own rules", ["resting"]),
+            ("whose request is being filled in: its user, its number and its variables", ["context"]),
+            ("which WebSockets are open: their side of the driver stands in a file of its own", ["sockets"]),
+        ],
         "TaskLoader": [
             ("a value: what every step is about", ["attempt"]),
             ("values that keep their own rules", ["delivery", "record"]),

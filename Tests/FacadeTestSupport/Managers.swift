@@ -27,7 +27,7 @@ extension RawServer {
     /// One connection that answers requests with these heads and contents, in order.
     public static func answering(_ answers: [String]) throws -> RawServer {
         try RawServer.start([
-            RawScript(answers.flatMap { [RawStep.receive(.headEnd), .send(Array($0.utf8))] } + [.finish])
+            RawScript(answers.flatMap { [RawStep.receive(.request), .send(Array($0.utf8))] } + [.finish])
         ])
     }
 

@@ -32,25 +32,7 @@ struct ContentDecoderTests {
         step: Int = .max,
         limits: DecodingLimits = DecodingLimits()
     ) throws -> [UInt8] {
-        let decoder = try #require(try ContentDecoder.make(for: encoding, limits: limits))
-        let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 1_000)
-        defer { buffer.deallocate() }
-        var output: [UInt8] = []
-        var start = 0
-        while start < input.count {
-            let end = min(input.count, start + min(step, input.count))
-            let piece = Array(input[start..<end])
-            var offset = 0
-            while true {
-                let count = try decoder.decode(piece.span, from: &offset, into: buffer)
-                if count == 0 { break }
-                output += buffer[..<count]
-            }
-            #expect(offset == piece.count)
-            start = end
-        }
-        try decoder.finish()
-        return output
+        try #require(try ContentDecoder.make(for: encoding, limits: limits)).decodeWhole(input, step: step)
     }
 
     private let text = (0..<5_000).flatMap { Array("line \($0 * 7919 % 1000)\n".utf8) }
@@ -77,7 +59,7 @@ struct ContentDecoderTests {
 
     @Test("unknown codings, identity and nothing at all leave the content as it is")
     func unknown() throws {
-        for encoding in ["br", "gzip, br", "identity", "", " , "] {
+        for encoding in ["sdch", "gzip, sdch", "identity", "", " , "] {
             #expect(try ContentDecoder.make(for: encoding, limits: DecodingLimits()) == nil)
         }
     }

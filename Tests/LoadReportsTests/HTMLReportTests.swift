@@ -48,7 +48,7 @@ struct HTMLReportTests {
     }
 
     @Test(
-        "a browser draws the four plots, in light and in dark, without a complaint",
+        "a browser draws the six plots, in light and in dark, without a complaint",
         .enabled(if: browser != nil, "no chromium here: ./dev test installs it"),
         arguments: [false, true]
     )
@@ -65,7 +65,9 @@ struct HTMLReportTests {
         ]
         let theme = isDark ? ["--blink-settings=preferredColorScheme=0"] : ["--blink-settings=preferredColorScheme=1"]
         let dump = try EndedProgram(browser, usual + theme + ["--dump-dom", "file://\(folder)/page.html"])
-        #expect(dump.out.components(separatedBy: "<svg").count == 5)
+        #expect(dump.out.components(separatedBy: "<svg").count == 7)
+        #expect(dump.out.contains("Latency histogram") && dump.out.contains("Statuses over time"))
+        #expect(dump.out.contains("class=\"bar\"") && dump.out.contains("class=\"status\""))
         #expect(dump.out.contains("Latency by percentile") && dump.out.contains("Throughput over time"))
         #expect(dump.out.components(separatedBy: "class=\"curve\"").count >= 7)
         #expect(!dump.out.contains("NaN"))

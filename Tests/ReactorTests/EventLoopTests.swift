@@ -263,6 +263,26 @@ struct EventLoopTests {
         #expect(Instant.current().nanoseconds(since: deadline) < 30_000_000_000)
     }
 
+    @Test("a message's time is not before the message was posted: a timer that it arms is not early")
+    func messageTime() throws {
+        let bench = try LoopBench()
+        let loop = bench.loop
+        let posted = Shared(Instant.never)
+        _ = loop.arm(
+            at: loop.now,
+            Alarm { _ in
+                // The turn grows old before the message is posted.
+                while Instant.current().nanoseconds(since: loop.now) < 1_000_000 {}
+                posted.change { $0 = .current() }
+                loop.post {
+                    #expect(loop.now >= posted.value)
+                    loop.stop()
+                }
+            })
+        bench.run()
+        #expect(posted.value < .never)
+    }
+
     @Test("a timer may arm and cancel others from within its call")
     func nestedTimers() throws {
         let bench = try LoopBench()

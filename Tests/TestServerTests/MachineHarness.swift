@@ -21,8 +21,15 @@ final class MachineHarness {
     private var machine: ServerMachine
     private(set) var sent: [UInt8] = []
 
-    init(_ options: ServerOptions = ServerOptions()) {
-        scratch = ServerScratch(options: options, secure: nil, counters: counters, all: [counters])
+    /// - Parameter uploads: what several connections share.
+    init(_ options: ServerOptions = ServerOptions(), uploads: ServerUploads = ServerUploads()) {
+        scratch = ServerScratch(
+            options: options,
+            secure: nil,
+            counters: counters,
+            all: [counters],
+            uploads: uploads
+        )
         machine = ServerMachine(limits: options.limits)
     }
 

@@ -23,6 +23,24 @@ struct RawServerTests {
         #expect(try server.waitForConnections(4).count == 4)
     }
 
+    @Test("a request is whole with its content, of a length or in chunks, and the next one begins behind it")
+    func wholeRequests() throws {
+        let server = try RawServer.start([[.receive(.request), .send("a"), .startOver]])
+        defer { server.stop() }
+        let client = try RawClient(server.address)
+        for whole in [
+            "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nfour", request,
+            "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
+        ] {
+            let steps = (server.connections.first?.stepsDone ?? 0)
+            try client.send(String(whole.dropLast(1)))
+            try server.waitForBytes(whole.utf8.count - 1, on: 0)
+            #expect((server.connections.first?.stepsDone ?? 0) == steps)
+            try client.send(String(whole.suffix(1)))
+            #expect(try client.receive(1) == Array("a".utf8))
+        }
+    }
+
     @Test("what the client sends is recorded byte for byte, with its FIN")
     func records() throws {
         let server = try RawServer.start()

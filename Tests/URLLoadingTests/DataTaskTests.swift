@@ -13,7 +13,7 @@ struct DataTaskTests {
 
     private func url(_ path: String) -> URL { URL(string: server.url(path))! }
 
-    @Test("a function that waits gets content and response")
+    @Test("a function that waits returns content and response")
     func awaited() async throws {
         let session = URLSession(configuration: .isolated)
         let (data, response) = try await session.data(from: url("/bytes/1000"))
@@ -35,13 +35,13 @@ struct DataTaskTests {
         #expect(data > 0)
     }
 
-    @Test("a status that says no is an answer, not an error")
+    @Test("an error status is an answer, not an error")
     func notFound() async throws {
         let (_, response) = try await URLSession(configuration: .isolated).data(from: url("/status/404"))
         #expect((response as? HTTPURLResponse)?.statusCode == 404)
     }
 
-    @Test("a completion handler gets the whole, on the delegate queue; the task says it is over")
+    @Test("a completion handler gets the whole content on the delegate queue, and the task is completed")
     func handler() async throws {
         let queue = OperationQueue()
         let session = URLSession(configuration: .isolated, delegate: nil, delegateQueue: queue)
@@ -74,7 +74,7 @@ struct DataTaskTests {
         session.finishTasksAndInvalidate()
     }
 
-    @Test("the disposition counts: cancel ends the task, and no content is told")
+    @Test("the disposition cancel ends the task, and no content is told")
     func cancelledByDisposition() async throws {
         var answers = Recorder.Answers()
         answers.disposition = .cancel
@@ -85,7 +85,7 @@ struct DataTaskTests {
         #expect(recorder.events == ["created", "response 200", "metrics", "end -999"])
     }
 
-    @Test("a delegate that prefers the whole gets it at once; of an answer that breaks off it gets nothing")
+    @Test("a delegate that prefers the whole content gets it at once, and nothing of an answer that breaks off")
     func atOnce() async throws {
         let pieces = Mutex<[Int]>([])
         var answers = Recorder.Answers()
@@ -107,7 +107,7 @@ struct DataTaskTests {
         #expect(pieces.withLock { $0 } == [3_000_000])
     }
 
-    @Test("a task becomes a download by its disposition, and keeps its number")
+    @Test("a task becomes a download by its disposition, and keeps its identifier")
     func becomesDownload() async throws {
         var answers = Recorder.Answers()
         answers.disposition = .becomeDownload
@@ -175,7 +175,7 @@ struct DataTaskTests {
         #expect(recorder.events.first { $0.hasPrefix("response") } == "response 302")
     }
 
-    @Test("Basic: the delegate is asked once, and the next request carries the answer unasked")
+    @Test("Basic: the delegate is asked once, and the next request carries the credentials without a challenge")
     func basic() async throws {
         var answers = Recorder.Answers()
         answers.challenge = { _ in
@@ -192,7 +192,7 @@ struct DataTaskTests {
         #expect(recorder.events.filter { $0.hasPrefix("challenge") }.count == 1)
     }
 
-    @Test("a wrong password is asked for three times, then the 401 is the answer")
+    @Test("after three wrong passwords the 401 is the answer")
     func wrongPassword() async throws {
         var answers = Recorder.Answers()
         answers.challenge = { challenge in
@@ -208,7 +208,7 @@ struct DataTaskTests {
         #expect(recorder.events.filter { $0.hasPrefix("challenge") }.count == 3)
     }
 
-    @Test("an answer that may be stored is served from memory the next time")
+    @Test("an answer that may be stored is served from memory to the next request")
     func cached() async throws {
         let session = URLSession(configuration: .isolated)
         let (first, _) = try await session.data(from: url("/cache/60"))
@@ -223,14 +223,14 @@ struct DataTaskTests {
         #expect(server.requestCount == before + 1)
     }
 
-    @Test("cookies of an answer go with the next request")
+    @Test("cookies of an answer are sent with the next request")
     func cookies() async throws {
         let session = URLSession(configuration: .isolated)
         let (data, _) = try await session.data(from: url("/cookies/set?taste=sweet"))
         #expect(String(decoding: data, as: UTF8.self).contains("sweet"))
     }
 
-    @Test("uploads from memory, from a file and from a stream arrive whole")
+    @Test("uploads from memory, from a file and from a stream arrive complete")
     func uploads() async throws {
         let session = URLSession(configuration: .isolated)
         var request = URLRequest(url: url("/upload"))
@@ -248,7 +248,7 @@ struct DataTaskTests {
         #expect(third == answer)
     }
 
-    @Test("a delegate of an awaited download's own hears how much has been written; the file is the caller's")
+    @Test("the task delegate of an awaited download hears how much is written; the file belongs to the caller")
     func awaitedProgress() async throws {
         let recorder = Recorder()
         let session = URLSession(configuration: .isolated)
@@ -278,7 +278,7 @@ struct DataTaskTests {
         #expect(lines == 5)
     }
 
-    @Test("data: and file: URLs are loaded from here")
+    @Test("data: and file: URLs are loaded locally")
     func local() async throws {
         let session = URLSession(configuration: .isolated)
         let (text, response) = try await session.data(
@@ -295,7 +295,7 @@ struct DataTaskTests {
         #expect(about.mimeType == "application/json")
     }
 
-    @Test("a suspended task stops, and goes on without a byte lost or doubled")
+    @Test("a suspended task stops, and goes on with no byte lost or doubled")
     func suspended() async throws {
         let gate = DispatchSemaphore(value: 0)
         var answers = Recorder.Answers()
@@ -318,7 +318,7 @@ struct DataTaskTests {
         #expect(recorder.events.filter { $0.hasPrefix("response") }.count == 1)
     }
 
-    @Test("an invalidated session's tasks fail; the delegate is told, and let go of")
+    @Test("an invalidated session's tasks fail; its delegate is told and released")
     func invalidated() async throws {
         weak var weakly: Recorder?
         do {
@@ -338,7 +338,7 @@ struct DataTaskTests {
 
 @Suite("Contents of URLs", .timeLimit(.minutes(5)))
 struct RemoteContentsTests {
-    @Test("Data and String are read from http URLs; an answer that says no is an error")
+    @Test("Data and String are read from http URLs; an error status is an error")
     func contents() throws {
         let server = try TestServer.start()
         let (bytes, page) = (URL(string: server.url("/bytes/5000"))!, URL(string: server.url("/encoding/utf8"))!)

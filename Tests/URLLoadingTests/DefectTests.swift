@@ -61,7 +61,7 @@ struct DefectTests {
         #expect(server.requestCount == 0)
     }
 
-    @Test("cookies keep to their path, to https, and to their time")
+    @Test("cookies are sent by their path, only over https if secure, and until they expire")
     func cookieRules() async throws {
         let head = """
             HTTP/1.1 200 OK\r
@@ -117,7 +117,7 @@ struct DefectTests {
         #expect(!seen.contains("Authorization") && seen.contains("X-Kept: kept"))
     }
 
-    @Test("nor do the session's own secrets", arguments: ["Authorization", "Cookie"])
+    @Test("a redirect to another server carries none of the session's secrets", arguments: ["Authorization", "Cookie"])
     func sessionSecrets(name: String) async throws {
         let other = try RawServer.start([[.receive(.headEnd), .close]])
         let first = try raw([
@@ -137,7 +137,7 @@ struct DefectTests {
         #expect(asked.components(separatedBy: "\(name): secret\r\n").count == 3)
     }
 
-    @Test("a time limit of half a second is no limit of zero")
+    @Test("a time limit of half a second is not rounded down to zero")
     func fractions() async throws {
         var request = URLRequest(url: url("/get"))
         request.timeoutInterval = 0.5
@@ -149,7 +149,7 @@ struct DefectTests {
         #expect(ContinuousClock.now - start >= .milliseconds(500))
     }
 
-    @Test("the limit of the whole resource ends a body that keeps coming")
+    @Test("the time limit of the whole resource ends an answer that keeps coming")
     func resource() async throws {
         let configuration = URLSessionConfiguration.isolated
         configuration.timeoutIntervalForResource = 0.5
@@ -160,7 +160,7 @@ struct DefectTests {
         #expect(error?.code == .timedOut)
     }
 
-    @Test("the proxy dictionary counts")
+    @Test("the proxies of connectionProxyDictionary are used")
     func proxyDictionary() async throws {
         let configuration = URLSessionConfiguration.isolated
         let proxy = try raw(["HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nproxy"])
@@ -196,7 +196,7 @@ struct DefectTests {
         #expect(server.requestCount == 0)
     }
 
-    @Test("an upload of no data at all is a request without content")
+    @Test("an upload of empty data is a request without content")
     func uploadOfNil() async throws {
         var request = URLRequest(url: url("/post"))
         request.httpMethod = "POST"
@@ -250,7 +250,7 @@ struct DefectTests {
         for index in 0..<50 { try server.wait(for: index, "its end") { $0.sawFinish || $0.sawReset } }
     }
 
-    @Test("a session that is let go of goes, however its tasks told their end")
+    @Test("a session without references is released, however its tasks have told their end")
     func sessionsGo() async throws {
         weak var weakly: URLSession?
         do {
@@ -266,7 +266,7 @@ struct DefectTests {
         await until { weakly == nil }
     }
 
-    @Test("what a request says goes out as it is said, Host first")
+    @Test("a request's fields are sent as they were set, Host first")
     func requestHead() async throws {
         let server = try raw(["HTTP/1.1 204 No Content\r\n\r\n"])
         var request = URLRequest(url: URL(string: server.url("/a%20b?q=ä"))!)

@@ -3,7 +3,7 @@ import URLLoading
 
 @Suite("Names")
 struct NamesTests {
-    @Test("one import brings Foundation too, and our names win over its unavailable ones")
+    @Test("one import brings Foundation too, and our names take precedence over its unavailable ones")
     func oneImport() {
         let session: URLSession.Type = URLSession.self
         #expect(Data().isEmpty)

@@ -155,4 +155,35 @@ struct LeadTests {
             LeadCommand.arguments(of: ["volley", "lead", "--on", "a", "-c", "2", "--on=b", "u"]) == ["-c", "2", "u"]
         )
     }
+
+    @Test("a search and repeated runs are the whole's, and the same parts make all runs")
+    func several() throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let (report, starts) = (TemporaryFile(), TemporaryFile())
+        let part = "echo >> '\(starts.path)'; exec \(part)"
+        let line = [
+            "lead", "--on", part, "--on", part, "-T", "60s", "-c", "4", "-t", "1", "--format", "json=\(report.path)",
+        ]
+        let repeated = try EndedProgram(
+            built: "volley",
+            line + ["--repeat", "3", "-n", "40", server.url("/bytes/1")]
+        )
+        #expect(repeated.status == 0, "\(repeated.err)")
+        let document = try SavedReport(path: report.path).document
+        #expect(document["requests"]?["completed"]?.integer == 120 && server.requestCount == 120)
+        #expect(document["runs"]?.items.count == 3)
+        #expect(starts.text == "\n\n")
+        // No rate keeps this goal: each trial has half the rate of the one before.
+        let search = try EndedProgram(
+            built: "volley",
+            line + [
+                "--search-max", "p50<1ns", "--rate", "2", "-d", "100ms", "--drain", "60s", server.url("/bytes/1"),
+            ]
+        )
+        #expect(search.status == 2, "\(search.err)")
+        #expect(search.err.contains("search: 2.0/s") && search.err.contains("search: 1.0/s"), "\(search.err)")
+        #expect(search.err.contains("not good"))
+        #expect(starts.text == "\n\n\n\n")
+    }
 }

@@ -92,6 +92,18 @@ struct LocustWorkerTests {
         #expect((found["said"] as? String)?.contains("connecting again") == true)
     }
 
+    @Test("with --orphan stop the load ends with its master, and the worker waits for another")
+    func orphan() throws {
+        let server = try TestServer.start(loops: 1)
+        defer { server.stop() }
+        let found = try outcome("orphan", server.url("/bytes/128"))
+        // Each look at the count is a request, and no other came between.
+        #expect(found["asked"] as? Int == found["looks"] as? Int, "\(found)")
+        #expect(found["alive"] as? Bool == true)
+        let wrong = try EndedProgram(built: "volley", ["worker", "--master", "h", "--orphan", "x", server.url("/")])
+        #expect(wrong.err.contains("use stop or run"))
+    }
+
     @Test("the master's host is the last resort, and without it the master's page says what is missing")
     func host() throws {
         let server = try TestServer.start(loops: 1)

@@ -16,17 +16,28 @@ struct StreamTests {
         file.text.split(separator: "\n").dropFirst().map { $0.split(separator: ",", omittingEmptySubsequences: false) }
     }
 
-    @Test(
-        "intervals, requests and percentiles say the same as the report",
-        arguments: [[], ["--rate", "400"], ["--warmup", "300ms"]]
-    )
-    func agree(line: [String]) throws {
+    /// A run of a second in intervals of a quarter, and the files that it has written.
+    private func written(
+        _ line: [String]
+    ) throws -> (ended: EndedProgram, intervals: TemporaryFile, requests: TemporaryFile, report: TemporaryFile) {
         let (intervals, requests, report) = (TemporaryFile(), TemporaryFile(), TemporaryFile())
         let ended = try volley(
             ["-d", "1s", "-c", "6", "--interval", "250ms", "--format", "csv=\(intervals.path)"] + line
                 + ["--format", "requests=\(requests.path)", "--format", "json=\(report.path)", "--format", "hgrm"]
         )
         #expect([0, 3].contains(ended.status), "\(ended.err)")
+        return (ended, intervals, requests, report)
+    }
+
+    @Test(
+        "intervals, requests and percentiles say the same as the report",
+        arguments: [[], ["--rate", "400"], ["--warmup", "300ms"]]
+    )
+    func agree(line: [String]) throws {
+        var run = try written(line)
+        // A machine that stands still for most of a second leaves few intervals; it does so three times at most.
+        for _ in 0..<2 where lines(run.intervals).count < 3 { run = try written(line) }
+        let (ended, intervals, requests, report) = run
         let saved = try SavedReport(path: report.path)
         let completed = try #require(saved.document["requests"]?["completed"]?.integer)
         let rows = lines(intervals)

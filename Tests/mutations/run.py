@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """Breaks behaviour of Uncurl's on purpose, one rule at a time, and shows that a test of its inventory row fails.
 
-usage: run.py [ROW ...]      all rows of mutations.txt, or these
+usage: run.py [ROW ...]            all mutants of mutations.txt, or those of these rows
+       run.py --search [ROW ...]   breaks the code that the tests of a row reach, place by place, until a test of the row fails: for
+                                   all rows without a mutant, or these. What is found is kept in found.txt.
+       run.py --list               how many rows have a mutant, a place that was found, a test alone, or a reason
 
 All mutants are built into one test binary: each changed place asks at run time whether its mutant is on. The sources are
 changed for that and put back at the end; they must be as committed.
@@ -12,7 +15,9 @@ import signal
 import subprocess
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import rows as inventory
+
+ROOT = inventory.ROOT
 # A mutant whose test waits for what never comes has been found too.
 LONGEST = 75
 SWITCH = "Sources/Uncurl/Mutant.swift"
@@ -50,27 +55,52 @@ def mutants():
 
 
 def passes(tests, mutant=0):
-    """Whether the tests pass; one that takes too long does not."""
+    """Whether the tests pass; what takes too long does not."""
     command = [".build/debug/uncurlPackageTests.xctest", "--testing-library", "swift-testing",
                "--experimental-maximum-parallelization-width", "4", "--filter", tests]
-    environment = dict(os.environ, UNCURL_MUTANT=str(mutant), SWIFT_BACKTRACE="enable=no")
-    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                               start_new_session=True)
-    try:
-        said = process.communicate(timeout=LONGEST)[0].decode(errors="replace")
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        return False
-    if not re.search(r"Test run with [1-9]", said):
-        sys.exit("run.py: no test is named %s" % tests)
-    return process.returncode == 0
+    return inventory.passes(command, dict(os.environ, UNCURL_MUTANT=str(mutant), SWIFT_BACKTRACE="enable=no"), LONGEST)
+
+
+def summary():
+    """What is known of each row."""
+    rows, tests, found = inventory.rows(), inventory.tests(), inventory.kept()
+    written = {row for mutant in mutants() for row in mutant.rows}
+    kinds = {"a mutant": [], "a place that a search has found": [], "a test alone": [], "a reason": [], "nothing": []}
+    for row, cell in rows.items():
+        if cell.startswith("None: "):
+            kinds["a reason"].append(row)
+        elif row in written or row in found:
+            kinds["a mutant" if row in written else "a place that a search has found"].append(row)
+        else:
+            others = inventory.others(row, cell)
+            if others and all(other in written or other in found for other in others):
+                kinds["a place that a search has found"].append(row)
+            else:
+                kinds["a test alone" if row in tests or others else "nothing"].append(row)
+    print("%d rows" % len(rows))
+    for kind, those in kinds.items():
+        print("%4d have %s%s" % (len(those), kind, ": " + " ".join(those) if kind in ("a test alone", "nothing") and those else ""))
+
+
+def searched(wanted):
+    import search
+    written = {row for mutant in mutants() for row in mutant.rows}
+    chosen = [row for row, cell in inventory.rows().items() if not cell.startswith("None: ") and row in inventory.tests()]
+    chosen = [row for row in chosen if (row in wanted if wanted else row not in written)]
+    results = search.search(chosen)
+    inventory.keep(results)
+    print("%d of %d rows found" % (len(results), len(chosen)))
+    return 0 if len(results) == len(chosen) else 1
 
 
 def main():
     # However it ends, the sources are put back.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit("run.py: ended"))
+    if sys.argv[1:2] == ["--list"]:
+        return summary()
+    if sys.argv[1:2] == ["--search"]:
+        return searched(set(sys.argv[2:]))
     chosen = mutants()
     wanted = set(sys.argv[1:])
     if wanted:
@@ -82,7 +112,8 @@ def main():
         open(os.path.join(ROOT, SWITCH), "w", encoding="utf-8").write(SWITCH_TEXT)
         for mutant in chosen:
             mutant.apply()
-        built = subprocess.run(["swift", "build", "--build-tests"], cwd=ROOT, capture_output=True, text=True)
+        built = subprocess.run(["swift", "build", "--build-tests"], cwd=ROOT, capture_output=True, text=True,
+                               env=dict(os.environ, UNCURL_ROOM="Uncurl"))
         if built.returncode:
             sys.exit("run.py: the mutants do not compile:\n" + "\n".join(
                 line for line in built.stdout.split("\n") if "error:" in line))

@@ -32,8 +32,8 @@ public struct RequestParser: Sendable {
     /// A parser at the start of a connection.
     ///
     /// - Parameters:
-    /// - limits: what a client may make it hold.
-    /// - leniency: what clients may do that the grammar forbids.
+    ///   - limits: what a client may make it hold.
+    ///   - leniency: what clients may do that the grammar forbids.
     public init(limits: ParserLimits = ParserLimits(), leniency: Leniency = []) {
         self.limits = limits
         body = BodyDecoder(limits)

@@ -42,8 +42,8 @@ public struct ResponseParser: Sendable {
     /// A parser at the start of a connection; ``begin(answering:)`` must follow.
     ///
     /// - Parameters:
-    /// - limits: what a server may make it hold.
-    /// - leniency: what servers may do that the grammar forbids.
+    ///   - limits: what a server may make it hold.
+    ///   - leniency: what servers may do that the grammar forbids.
     public init(limits: ParserLimits = ParserLimits(), leniency: Leniency = []) {
         self.limits = limits
         body = BodyDecoder(limits)

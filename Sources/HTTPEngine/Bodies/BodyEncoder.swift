@@ -1,13 +1,13 @@
 internal import HTTP1
 
-/// Turns the parts of a streamed body into what the framing wants, and holds it to its word: a declared length
-/// that does not come true must never look like a whole message (RFC 9112 §6.3, HTTP desync).
+/// Turns the parts of a streamed body into what the framing needs, and checks them against the declared length: a body
+/// of another length must never look like a whole message (RFC 9112 §6.3, HTTP desync).
 struct BodyEncoder {
     /// What to do with a part.
     enum Step {
         /// Send these; the middle one is content.
         case send(before: [UInt8], content: [UInt8], after: [UInt8])
-        /// Send this, and the body is complete.
+        /// Send these bytes: they complete the body.
         case finish([UInt8])
         case ask
         case wait
@@ -16,7 +16,7 @@ struct BodyEncoder {
 
     private let declared: UInt64?
     private var framer: ContentFramer
-    /// Content taken from the source so far: where the next part begins.
+    /// How much content was taken from the source so far: the next part begins there.
     private(set) var offset: UInt64 = 0
 
     /// - Parameter length: nil for chunked framing.

@@ -1,15 +1,16 @@
 internal import HTTP1
 
-/// Frames a request's content: as it is where its length is known, in chunks where it is not (RFC 9112 §7.1).
+/// Frames a request's content: unchanged if its length is known, in chunks if not (RFC 9112 §7.1).
 struct ContentFramer {
     let isChunked: Bool
-    /// The line end of the last chunk, if the chunk has left without it: it goes out with what follows.
+    /// The line end of the last chunk, if the chunk was sent without it: it is sent with what follows.
     private var owed: [UInt8] = []
 
     /// - Parameter length: nil for chunks.
     init(length: UInt64?) { isChunked = length == nil }
 
-    /// What goes before and behind content that is sent along. Never for none: an empty chunk would end the body.
+    /// Returns what is sent before and after content. It must not be called with none: an empty chunk would end the
+    /// body.
     mutating func frame(_ content: [UInt8]) -> (before: [UInt8], content: [UInt8], after: [UInt8]) {
         guard isChunked else { return ([], content, []) }
         let before = begin(content.count)
@@ -17,17 +18,17 @@ struct ContentFramer {
         return (before, content, owed.take())
     }
 
-    /// The beginning of a chunk of `count` octets that are sent by themselves.
+    /// Returns the beginning of a chunk of `count` octets that are sent separately.
     mutating func begin(_ count: Int) -> [UInt8] {
         var line = owed.take()
         MessageSerializer.appendChunkHeader(count: count, to: &line)
         return line
     }
 
-    /// All octets of the chunk have left.
+    /// Notes that all octets of the chunk have been sent.
     mutating func endChunk() { MessageSerializer.appendChunkEnd(to: &owed) }
 
-    /// What ends the content.
+    /// Returns the end of the content.
     mutating func end(trailers: HTTPFields = HTTPFields()) throws(EngineError) -> [UInt8] {
         guard isChunked else { return [] }
         var bytes = owed.take()

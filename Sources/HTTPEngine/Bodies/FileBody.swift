@@ -1,46 +1,49 @@
 public import Reactor
 
-/// A regular file, or a range of one, as a request's content. Its length is fixed here: what is appended to the file
-/// later is not sent, and a file that has become shorter fails the exchange with
+/// A regular file, or a range of one, as a request's content. Its length is fixed here: bytes that are appended to the
+/// file later are not sent, and a file that has become shorter fails the exchange with
 /// ``EngineError/bodyLengthMismatch(declared:given:)`` and a reset, so that the server cannot take the part for the
 /// whole.
 public struct FileBody: Sendable {
-    /// Why a file is no body.
+    /// The reason why a file cannot be a body.
     public enum Problem: Error, Hashable, Sendable {
         /// The file cannot be opened.
         case unreadable(Errno)
-        /// A directory, a pipe, a device: what may wait belongs on a thread (``ThreadedBody``).
+        /// It is a directory, a pipe or a device: what may block must be read on a thread (``ThreadedBody``).
         case notRegular
-        /// The range ends behind the file's end.
+        /// The range ends after the file's end.
         case outOfRange(size: UInt64)
     }
 
     private enum Source: Sendable {
-        /// Opened again for each sending: a form of a thousand files holds no thousand descriptors.
+        /// The file is opened again for each sending, so a form of a thousand files does not hold a thousand
+        /// descriptors.
         case path(String, OpenFile.Identity)
         case open(OpenFile)
     }
 
     private let source: Source
-    /// Where in the file the content begins.
+    /// The offset in the file at which the content begins.
     public let offset: UInt64
-    /// Bytes of the file that are sent.
+    /// How many bytes of the file are sent.
     public let length: UInt64
 
-    /// Looks at the file now, and opens it each time it is sent; a different file under the same name fails the
-    /// exchange with ``EngineError/bodyFileReplaced``.
+    /// Checks the file now, and opens it each time it is sent. A different file under the same name fails the exchange
+    /// with ``EngineError/bodyFileReplaced``.
     ///
     /// - Parameters:
-    ///   - path: of a regular file.
-    ///   - range: in bytes; the whole file without.
+    ///   - path: the path of a regular file.
+    ///   - range: in bytes; nil for the whole file.
     public init(path: String, range: Range<UInt64>? = nil) throws(Problem) {
         let file = try FileBody.opening { () throws(OpenFile.Problem) in try OpenFile(path: path) }
         try self.init(.path(path, file.status.identity), file, range)
     }
 
+    /// Makes a body of an open file.
+    ///
     /// - Parameters:
-    ///   - descriptor: duplicated, and the caller's to close. Its position plays no part.
-    ///   - range: in bytes; the whole file without.
+    ///   - descriptor: it is duplicated, and the caller closes it. Its position is ignored.
+    ///   - range: in bytes; nil for the whole file.
     public init(descriptor: CInt, range: Range<UInt64>? = nil) throws(Problem) {
         let file = try FileBody.opening { () throws(OpenFile.Problem) in try OpenFile(duplicating: descriptor) }
         try self.init(.open(file), file, range)
@@ -53,6 +56,17 @@ public struct FileBody: Sendable {
         self.source = source
         offset = range.lowerBound
         length = range.upperBound - range.lowerBound
+    }
+
+    private init(_ source: Source, _ offset: UInt64, _ length: UInt64) {
+        self.source = source
+        self.offset = offset
+        self.length = length
+    }
+
+    /// The same file's content behind so many octets; nil where there are not so many.
+    package func dropping(_ count: UInt64) -> FileBody? {
+        count <= length ? FileBody(source, offset + count, length - count) : nil
     }
 
     /// For one sending. Called on the loop, as the reads that follow are: reads of files in the page cache do not wait.
@@ -90,7 +104,7 @@ extension FileBody.Problem: CustomStringConvertible {
         switch self {
         case .unreadable(let error): "the file cannot be read: \(error)"
         case .notRegular: "not a regular file"
-        case .outOfRange(let size): "the range ends behind the file’s \(size) bytes"
+        case .outOfRange(let size): "the range ends after the file’s \(size) bytes"
         }
     }
 }

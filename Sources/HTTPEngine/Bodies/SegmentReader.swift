@@ -1,28 +1,28 @@
 internal import HTTP1
 internal import Reactor
 
-/// How far one sending of a ``SegmentedBody`` has come. Holds one file open, or one thread busy, at a time. A segment
-/// that gives less or more than it has declared fails, before the framing could be broken by it.
+/// The progress of one sending of a ``SegmentedBody``. It holds one file open, or one thread busy, at a time. A segment
+/// that gives less or more than it has declared fails before it could break the framing.
 final class SegmentReader {
     enum Next {
-        /// The middle one is content; any of them may be empty.
+        /// The middle one is content; each of them may be empty.
         case send(before: [UInt8], content: [UInt8], after: [UInt8])
-        /// So many bytes of a file, from there on.
+        /// That many bytes of a file, from that offset on.
         case file(OpenFile, offset: UInt64, count: UInt64)
         /// Nothing yet: ``wake`` will be called.
         case later
-        /// The body is complete with these.
+        /// The body is complete with these bytes.
         case end([UInt8])
     }
 
-    /// What is being sent of the segment under way.
+    /// The segment that is being sent.
     private enum Current {
         case nothing
         case file(OpenFile, offset: UInt64, left: UInt64)
         case threaded(ThreadedBodySource, declared: UInt64?, given: UInt64)
     }
 
-    /// A file's chunk: as much as `sendfile` takes in a turn.
+    /// The length of a file's chunk: what `sendfile` takes in a turn.
     private static let chunk = UInt64(FilePortion.slice)
 
     private let body: SegmentedBody
@@ -30,19 +30,20 @@ final class SegmentReader {
     private var framer: ContentFramer
     private var index = 0
     private var current = Current.nothing
-    /// Bytes given so far.
+    /// How many bytes have been given so far.
     private var given: UInt64 = 0
-    /// Of a file, what has been promised by the chunk's header and not been given.
+    /// How many bytes of a file the chunk's header has announced and that have not been given yet.
     private var chunkLeft: UInt64 = 0
 
-    /// - Parameter wake: called on any thread when what ``next()`` found missing is there.
+    /// - Parameter wake: called on any thread when bytes are there that ``next()`` has waited for.
     init(_ body: SegmentedBody, wake: @escaping @Sendable () -> Void) {
         self.body = body
         self.wake = wake
         framer = ContentFramer(length: body.length)
     }
 
-    /// Bytes in memory count as given with this call; of a file's, ``advance(_:)`` says how many were.
+    /// Returns what is sent next. Bytes in memory count as given with this call; for a file, ``advance(_:)`` counts
+    /// them.
     func next() throws(EngineError) -> Next {
         while true {
             switch current {
@@ -81,7 +82,7 @@ final class SegmentReader {
         }
     }
 
-    /// `count` more bytes of the current file were given; none means that the file has become shorter.
+    /// Notes that `count` more bytes of the current file were given; 0 means that the file has become shorter.
     func advance(_ count: Int) throws(EngineError) {
         guard case .file(let file, let offset, let left) = current else { return }
         guard count > 0 else { throw .bodyLengthMismatch(declared: body.length ?? given + left, given: given) }
@@ -93,8 +94,8 @@ final class SegmentReader {
         if chunkLeft == 0 { framer.endChunk() }
     }
 
-    /// Returns what of it is in memory; empty segments are passed over, since an empty chunk would end the body (RFC
-    /// 9112 §7.1).
+    /// Begins a segment. Returns its bytes if they are in memory. Empty segments are skipped, since an empty chunk
+    /// would end the body (RFC 9112 §7.1).
     private func begin(_ segment: SegmentedBody.Segment) throws(EngineError) -> [UInt8]? {
         switch segment {
         case .bytes(let bytes):

@@ -1,5 +1,5 @@
-/// Content in pieces, sent one after the other as one: a form's boundaries in memory, its files from the disk, its
-/// streams from a thread.
+/// Content in pieces that are sent one after the other: a form's boundaries in memory, its files from disk, its streams
+/// from a thread.
 public struct SegmentedBody: Sendable {
     /// A piece of the content.
     public enum Segment: Sendable {
@@ -7,7 +7,7 @@ public struct SegmentedBody: Sendable {
         case bytes([UInt8])
         /// A file, or a range of one.
         case file(FileBody)
-        /// What a thread reads.
+        /// Content that a thread reads.
         case threaded(ThreadedBody)
 
         var length: UInt64? {
@@ -28,10 +28,10 @@ public struct SegmentedBody: Sendable {
 
     /// The pieces, in the order in which they are sent.
     public let segments: [Segment]
-    /// The sum of theirs; nil where one does not know its own, and the content goes chunked.
+    /// The sum of the segments' lengths; nil if one of them is unknown: then the content is sent in chunks.
     public let length: UInt64?
 
-    /// Nil if the lengths that are known do not fit into 63 bits, which no file system holds.
+    /// Nil if the sum of the known lengths does not fit into 63 bits, which no file system holds.
     public init?(_ segments: [Segment]) {
         var sum: UInt64 = 0
         for segment in segments {

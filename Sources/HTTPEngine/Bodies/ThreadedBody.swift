@@ -1,12 +1,12 @@
 public import Reactor
 
-/// Content from somewhere that makes its reader wait: a pipe, a slow disk, a stream of the user's. It is read on a
-/// thread of a pool, a little ahead of the socket, and never faster than the server takes it.
+/// Content from a source that may block: a pipe, a slow disk, a user's stream. It is read on a thread of a pool, a
+/// little ahead of the socket, and never faster than the server takes it.
 public struct ThreadedBody: Sendable {
-    /// For bodies that name no pool. Eight readers may wait at a time; the bodies of others then wait for one of these.
+    /// The pool of bodies that name none. Eight readers may block at a time; further bodies wait for one of these.
     public static let sharedPool = BlockingPool(name: "uncurl-body", threads: 8, queue: 1024)
 
-    /// Nil: the content goes chunked. A source that gives less or more fails the exchange.
+    /// The length; nil for content that is sent in chunks. A source that gives less or more fails the exchange.
     public let length: UInt64?
     /// Whether `open` gives the same content every time.
     public let isReplayable: Bool
@@ -16,9 +16,9 @@ public struct ThreadedBody: Sendable {
     /// - Parameters:
     ///   - length: in bytes; nil for content that is sent in chunks.
     ///   - replayable: whether `open` may be called again, for another sending.
-    ///   - pool: its threads read the content.
-    ///   - open: makes the reader for one sending, from the content's start; called on a thread of the pool.
-    ///     Again after a retry, if `replayable`, and whenever the request is started anew.
+    ///   - pool: the pool whose threads read the content.
+    ///   - open: makes the reader for one sending, from the content's start. It is called on a thread of the pool, once
+    ///     more after a retry if `replayable`, and whenever the request is started again.
     public init(
         length: UInt64?,
         replayable: Bool = false,
@@ -32,18 +32,18 @@ public struct ThreadedBody: Sendable {
     }
 }
 
-/// One pass through content that may have to be waited for. Used by one thread at a time, but for ``interrupt()``.
+/// Reads content once, and may block. One thread uses it at a time, except for ``interrupt()``.
 public protocol BlockingReader: AnyObject, Sendable {
-    /// The next bytes, at most `count` of them, waiting for at least one. Empty at the end, after which it is not
-    /// called again; nor after an error.
+    /// Returns the next bytes, at most `count`, and waits for at least one. Empty at the end. It is not called again
+    /// after the end or an error.
     func read(atMost count: Int) throws -> [UInt8]
 
-    /// The last call, once, whether or not the content was read to its end.
+    /// Closes the reader. This is the last call, made once, whether or not the content was read to its end.
     func close()
 
-    /// The rest is not needed, while a ``read(atMost:)`` may be waiting on its thread: it should return soon, with
-    /// whatever. Called on the engine's loop, which must not be blocked. Without it a wait holds its thread to its own
-    /// end.
+    /// Notes that the rest is not needed, while a ``read(atMost:)`` may be blocked on its thread: that should return
+    /// soon, with any result. Called on the engine's loop, which must not be blocked. Without it a blocked read keeps
+    /// its thread until it ends.
     func interrupt()
 }
 

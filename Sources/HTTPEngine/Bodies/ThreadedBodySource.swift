@@ -1,7 +1,7 @@
 internal import Reactor
 internal import Synchronization
 
-/// The loop's end of one sending of a ``ThreadedBody``. Its end is the reader's too: it is interrupted and closed.
+/// The loop's side of one sending of a ``ThreadedBody``. When it is released, the reader is interrupted and closed.
 final class ThreadedBodySource {
     enum Taken {
         case bytes([UInt8])
@@ -12,29 +12,30 @@ final class ThreadedBodySource {
 
     private let pipe: BodyPipe
 
-    /// - Parameter wake: called on any thread when what ``take()`` found missing is there.
+    /// - Parameter wake: called on any thread when bytes are there that ``take()`` has waited for.
     init(_ body: ThreadedBody, wake: @escaping @Sendable () -> Void) {
         pipe = BodyPipe(body, wake: wake)
     }
 
     deinit { pipe.abandon() }
 
-    /// The next piece.
+    /// Takes the next piece.
     func take() -> Taken { pipe.take() }
 }
 
-/// Between the pool's thread that reads and the loop that sends: pieces up to a limit.
+/// Connects the pool's thread that reads with the loop that sends: it holds pieces up to a limit.
 ///
 /// ```
 ///   resting ──take, room──▶ filling (on the pool) ──full, or its share read──▶ resting
 ///                              └──end, error, abandoned──▶ over (reader closed)
 /// ```
-/// resting: no thread is in the reader. filling: one is, or is on its way. Each goes back to its pool after a share, so
-/// that a fast source and a fast server do not keep it from the others.
+/// - resting: no thread uses the reader.
+/// - filling: a thread uses it, or will. A thread goes back to its pool after a share of reads, so that a fast source
+///   and a fast server do not keep it from others.
 private final class BodyPipe: Sendable {
     private enum Phase { case resting, filling, over }
 
-    /// Guarded by the lock, all of it.
+    /// The lock guards all of it.
     private struct State {
         var phase = Phase.resting
         var pieces: [[UInt8]] = []
@@ -42,7 +43,7 @@ private final class BodyPipe: Sendable {
         var reader: (any BlockingReader)?
         var failure: BodySourceError?
         var isAbandoned = false
-        /// The loop found nothing and waits to be woken.
+        /// Whether the loop has found nothing and waits to be woken.
         var isAwaited = false
 
         var hasRoom: Bool { bytes < BodyPipe.byteLimit && pieces.count < BodyPipe.pieceLimit }
@@ -50,11 +51,11 @@ private final class BodyPipe: Sendable {
 
     private enum Continuation { case goOn, rest, finish }
 
-    /// Read ahead of the socket: four bites, as much as is sent while the thread fetches the next.
+    /// How many bytes are read ahead of the socket: four reads, as much as is sent while the thread fetches the next.
     private static let byteLimit = 4 * FilePortion.bite
-    /// The same for a source of single bytes: each piece costs forty of its own.
+    /// The most pieces, for a source of single bytes: each piece costs forty bytes of its own.
     private static let pieceLimit = 64
-    /// Reads in a thread's share, a turn's worth of bites.
+    /// The reads in a thread's share: as many as make a turn's amount.
     private static let share = 16
 
     private let body: ThreadedBody
@@ -142,13 +143,13 @@ private final class BodyPipe: Sendable {
         }
     }
 
-    /// Nil: abandoned.
+    /// Returns the reader; nil if it was abandoned.
     private func opened() throws -> (any BlockingReader)? {
         let (known, isAbandoned) = state.withLock { ($0.reader, $0.isAbandoned) }
         if isAbandoned { return nil }
         if let known { return known }
         let reader = try body.open()
-        // Abandoned meanwhile: the end that follows closes it.
+        // If it was abandoned meanwhile, the end that follows closes it.
         return state.withLock { state in
             state.reader = reader
             return state.isAbandoned ? nil : reader
@@ -164,7 +165,7 @@ private final class BodyPipe: Sendable {
             state.isAwaited = false
             guard !state.hasRoom || isLast else { return (.goOn, isAwaited) }
             state.phase = .resting
-            // The call that took the last piece before this rest asked for no thread.
+            // The call that took the last piece before this rest did not ask for a thread.
             return (.rest, isAwaited)
         }
         if isAwaited { wake() }

@@ -1,8 +1,8 @@
 internal import Reactor
 internal import TLS
 
-/// From a connected socket to a transport that HTTP can begin on: one step after the other, each fed with what comes
-/// in. Owns the socket and its registration until it hands both over. Loop-confined.
+/// Makes a transport that HTTP can use of a connected socket, in one step after the other; each gets the bytes that
+/// come in. It owns the socket and its registration until it hands both over. Loop-confined.
 ///
 /// ```
 ///   begin ──▶ step ──▶ step ──▶ … ──▶ opened
@@ -18,7 +18,7 @@ final class ConnectionSetup: ReadinessHandler {
         /// CONNECT was sent, with these credentials.
         case tunnel(ProxyTunnel, sent: String?)
         case socks(SOCKS5)
-        /// Addresses for a SOCKS proxy; `fallback`: what there is if there is no IPv4.
+        /// The addresses for a SOCKS proxy; `fallback` is used if there is no IPv4 address.
         case lookup(Lookup, fallback: IPAddress?)
         case none
         case over
@@ -30,10 +30,10 @@ final class ConnectionSetup: ReadinessHandler {
     private var transport: Transport?
     private var steps: [RouteStep]
     var step = Step.none
-    /// What goes out in the clear, and how much of it has gone; a layer keeps its own.
+    /// The bytes to send without encryption, and how many of them were sent; a TLS layer keeps its own.
     private var outbox: [UInt8] = []
     private var sent = 0
-    /// What came while the step waits for the trust store, or for a decision. Nothing is read meanwhile.
+    /// The bytes that came while the step waits for the trust store or a decision. Nothing more is read meanwhile.
     private var held: [UInt8] = []
     private var isWaiting = false
 
@@ -46,10 +46,10 @@ final class ConnectionSetup: ReadinessHandler {
         loop.handOver(token, to: self)
     }
 
-    /// - Parameter rest: what has come already.
+    /// - Parameter rest: the bytes that have already come.
     func begin(_ rest: Span<UInt8> = Span()) { nextStep(rest) }
 
-    /// Lets go of everything; the dial is not told.
+    /// Releases everything. The dial is not told.
     func cancel() {
         switch step {
         case .over: return
@@ -67,7 +67,7 @@ final class ConnectionSetup: ReadinessHandler {
         if readiness.contains(.writable) { flush() }
         guard !isOver else { return }
         if isWaiting {
-            // Nothing is read, so the end would be reported for ever.
+            // Nothing is read, so the loop would report the end again and again.
             if !readiness.isDisjoint(with: [.hungUp, .failed]) {
                 fail(.closedWhileOpening(transport?.socket.pendingError))
             }
@@ -94,7 +94,7 @@ final class ConnectionSetup: ReadinessHandler {
         }
     }
 
-    /// Passes bytes through the TLS layers that are open already, to the step under way.
+    /// Passes bytes through the TLS layers that are already open, to the step under way.
     private func pass(_ bytes: Span<UInt8>) {
         guard let layer = transport?.secure else { return feed(bytes) }
         let count = layer.decrypt(bytes)
@@ -121,7 +121,7 @@ final class ConnectionSetup: ReadinessHandler {
 
     // MARK: Steps
 
-    /// - Parameter rest: what came behind the end of the step before; it belongs to the next.
+    /// - Parameter rest: the bytes after the end of the step before; they belong to the next.
     func nextStep(_ rest: Span<UInt8>) {
         step = .none
         switch steps.popLast() {
@@ -165,7 +165,7 @@ final class ConnectionSetup: ReadinessHandler {
         } catch {
             result = .failure(error)
         }
-        // This sends an alert, too, if the handshake failed.
+        // This also sends an alert if the handshake failed.
         layer.takeOutput { send($0) }
         guard !isOver else { return }
         let rest = bytes.extracting(droppingFirst: offset)
@@ -194,15 +194,15 @@ final class ConnectionSetup: ReadinessHandler {
             if !isProxy, let info = layer.session.info { dial.handshakeEnded(info) }
             if transport?.secure == nil { layer.adopt(outbox, from: sent) }
             transport?.wrap(in: layer)
-            // Behind a server's last handshake bytes may come its tickets; its data may not.
+            // A server's tickets may follow the last bytes of its handshake; its data may not.
             step = .none
             if !rest.isEmpty { pass(rest, through: layer) }
             if !isOver { nextStep(Span()) }
         }
     }
 
-    /// Passes bytes that came behind a handshake to the new layer alone: the layers around it have decrypted them
-    /// already.
+    /// Passes bytes that came after a handshake to the new layer alone: the layers around it have already decrypted
+    /// them.
     private func pass(_ rest: Span<UInt8>, through layer: TLSLayer) {
         let count = layer.decryptOwn(rest)
         flush()
@@ -251,7 +251,7 @@ final class ConnectionSetup: ReadinessHandler {
                 sent += count
             }
         } catch {
-            // The peer may have said why before it closed; what it said is read first.
+            // The peer may have sent the reason before it closed, so that is read first.
             guard error.isPeerClosure else { return fail(.closedWhileOpening(error)) }
             (outbox, sent) = ([], 0)
         }

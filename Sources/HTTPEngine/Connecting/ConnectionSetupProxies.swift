@@ -7,7 +7,7 @@ internal import TLS
 extension ConnectionSetup {
     // MARK: CONNECT
 
-    /// - Parameter rest: what came before we asked.
+    /// - Parameter rest: the bytes that came before CONNECT was sent.
     func ask(_ tunnel: consuming ProxyTunnel, _ rest: Span<UInt8>) {
         guard let proxy = dial.host.route.proxy else { return }
         var tunnel = tunnel
@@ -68,7 +68,7 @@ extension ConnectionSetup {
         }
     }
 
-    /// The connection to the proxy ended: its answer may have been one that ends so.
+    /// Handles the end of the connection to the proxy, whose answer may be one that ends with the connection.
     func ended(_ error: Errno?) {
         switch step {
         case .tunnel(let tunnel, let sent):
@@ -78,7 +78,7 @@ extension ConnectionSetup {
                 fail(.proxy(error))
             }
         case .secure(let layer, _):
-            // The session knows whether what came was TLS at all.
+            // The TLS session knows whether the bytes that came were TLS at all.
             let failure = layer.session.inputEnded() ?? .closedInHandshake
             let isKnown = error == nil || failure != .closedInHandshake
             fail(isKnown ? .tls(failure) : .closedWhileOpening(error))
@@ -127,7 +127,8 @@ extension ConnectionSetup {
         }
     }
 
-    /// Looks a host up for a `socks5` proxy, which is told one address: IPv4 first, since every proxy reaches that.
+    /// Looks a host up for a `socks5` proxy, which gets one address: IPv4 if there is one, since every proxy reaches
+    /// that.
     private func lookUp(_ host: String, _ port: UInt16, _ rest: Span<UInt8>) {
         do throws(ResolveError) {
             let resolution = try dial.services.resolver.resolve(host, on: loop) { [weak self] family, result in

@@ -1,6 +1,6 @@
 internal import Reactor
 
-/// Dials that found no descriptor, in the order of their coming, and the timer of their next attempt.
+/// The dials that wait for a descriptor, in their order, and the timer of their next attempt.
 struct DescriptorLine {
     private var dials: [Dial] = []
     private var timer: TimerID?
@@ -10,10 +10,10 @@ struct DescriptorLine {
     mutating func append(_ dial: Dial) { dials.append(dial) }
     mutating func remove(_ dial: Dial) { dials.removeAll { $0 === dial } }
 
-    /// The one that waits longest; it waits no longer.
+    /// Removes and returns the dial that has waited longest.
     mutating func next() -> Dial? { dials.isEmpty ? nil : dials.removeFirst() }
 
-    /// All of them; none waits any longer.
+    /// Removes and returns all dials.
     mutating func takeAll() -> [Dial] {
         defer { dials = [] }
         return dials

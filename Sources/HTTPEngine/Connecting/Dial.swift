@@ -2,18 +2,19 @@ internal import HTTPSemantics
 internal import Reactor
 internal import TLS
 
-/// What a dial tells its engine, and asks of it. Called on the loop.
+/// Receives what a dial reports to its engine, and what it asks of it. Called on the loop.
 protocol DialOwner: AnyObject {
-    /// How to connect to the first hop; asked for each attempt, since local addresses take turns.
+    /// Returns how to connect to the first hop. It is called for each attempt, since local addresses take turns.
     func connectorOptions(to target: Connector.Target, for host: Host) -> Connector.Options
 
-    /// No descriptor was left. False: none is to be had, and the dial fails at once.
+    /// Lets the dial wait for a descriptor, since none was left. Returns false if none can be had: the dial fails at
+    /// once.
     func awaitDescriptor(_ dial: Dial) -> Bool
 
-    /// The dial waits for a descriptor no more.
+    /// Notes that the dial no longer waits for a descriptor.
     func leaveLine(_ dial: Dial)
 
-    /// The connection is open, and the owner's.
+    /// Hands over the connection, which is open and now belongs to the owner.
     func dialled(_ dial: Dial, _ transport: consuming Transport, _ token: Token, _ record: ConnectionRecord)
 
     func dialFailed(_ dial: Dial, _ error: EngineError)
@@ -21,7 +22,7 @@ protocol DialOwner: AnyObject {
     func observed(_ event: EngineEvent)
 }
 
-/// What the dials of one engine work with.
+/// The services that the dials of one engine use.
 struct DialServices {
     let loop: EventLoop
     let resolver: Resolver
@@ -42,14 +43,14 @@ struct DialServices {
 ///                waiting (no descriptor)
 /// ```
 final class Dial: ConnectorDelegate, TimerHandler {
-    /// What the connection is for: the first waiter, an exchange that had its turn and retries, a probe or a stream. A
-    /// probe's limit holds for the end of its connection as well. A stream dial's is kept for another attempt.
+    /// The purpose of the connection: the first waiter, an exchange that had its turn and retries, a probe or a stream.
+    /// A probe's limit also applies to the end of its connection. A stream dial's limit is kept for another attempt.
     enum Purpose { case pool, retry(ExchangeID), probe(Probe, Duration?), stream(StreamDial, Duration?) }
 
     private enum State {
         case fresh
         case connecting(Connector)
-        /// No descriptor was left; what it fails with if none comes free before its limit.
+        /// It waits for a descriptor; the error is used if none comes free before its limit.
         case waiting(ConnectError)
         case settingUp(ConnectionSetup)
         case over
@@ -64,14 +65,14 @@ final class Dial: ConnectorDelegate, TimerHandler {
     private var deadline = Instant.never
     private var question: UInt64?
     private var identityQuestion: UInt64?
-    /// What the dial is doing, for the error of a limit that runs out now.
+    /// The phase of the dial, for the error if a limit is exceeded now.
     private var phase = TimeoutPhase.connect
     private var timings: ConnectTimings?
     private var handshake = HandshakeTimings()
     private var security: TLSInfo?
-    /// The proxy that the origin is reached by.
+    /// The proxy through which the origin is reached.
     private var proxy: Proxy?
-    /// How often the proxy has refused our CONNECT for its credentials.
+    /// How often the proxy has refused the CONNECT because of its credentials.
     var proxyRounds = 0
 
     init(_ services: DialServices, owner: any DialOwner, host: Host, purpose: Purpose) {
@@ -88,10 +89,10 @@ final class Dial: ConnectorDelegate, TimerHandler {
         connect()
     }
 
-    /// TLS with the host on a connection that is there already: after STARTTLS and its like.
+    /// Begins TLS with the host on a connection that already exists: after STARTTLS and the like.
     ///
-    /// - Parameter rest: what has come and has not been read. In the handshake it is no more than a peer's fault, so
-    ///   that nothing said in the clear passes for the secure peer's word.
+    /// - Parameter rest: bytes that have come and have not been read. The handshake reads them, so they are at most a
+    ///   peer's fault: nothing that was sent unencrypted is taken for a message of the secure peer.
     func secure(
         _ transport: consuming Transport,
         _ token: Token,
@@ -107,7 +108,7 @@ final class Dial: ConnectorDelegate, TimerHandler {
         setup.begin(rest.span)
     }
 
-    /// To the route's first hop; once more if a proxy wants to be asked again on another connection.
+    /// Connects to the route's first hop, and once more if a proxy is to be asked again on another connection.
     func connect() {
         let connector = Connector(
             on: services.loop,
@@ -141,12 +142,12 @@ final class Dial: ConnectorDelegate, TimerHandler {
 
     // MARK: Without a descriptor
 
-    /// The waiters that it would serve have been served by others.
+    /// Whether the waiters that it would serve have been served by other connections.
     var isSurplus: Bool {
         if case .pool = purpose { host.pool.hasSurplusDials } else { false }
     }
 
-    /// No descriptor has come free.
+    /// Fails the dial, since no descriptor has come free.
     func giveUpWaiting() {
         if case .waiting(let error) = state { failed(unreachable(error)) }
     }
@@ -173,7 +174,7 @@ final class Dial: ConnectorDelegate, TimerHandler {
 
     // MARK: Setting up
 
-    /// The handshake has come as far as it can without the trust store.
+    /// Reports that the handshake cannot go on without the trust store.
     func awaitsRoots() { owner.observed(.awaitingRoots(host.destination.origin)) }
 
     func handshakeBegins() {
@@ -196,7 +197,7 @@ final class Dial: ConnectorDelegate, TimerHandler {
         }
     }
 
-    /// A proxy is never shown what is meant for an origin.
+    /// Asks for an identity. A proxy is never shown an identity that is meant for an origin.
     func ask(about request: IdentityRequest, ofProxy isProxy: Bool, then: @escaping (IdentityAnswer) -> Void) {
         guard !isProxy else { return then(.configured) }
         let resume = pause()
@@ -211,8 +212,8 @@ final class Dial: ConnectorDelegate, TimerHandler {
         return proxy ?? host.destination.origin
     }
 
-    /// Puts another limit in force: a decision that people make may take longer than a network should. The function
-    /// returned puts the first one back; false: the dial is gone.
+    /// Replaces the time limit, since a decision that people make may take longer than a network should. The function
+    /// that is returned restores the old limit, and returns false if the dial is gone.
     private func pause() -> () -> Bool {
         let resumed = (phase: phase, left: deadline.nanoseconds(since: services.loop.now))
         phase = .trustDecision
@@ -220,15 +221,15 @@ final class Dial: ConnectorDelegate, TimerHandler {
         return { [weak self] in
             guard let self else { return false }
             phase = resumed.phase
-            // Without a limit this is far in the future still.
+            // Without a limit, this is still far in the future.
             limit(to: services.loop.now.advanced(byNanoseconds: resumed.left))
             return true
         }
     }
 
-    /// Sessions are resumed only where the same peer would be reached in the same way.
+    /// The scope of TLS sessions: they are resumed only if the same peer is reached in the same way.
     var scope: String {
-        // A ticket taken elsewhere would tell the origin that both ways lead to one client.
+        // A ticket from another route would tell the origin that both routes lead to one client.
         let proxy = host.route.proxy.map { " by \($0) for \($0.credentials?.user ?? "")" } ?? ""
         return "\(host.destination.origin.authority) \(host.destination.endpoint)\(proxy)"
     }
@@ -269,7 +270,7 @@ final class Dial: ConnectorDelegate, TimerHandler {
 }
 
 extension Connector.Target {
-    /// Known for addresses, and for a host that is one.
+    /// The family, if it is known: for addresses, and for a host that is one.
     var family: SocketAddress.Family? {
         switch self {
         case .addresses(let addresses): addresses.first?.family

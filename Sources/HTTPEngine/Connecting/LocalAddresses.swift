@@ -1,14 +1,14 @@
 internal import Reactor
 
-/// The local ends that connections leave from, in turn.
+/// The local addresses that connections use in turn.
 struct LocalAddresses {
     private let candidates: [SocketAddress]
     private var index = 0
 
     init(_ candidates: [SocketAddress]) { self.candidates = candidates }
 
-    /// The next in turn that can reach the family, where that is known before any look-up. If none can, one that makes
-    /// the dial fail: leaving by an address that was not asked for would be worse. Nil for the system's choice.
+    /// Returns the next address that can reach the family, if that is known before the look-up. If none can, it returns
+    /// one with which the dial fails: an address that was not asked for must not be used. Nil for the system's choice.
     mutating func next(reaching family: SocketAddress.Family?) -> SocketAddress? {
         guard !candidates.isEmpty, family != .unix else { return nil }
         for _ in candidates {

@@ -1,7 +1,7 @@
 internal import Reactor
 internal import TLS
 
-/// A connection opened for its own sake: ``Engine/probe(_:then:)``. Loop-confined.
+/// A connection that is opened only to test it: ``Engine/probe(_:then:)``. Loop-confined.
 ///
 /// ```
 ///   dialling (Dial) ──▶ parting(the end of an unused connection) ──▶ over
@@ -18,12 +18,12 @@ final class Probe: ReadinessHandler, TimerHandler {
     }
 
     private let loop: EventLoop
-    /// Called once; its reference to the engine ends with that.
+    /// The completion, which is called once. Its reference to the engine ends with the call.
     private var ended: Ended?
     private var state = State.dialling
     private var transport: Transport?
     private var timer: TimerID?
-    /// The call that made it has not returned: a failure is told later.
+    /// Whether the call that made it has not returned: then a failure is reported later.
     private var isStarting = true
 
     init(on loop: EventLoop, ended: @escaping Ended) {
@@ -36,24 +36,24 @@ final class Probe: ReadinessHandler, TimerHandler {
         isStarting = false
     }
 
-    /// No connection could be opened.
+    /// Reports that no connection could be opened.
     func failed(_ error: EngineError) {
         guard isStarting else { return end(.failure(error)) }
         let bound = LoopBound(self, on: loop)
         loop.post { bound.value.end(.failure(error)) }
     }
 
-    /// A connection was opened, and is closed already.
+    /// Reports that a connection was opened, and is already closed.
     func succeeded(_ record: ConnectionRecord) { end(.success(record)) }
 
-    /// close_notify and FIN go out; then everything is read to the peer's own end. With TLS 1.3 that brings the
-    /// tickets, and the alert of a server that does not like our certificate: both come after our side of the handshake
-    /// is done.
+    /// Sends close_notify and FIN, and then reads to the peer's end. With TLS 1.3 that brings the tickets, and the
+    /// alert of a server that refuses the client certificate: both come after the client's side of the handshake is
+    /// done.
     func part(_ transport: consuming Transport, _ token: Token, _ record: ConnectionRecord, at limit: Instant) {
         state = .parting(token, record)
         transport.secure?.closeWriting()
         try? transport.flush()
-        // What the kernel has no room for is not waited for: the FIN would overtake it.
+        // Data that the kernel has no room for is not waited for: the FIN would overtake it.
         if !transport.hasUnsent, transport.secure?.isInside != true { transport.socket.shutdownWrite() }
         self.transport = consume transport
         loop.handOver(token, to: self)
@@ -80,7 +80,7 @@ final class Probe: ReadinessHandler, TimerHandler {
         }
     }
 
-    /// The peer has not closed its side in time. The probe has succeeded all the same: the connection was opened.
+    /// The peer has not closed its side in time. The probe has still succeeded: the connection was opened.
     func timerFired(_ id: TimerID) {
         timer = nil
         guard case .parting(_, let record) = state else { return }

@@ -1,6 +1,6 @@
 internal import Reactor
 
-/// A connection that is being opened for its caller, by ``Engine/open(_:options:then:)`` or
+/// A connection that is being opened for a caller, by ``Engine/open(_:options:then:)`` or
 /// ``Engine/secure(_:as:having:options:then:)``. Loop-confined.
 public final class StreamDial {
     typealias Answer = Result<UpgradedConnection, EngineError>
@@ -8,7 +8,7 @@ public final class StreamDial {
     private let loop: EventLoop
     private let cancelled: (StreamDial) -> Void
     private var then: ((Answer) -> Void)?
-    /// The call that made it has not returned: its outcome is told later.
+    /// Whether the call that made it has not returned: then its outcome is reported later.
     private var isStarting = true
 
     /// - Parameter cancelled: gives up the dial under way, if there is one.
@@ -37,7 +37,7 @@ public final class StreamDial {
     }
 
     private func tell(_ outcome: Answer) {
-        // Cancelled meanwhile: the connection has no owner.
+        // If it was cancelled meanwhile, the connection has no owner.
         guard let then else {
             if case .success(let connection) = outcome { connection.close() }
             return

@@ -1,28 +1,50 @@
-/// The content codings this engine undoes (RFC 9110 §8.4.1).
+/// The content codings that this engine decodes (RFC 9110 §8.4.1).
 enum ContentCoding: Equatable {
     /// RFC 1952; `x-gzip` is the same (§8.4.1.3).
     case gzip
-    /// RFC 1950, and the raw RFC 1951 form that some servers send in its name (§8.4.1.2).
+    /// RFC 1950, and the raw form of RFC 1951 that some servers send under its name (§8.4.1.2).
     case deflate
+    #if Brotli
+    /// RFC 7932.
+    case brotli
+    #endif
+    #if Zstd
+    /// RFC 8878.
+    case zstd
+    #endif
 
     /// What `Accept-Encoding` says for a request that wants decoding.
+    #if Brotli && Zstd
+    static let accepted = "gzip, deflate, br, zstd"
+    #elseif Brotli
+    static let accepted = "gzip, deflate, br"
+    #elseif Zstd
+    static let accepted = "gzip, deflate, zstd"
+    #else
     static let accepted = "gzip, deflate"
+    #endif
 
     /// Names are case-insensitive (§8.4.1).
     init?(_ name: some StringProtocol) {
         switch name.lowercased() {
         case "gzip", "x-gzip": self = .gzip
         case "deflate": self = .deflate
+        #if Brotli
+        case "br": self = .brotli
+        #endif
+        #if Zstd
+        case "zstd": self = .zstd
+        #endif
         default: return nil
         }
     }
 
-    /// How many codings may lie on top of each other. Real servers apply one; curl allows 5 since
-    /// CVE-2022-32206, and each more multiplies what a small body can blow up to.
+    /// How many codings may be applied one after the other. Real servers apply one; curl allows 5 since CVE-2022-32206.
+    /// Each further one multiplies the size that a small body can expand to.
     static let maximumChain = 3
 
-    /// A Content-Encoding field's codings in the order they were applied. Empty: nothing to undo. Nil: one of them
-    /// is unknown to us, and the content is delivered as it is, with the field that says so.
+    /// Returns a Content-Encoding field's codings in the order in which they were applied. Empty if there is nothing to
+    /// decode. Nil if one of them is unknown: then the content is delivered undecoded, with the field.
     static func parse(_ field: String) throws(ContentDecodingError) -> [ContentCoding]? {
         var codings: [ContentCoding] = []
         for element in field.utf8.split(separator: UInt8(ascii: ",")) {
@@ -40,23 +62,23 @@ enum ContentCoding: Equatable {
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 }
 
-/// Why content does not decode.
+/// The reason why content cannot be decoded.
 public enum ContentDecodingError: Error, Hashable, Sendable {
-    /// More codings on top of each other than we undo (3).
+    /// There are more codings than are decoded (3).
     case tooManyCodings(Int)
-    /// zlib's verdict: broken header, data, checksum or length.
+    /// The library's verdict: broken header, data, checksum or length.
     case corrupt(String)
     /// The content ended before the coded stream did.
     case truncated
-    /// Bytes other than zeros after the end of the coded stream.
+    /// Bytes other than zeros follow the end of the coded stream.
     case trailingBytes
-    /// zlib with a preset dictionary, which HTTP has no way to name.
+    /// The zlib stream needs a preset dictionary, which HTTP has no way to name.
     case presetDictionary
-    /// The decoded content passed the request's limit, in bytes.
+    /// The decoded content exceeds the request's limit, in bytes.
     case tooLarge(limit: UInt64)
-    /// The decoded content passed so many times its coded size.
+    /// The decoded content exceeds that many times its coded size.
     case tooExpansive(ratio: Int)
-    /// zlib found no memory for its window.
+    /// There is no memory for the window.
     case outOfMemory
 }
 
@@ -75,11 +97,11 @@ extension ContentDecodingError: CustomStringConvertible {
     }
 }
 
-/// How far decoding may blow a body up.
+/// The limits on the expansion of a body.
 public struct DecodingLimits: Hashable, Sendable {
-    /// Decoded bytes in all; nil: no limit. Delivery is streamed and bounded either way.
+    /// The most decoded bytes in all; nil for no limit. Delivery is streamed and bounded either way.
     public var bytes: UInt64?
-    /// Decoded over coded bytes; nil: no limit. Zeros reach 1,030 in honest gzip.
+    /// The largest ratio of decoded to coded bytes; nil for no limit. Zeros reach 1,030 in honest gzip.
     public var ratio: Int?
 
     /// Limits from their values; nil for none.
@@ -88,6 +110,6 @@ public struct DecodingLimits: Hashable, Sendable {
         self.ratio = ratio
     }
 
-    /// A ratio says nothing before so many decoded bytes: a page of blanks is no bomb.
+    /// The ratio is not checked before that many decoded bytes: a page of blanks is no bomb.
     static let ratioGrace: UInt64 = 1 << 20
 }

@@ -1,32 +1,34 @@
-/// Undoes a body's content codings, last applied first, as a stream: what goes in may be cut anywhere, what comes
-/// out comes in pieces of at most one buffer.
+/// Decodes a body's content codings, the last applied first, as a stream: the input may be cut anywhere, and the output
+/// comes in pieces of at most one buffer.
 ///
-/// Pulled, not pushed: the owner asks for one buffer at a time and may stop between two, so that a
-/// consumer's pause holds back even what a kilobyte of zeros would blow up to.
+/// The owner asks for one buffer at a time and may stop between two, so that a paused consumer holds back even what a
+/// kilobyte of zeros would expand to.
 public final class ContentDecoder {
-    /// Decoded bytes handed out at a time.
+    /// How many decoded bytes are returned at a time.
     public static let bufferSize = 64 * 1024
-    /// Between two codings of a chain.
+    /// The size of the buffer between two codings of a chain.
     private static let linkSize = 16 * 1024
 
     @safe private struct Stage {
-        let inflater: Inflater
+        let stream: CodedStream
         /// What the stage before has decoded for this one. The first stage reads the wire.
         var link: UnsafeMutableBufferPointer<UInt8>?
         var pending: Range<Int> = 0..<0
     }
 
     private var stages: [Stage]
-    /// The field's value this undoes.
+    /// The value of the field that this decodes.
     let encoding: String
     let limits: DecodingLimits
     private var consumed: UInt64 = 0
     private var produced: UInt64 = 0
 
+    /// Makes a decoder. Returns nil for codings that are not decoded here, and for no coding at all: the content is
+    /// then delivered as it is.
+    ///
     /// - Parameters:
-    ///   - encoding: a Content-Encoding field's value. Nil comes back for codings we do not undo,
-    ///     and for none at all: the content is then delivered as it is.
-    ///   - limits: on what comes out.
+    ///   - encoding: the value of a Content-Encoding field.
+    ///   - limits: the limits on the output.
     public static func make(
         for encoding: String,
         limits: DecodingLimits
@@ -43,7 +45,7 @@ public final class ContentDecoder {
         for coding in codings.reversed() {
             let link = stages.isEmpty ? nil : UnsafeMutableBufferPointer<UInt8>.allocate(capacity: Self.linkSize)
             do throws(ContentDecodingError) {
-                unsafe stages.append(Stage(inflater: try Inflater(coding), link: link))
+                unsafe stages.append(Stage(stream: try CodedStream(coding), link: link))
             } catch {
                 unsafe link?.deallocate()
                 throw error
@@ -55,16 +57,16 @@ public final class ContentDecoder {
         for stage in stages { unsafe stage.link?.deallocate() }
     }
 
-    /// Ready for another body with the same codings and limits; keeps zlib's windows.
+    /// Ready for another body with the same codings and limits; keeps the windows.
     func reset() {
         for index in stages.indices {
-            stages[index].inflater.reset()
+            stages[index].stream.reset()
             stages[index].pending = 0..<0
         }
         (consumed, produced) = (0, 0)
     }
 
-    /// Decodes the next buffer. `offset` moves over `input` as it is used up. Zero: more input is needed.
+    /// Decodes the next buffer. `offset` advances over `input` as it is used. Returns 0 if more input is needed.
     public func decode(
         _ input: Span<UInt8>,
         from offset: inout Int,
@@ -85,10 +87,10 @@ public final class ContentDecoder {
         return count
     }
 
-    /// The content has ended; throws if the coded stream has not. Content of no bytes at all is whole (HEAD, 204).
+    /// Notes the end of the content. Throws if the coded stream has not ended. Empty content is complete (HEAD, 204).
     public func finish() throws(ContentDecodingError) {
         guard consumed > 0 else { return }
-        guard stages.allSatisfy({ $0.pending.isEmpty && $0.inflater.mayEnd }) else { throw .truncated }
+        guard stages.allSatisfy({ $0.pending.isEmpty && $0.stream.mayEnd }) else { throw .truncated }
     }
 
     private func pull(
@@ -99,18 +101,18 @@ public final class ContentDecoder {
     ) throws(ContentDecodingError) -> Int {
         guard let link = unsafe stages[index].link else {
             let rest = unsafe UnsafeBufferPointer(rebasing: input[offset...])
-            let step = try unsafe stages[index].inflater.inflate(rest, into: output)
+            let step = try unsafe stages[index].stream.decode(rest, into: output)
             offset += step.consumed
             return step.produced
         }
         while true {
             if stages[index].pending.isEmpty {
-                // Nothing new below, but zlib may still hold back what the last output had no room for.
+                // Nothing new below, but a library may still hold back what the last output had no room for.
                 let count = try unsafe pull(index - 1, input, &offset, link)
                 stages[index].pending = 0..<count
             }
             let pending = stages[index].pending
-            let step = try unsafe stages[index].inflater.inflate(
+            let step = try unsafe stages[index].stream.decode(
                 UnsafeBufferPointer(rebasing: link[pending]),
                 into: output
             )

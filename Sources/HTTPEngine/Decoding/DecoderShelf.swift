@@ -1,6 +1,6 @@
-/// Decoders that have done their work, kept for the next response in the same coding: zlib's window alone is 32 KiB.
+/// Decoders that are kept for the next response in the same coding: zlib's window alone is 32 KiB.
 struct DecoderShelf {
-    /// Parallel responses in one coding that need no new decoder.
+    /// How many parallel responses in one coding need no new decoder.
     private static let capacity = 8
 
     private var spare: [ContentDecoder] = []
@@ -13,7 +13,7 @@ struct DecoderShelf {
     }
 
     mutating func keep(_ decoder: ContentDecoder) {
-        // The eldest goes: codings that a server made up once must not stay for ever.
+        // The oldest is dropped: a coding that a server invented once must not stay for ever.
         if spare.count == DecoderShelf.capacity { spare.removeFirst() }
         spare.append(decoder)
     }

@@ -1,13 +1,13 @@
 internal import CZlib
 
-/// One zlib stream, undoing one content coding. The only file that touches zlib's pointers; fuzzed by
+/// One zlib stream, undoing gzip or deflate. The only file that touches zlib's pointers; fuzzed by
 /// FuzzContentDecoder.
 @safe final class Inflater {
     private enum State {
-        /// Before the first bytes. A `deflate` stream tells by its first two whether it is zlib or raw.
+        /// Before the first bytes. The first two bytes of a `deflate` stream tell whether it is zlib or raw.
         case start(first: UInt8?)
         case running
-        /// After the end of a stream; gzip may begin another member (RFC 1952 §2.2), zeros may pad.
+        /// After the end of a stream: gzip may begin another member (RFC 1952 §2.2), and zeros may follow as padding.
         case ended
     }
 
@@ -31,13 +31,13 @@ internal import CZlib
         unsafe stream.deallocate()
     }
 
-    /// Ready for another body in the same coding, with its window already there.
+    /// Prepares for another body in the same coding. The window is kept.
     func reset() {
         state = .start(first: nil)
         unsafe inflateReset2(stream, Inflater.windowBits(coding))
     }
 
-    /// No input has come, or the stream is complete: the content may end here.
+    /// Whether the content may end here: no input has come, or the stream is complete.
     var mayEnd: Bool {
         switch state {
         case .start(let first): first == nil
@@ -46,8 +46,8 @@ internal import CZlib
         }
     }
 
-    /// Decodes from `input` into `output`; both counts may be short. Zero of both: `input` is used up, and
-    /// so is what zlib held back.
+    /// Decodes from `input` into `output`; both counts may be short. If both are 0, `input` is used up, and so is what
+    /// zlib held back.
     func inflate(
         _ input: UnsafeBufferPointer<UInt8>,
         into output: UnsafeMutableBufferPointer<UInt8>
@@ -63,10 +63,10 @@ internal import CZlib
                 let step = try unsafe run(rest, output)
                 consumed += step.consumed
                 if step.produced > 0 || consumed == input.count { return (consumed, step.produced) }
-                // No progress and not at the end: no room was given.
+                // There was no progress, and this is not the end: the output had no room.
                 if case .running = state, step.consumed == 0 { return (consumed, 0) }
             case .ended:
-                // Zero padding after the last member is common (tar, block devices); anything else is not ours.
+                // Zeros after the last member are common (tar, block devices); other bytes are an error.
                 while consumed < input.count, unsafe input[consumed] == 0 { consumed += 1 }
                 guard consumed < input.count else { return (consumed, 0) }
                 guard coding == .gzip, unsafe input[consumed] == 0x1F else { throw .trailingBytes }
@@ -76,7 +76,7 @@ internal import CZlib
         }
     }
 
-    /// Decides on the kind of stream; returns how many bytes it took.
+    /// Decides on the kind of stream. Returns how many bytes it took.
     private func begin(_ first: UInt8?, _ input: Slice<UnsafeBufferPointer<UInt8>>) throws(ContentDecodingError) -> Int
     {
         guard coding == .deflate else {
@@ -93,7 +93,7 @@ internal import CZlib
         unsafe inflateReset2(stream, isZlib ? 15 : -15)
         state = .running
         var held = first
-        // One byte fills no output: zlib has yet to see a whole header or block.
+        // One byte yields no output: zlib has not seen a whole header or block yet.
         _ = try unsafe withUnsafePointer(to: &held) { held throws(ContentDecodingError) in
             var nothing: UInt8 = 0
             return try unsafe withUnsafeMutablePointer(to: &nothing) { nothing throws(ContentDecodingError) in
@@ -134,9 +134,6 @@ internal import CZlib
     }
 
     private static func windowBits(_ coding: ContentCoding) -> CInt {
-        switch coding {
-        case .gzip: 15 + 16
-        case .deflate: 15
-        }
+        coding == .gzip ? 15 + 16 : 15
     }
 }

@@ -1,16 +1,16 @@
 internal import HTTP1
 internal import Reactor
 
-/// One socket and what it is busy with: the owner of a ``ConnectionMachine``, which decides, and of a ``Link``, which
-/// moves bytes. Loop-confined.
+/// One socket and its exchange: the owner of a ``ConnectionMachine``, which decides, and of a ``Link``, which moves
+/// bytes. Loop-confined.
 ///
-/// Closed, it has no descriptor, no registration and no timer.
+/// Once closed, it has no descriptor, no registration and no timer.
 final class Connection: ReadinessHandler, TimerHandler {
-    /// Parts of a streamed body a turn, so that a source of small ones cannot hold the loop.
+    /// How many parts of a streamed body are sent in a turn, so that a source of small ones cannot keep the loop busy.
     static let partsPerTurn = 16
 
-    /// For so many nanoseconds of a turn a socket that has been emptied in it counts as empty: less than a packet takes
-    /// from a server to its neighbour and back.
+    /// For how many nanoseconds of a turn a socket counts as empty after it was emptied in that turn: less than a
+    /// packet takes from a server to its neighbour and back.
     private static let freshness: Int64 = 100_000
 
     let id: ConnectionID
@@ -18,14 +18,14 @@ final class Connection: ReadinessHandler, TimerHandler {
     let loop: EventLoop
     let host: Host
     let record: ConnectionRecord
-    /// Its number in the order of opening, for observers.
+    /// The connection's number in the order of opening, for observers.
     let number: Int
 
     private var machine: ConnectionMachine
-    /// While the machine is busy.
+    /// The exchange, while the machine is busy.
     private var exchange: Exchange?
     var link: Link
-    /// Nil until the first byte of the response.
+    /// Nil until the first byte of the response has come.
     private(set) var reading: Reading?
     private var timer: TimerID?
 
@@ -64,7 +64,7 @@ final class Connection: ReadinessHandler, TimerHandler {
         if case .idle = machine.state { true } else { false }
     }
 
-    /// Since when it has been idle; never if it is not. The oldest one makes room.
+    /// Since when it has been idle; never if it is not. The oldest connection is closed to make room.
     var idleSince: Instant {
         if case .idle(let since) = machine.state { since } else { .never }
     }
@@ -100,34 +100,35 @@ final class Connection: ReadinessHandler, TimerHandler {
 
     func isServing(_ exchange: Exchange) -> Bool { self.exchange === exchange }
 
-    /// Nothing that the peer sends behind what is being read can be answered by a request.
+    /// Notes that no request can follow what is being read.
     func peerEnded() { machine.peerEnded() }
 
     // MARK: Lease and release
 
-    /// Whether it can carry a request now. Epoll has said nothing as of the loop's last wait; what came since then
-    /// shows in the socket alone: the server's FIN, or an answer to no request, which would pass for the next one's.
+    /// Whether it can carry a request now. Epoll has reported nothing as of the loop's last wait. What came since then
+    /// shows in the socket alone: the server's FIN, or an answer to no request, which would be taken for the next
+    /// one's.
     var isAlive: Bool { machine.isFresh(at: loop.sinceBoot, idleLimit: engine.idleLimit) && isQuiet }
 
-    /// Whether the socket holds nothing unread: no bytes, no end. One look of the loop's tells it for all connections
-    /// that a burst of requests takes; where that look cannot tell, the socket is asked.
+    /// Whether the socket holds nothing unread: no bytes, and no end. One check of the loop's tells it for all
+    /// connections that a burst of requests takes; if that cannot tell, the socket is asked.
     var isQuiet: Bool { !loop.mayHaveNews(link.token) || link.unread == .quiet }
 
     /// Whether the socket holds bytes that no request has asked for. Over TLS they may be the session's own.
     var holdsStrayBytes: Bool { link.secure == nil && link.unread == .strayBytes }
 
-    /// Whether the clock says that the response ended just now. For a connection whose response has ended in this turn:
-    /// the read that brought the end has emptied the socket, and another look would cost a fifteenth of a request's
-    /// time. The check fails where the delegate has worked since then, or where another process had the core.
+    /// Whether the clock shows that the response ended just now. For a connection whose response has ended in this
+    /// turn: the read that brought the end has emptied the socket, and another check would cost a fifteenth of a
+    /// request's time. The result is false if the delegate has worked since then, or another process had the core.
     var isJustDrained: Bool {
         let turn = loop.now
         return loop.stamp().nanoseconds(since: turn) < Connection.freshness
     }
 
     /// Whether the peer had closed its side before anything of the request reached it, so that it cannot have acted on
-    /// it: the connection ended by FIN (an RST behind one is EPIPE; ECONNRESET is an RST without one), and of all that
-    /// was sent since the lease the peer's kernel has acknowledged nothing. An RST alone proves nothing: its
-    /// acknowledgement is not looked at, and a server may have read the request before.
+    /// the request. That is so if the connection ended by FIN (an RST after one is EPIPE; ECONNRESET is an RST without
+    /// one), and the peer's kernel has acknowledged nothing of what was sent since the lease. An RST alone proves
+    /// nothing: its acknowledgement is not looked at, and a server may have read the request before it.
     func wasClosedBeforeRequest(_ exchange: Exchange, _ cause: Errno?) -> Bool {
         guard cause == nil || cause == .brokenPipe, let unacknowledged = link.unacknowledged else { return false }
         return UInt64(unacknowledged) >= link.secure?.ciphertextSent ?? exchange.report.bytesSent
@@ -151,10 +152,10 @@ final class Connection: ReadinessHandler, TimerHandler {
         )
     }
 
-    /// Whether the server closed with its answer, which did not announce it.
+    /// Whether the server closed with its answer without announcing that.
     var isFinishedUnannounced: Bool { peerFinished && reading?.parser.persistence == .keepAlive }
 
-    /// The first bytes of an answer to `exchange` are about to be read.
+    /// Begins to read an answer to `exchange`, of which the first bytes have come.
     func beginReading(_ exchange: Exchange) -> Reading {
         let reading = engine.readings.next
         reading.pace = .usual
@@ -163,12 +164,12 @@ final class Connection: ReadinessHandler, TimerHandler {
         return reading
     }
 
-    /// What came did not end the response: it keeps its reading until it does.
+    /// Keeps the reading, since the bytes that came did not end the response.
     func holdReading(_ reading: Reading) {
         if reading === engine.readings.next { engine.readings.replaceNext(engine.configuration) }
     }
 
-    /// The response is whole, and nothing of it is needed any more.
+    /// Ends the reading: the response is complete, and nothing of it is needed any more.
     func endReading() {
         guard let reading else { return }
         machine.answered(at: loop.now)
@@ -182,11 +183,12 @@ final class Connection: ReadinessHandler, TimerHandler {
         machine.parked(at: loop.sinceBoot)
         engine.observe(.parked(connection: number))
         link.secure?.releaseBuffers()
-        // The timer of an earlier parking is left armed: it re-arms itself when it finds us younger.
+        // The timer of an earlier parking stays armed: it re-arms itself when it finds the connection idle for a
+        // shorter time.
         if timer == nil { armIdleTimer(machine.idleLimit(engine.idleLimit)) }
     }
 
-    /// The peer's version and hints.
+    /// Notes the peer's version and hints.
     func note(_ head: ResponseHead) {
         host.isHTTP10 = head.version == .http10
         guard head.contains(.keepAlive), let hint = KeepAliveHint(head.fields) else { return }
@@ -215,7 +217,8 @@ final class Connection: ReadinessHandler, TimerHandler {
 
     // MARK: Ends
 
-    /// The link, registered as it is, for another protocol's connection; this one is over, without a word to observers.
+    /// Returns the link, still registered, for another protocol's connection. This one is over, and observers are not
+    /// told.
     func giveAway() -> Link {
         _ = machine.closed()
         cancelTimer()
@@ -225,7 +228,7 @@ final class Connection: ReadinessHandler, TimerHandler {
         return link.take()
     }
 
-    /// Lets go of everything. `abruptly` sends RST: after a cut request, so that the peer cannot take it for whole.
+    /// Releases everything. `abruptly` sends RST: after a truncated request, so that the peer cannot take it for whole.
     func close(_ reason: EngineEvent.Closing, abruptly: Bool) {
         guard machine.closed() else { return }
         exchange = nil

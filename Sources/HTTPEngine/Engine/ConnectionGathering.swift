@@ -1,9 +1,9 @@
 internal import HTTP1
 internal import Reactor
 
-/// When a connection lets the kernel gather what comes, and when it does not.
+/// Decides when a connection lets the kernel gather bytes, and when not.
 extension Connection {
-    /// Called when some of a large response has been delivered.
+    /// Begins or ends the gathering. Called when a part of a large response has been delivered.
     func gather(_ exchange: Exchange, _ reading: Reading) {
         let isWorth = (reading.parser.bodyRemaining ?? 0) >= UInt64(Gathering.amount) && exchange.throttle == nil
         switch reading.pace {
@@ -26,11 +26,11 @@ extension Connection {
         do throws(Errno) { try link.wake(for: 1) } catch { link.refused(error) }
     }
 
-    /// Ends the gathering if no byte has come for ``Gathering/patience``, and otherwise waits for the rest of it: the
-    /// timer is not moved with each byte.
+    /// Ends the gathering if no byte has come for ``Gathering/patience``; otherwise waits for the rest of that time:
+    /// the timer is not moved with each byte.
     func gatheringTimerFired(_ id: TimerID, _ exchange: Exchange) {
         guard let reading, reading.pace == .gathering(id) else { return }
-        // A pause of the reader is no pause of the peer.
+        // A pause of the reader is not a pause of the peer.
         guard exchange.isReading else { return endGathering() }
         let limit = exchange.lastActivity.advanced(byNanoseconds: Gathering.patience)
         guard limit > loop.now else { return endGathering(.fitful) }

@@ -3,8 +3,8 @@ internal import HTTPSemantics
 internal import Reactor
 internal import TLS
 
-/// The response's way from the socket to the delegate: bytes are parsed where they were read, and content is
-/// handed on as a slice of the loop's buffer.
+/// Receives a response from the socket and delivers it to the delegate: bytes are parsed where they were read, and
+/// content is delivered as a slice of the loop's buffer.
 extension Connection {
     func receive(_ exchange: Exchange) {
         if let reading {
@@ -38,14 +38,14 @@ extension Connection {
                     return holdReading(exchange)
                 }
                 if isBulk, let reading { gather(exchange, reading) }
-                // A short read has drained the socket. With the FIN already announced the end is read at once.
+                // A short read has emptied the socket. If the FIN was already announced, the end is read at once.
                 guard goesOn, count == limit || peerFinished else { return }
             }
         }
         if !isBulk { reading?.pace = .bulk }
     }
 
-    /// Passes bytes to the parser. False: the exchange is over, or paused with the rest held back.
+    /// Passes bytes to the parser. Returns false if the exchange is over, or paused with the rest held back.
     func pass(_ bytes: Span<UInt8>, _ exchange: Exchange) -> Bool {
         exchange.report.bytesReceived += UInt64(bytes.count)
         if exchange.report.timings.responseStart == nil { exchange.report.timings.responseStart = loop.now }
@@ -55,7 +55,7 @@ extension Connection {
         return goesOn
     }
 
-    /// Delivers what a pause had held back. False: the exchange is paused again, or over.
+    /// Delivers what a pause had held back. Returns false if the exchange is paused again, or over.
     private func passHeld(_ exchange: Exchange, _ reading: Reading) -> Bool {
         if let content = reading.heldContent {
             reading.heldContent = nil
@@ -68,9 +68,9 @@ extension Connection {
         return true
     }
 
-    /// Parses all of `input`. False: the exchange is over, or paused with the rest held back.
+    /// Parses all of `input`. Returns false if the exchange is over, or paused with the rest held back.
     private func process(_ input: Span<UInt8>, _ exchange: Exchange, _ reading: Reading) -> Bool {
-        // Out of the engine for the time being: a head lent from a local is lent without counting references.
+        // The head is moved out of the engine meanwhile: lending it from a local variable counts no references.
         var head = ResponseHead()
         swap(&head, &engine.head)
         defer { swap(&head, &engine.head) }
@@ -132,7 +132,7 @@ extension Connection {
         answeredEarly(exchange, status: head.status)
         exchange.beginContent(status: head.status)
         note(head)
-        // Codings of content that does not exist (HEAD, 304) are not looked at.
+        // Codings of content that does not exist (HEAD, 304) are ignored.
         if let reading, !reading.parser.isBetweenMessages, let request = exchange.request, request.decodesContent,
             head.contains(.contentEncoding),
             let encoding = contentEncoding(head.fields)
@@ -148,7 +148,7 @@ extension Connection {
         return isServing(exchange)
     }
 
-    /// The parser has seen to it that an upgrade was offered, or a tunnel asked for.
+    /// Hands the connection over after an upgrade. The parser has checked that one was offered, or a tunnel asked for.
     private func upgrade(_ exchange: Exchange, _ head: ResponseHead, unread: [UInt8]) {
         guard let offer = exchange.request?.offer, offer.isEmpty || offer.isTaken(by: head) else {
             return engine.fail(exchange, .unexpectedUpgrade)
@@ -161,14 +161,15 @@ extension Connection {
         engine.handOver(self, of: exchange, unread: unread)
     }
 
-    /// The field's whole value (RFC 9110 §5.3). One line with a short value, as nearly all are, allocates nothing.
+    /// Returns the field's whole value (RFC 9110 §5.3). One line with a short value, as nearly all are, allocates
+    /// nothing.
     private func contentEncoding(_ fields: HTTPFields) -> String? {
         guard let value = fields.first(.contentEncoding) else { return nil }
         let lines = (0..<fields.count).count { fields.known(at: $0) == .contentEncoding }
         return lines == 1 ? String(decoding: fields.block[value], as: UTF8.self) : fields.joined("Content-Encoding")
     }
 
-    /// False: the exchange is over, or paused with the rest of `content` held back.
+    /// Delivers content. Returns false if the exchange is over, or paused with the rest of `content` held back.
     private func deliver(_ content: Span<UInt8>, _ exchange: Exchange, _ reading: Reading) -> Bool {
         guard let decoder = exchange.decoder else {
             exchange.report.contentReceived += UInt64(content.count)
@@ -199,7 +200,7 @@ extension Connection {
         }
     }
 
-    /// One response is whole, and `surplus` bytes lie behind it. True: another of the pipeline follows.
+    /// Ends one response, after which `surplus` bytes follow. Returns true if another of the pipeline follows.
     private func completed(_ exchange: Exchange, _ reading: Reading, surplus: Int) -> Bool {
         if let decoder = exchange.decoder {
             do throws(ContentDecodingError) {
@@ -224,7 +225,7 @@ extension Connection {
         )
     }
 
-    /// The connection has ended, by FIN (no error) or by a failed read.
+    /// Handles the end of the connection, by FIN (no error) or by a failed read.
     func ended(_ exchange: Exchange, _ error: Errno?) {
         peerEnded()
         if let error, !error.isPeerClosure, error != .timedOut { return engine.fail(exchange, .system(error)) }
@@ -237,7 +238,7 @@ extension Connection {
         guard exchange.receiving == .content, let reading else { return engine.fail(exchange, .truncatedHead(error)) }
         let received = exchange.report.contentReceived
         let expected = reading.parser.bodyRemaining.map { received + $0 }
-        // RST is never an end (RFC 9112 §9.6); a FIN is one only where the framing says "until close".
+        // RST never is a proper end (RFC 9112 §9.6); a FIN is one only if the framing says "until close".
         if error == nil {
             do throws(HTTP1Error) {
                 try reading.parser.finish()

@@ -4,14 +4,14 @@ internal import TLS
 
 /// How a response passes through TLS, and what an idle connection does with bytes that come.
 extension Connection {
-    /// False: the exchange is over, or paused with the rest held back.
+    /// Receives through TLS. Returns false if the exchange is over, or paused with the rest held back.
     func receive(_ buffer: ReadBuffer, _ count: Int, _ exchange: Exchange, through layer: TLSLayer) -> Bool {
         let heldBack = layer.waitsForInput
         let opened = buffer.withBytes(count) { layer.decrypt($0) }
         link.flushSecure()
-        // Before the delivery: a consumer that pauses within it stops the reading, not the sending.
+        // This is done before the delivery: a consumer that pauses in it stops the reading, not the sending.
         if heldBack { link.updateInterest(reading: true, writing: !link.queue.isEmpty) }
-        // No request may follow, however the response ends that is being read.
+        // No request may follow, however the response that is being read ends.
         if layer.ending != nil { peerEnded() }
         if opened > 0 {
             guard layer.withPlaintext(opened, { pass($0, exchange) }) else { return false }
@@ -22,7 +22,7 @@ extension Connection {
         return false
     }
 
-    /// Everything that came before the end has been passed on.
+    /// Ends the exchange as TLS has ended. Everything before the end has been delivered.
     func secureEnded(_ exchange: Exchange, _ layer: TLSLayer) {
         switch layer.ending {
         case .closed: ended(exchange, nil)
@@ -31,8 +31,8 @@ extension Connection {
         }
     }
 
-    /// Whether an end of the connection may count as the end of content (RFC 9112 §9.8): a FIN anyone can send, a
-    /// close_notify only the peer.
+    /// Whether an end of the connection may count as the end of content (RFC 9112 §9.8): anyone can send a FIN, but
+    /// only the peer a close_notify.
     func isWholeEnding(_ exchange: Exchange) -> Bool {
         guard let secure = link.secure else { return true }
         if case .closed = secure.ending { return true }
@@ -41,8 +41,8 @@ extension Connection {
 
     // MARK: Parked
 
-    /// Reads what came. True: tickets and key updates alone, a server's right at any time (RFC 8446 §4.6); false: data
-    /// that no request asked for, or the end.
+    /// Reads what came. Returns true for tickets and key updates alone, which a server may send at any time (RFC 8446
+    /// §4.6); false for data that no request asked for, or the end.
     func staysIdle() -> Bool {
         guard let secure = link.secure else { return false }
         let buffer = loop.readBuffer

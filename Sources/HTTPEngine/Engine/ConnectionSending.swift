@@ -1,7 +1,7 @@
 internal import HTTP1
 internal import Reactor
 
-/// The request's way onto the socket: written at once, queued only where the kernel has no room.
+/// Sends a request on the socket: written at once, and queued only if the kernel has no room.
 extension Connection {
     func send(_ exchange: Exchange) {
         guard let request = exchange.request else { return }
@@ -30,12 +30,12 @@ extension Connection {
         } else {
             beginContent(exchange, request)
         }
-        // Once the turn's events are dealt with: the source is not asked before ``Engine/start(_:delegate:priority:)``
-        // has returned the id.
+        // The source is asked after this turn's events, and so not before ``Engine/start(_:delegate:priority:)`` has
+        // returned the id.
         loop.reschedule(link.token)
     }
 
-    /// Sends content that waited for a 100: it has come, or the wait for it is over.
+    /// Sends content that waited for a 100, which has come, or for which the wait is over.
     func sendAwaitedContent(_ exchange: Exchange) {
         guard case .awaitingContinue = exchange.sending, let request = exchange.request else { return }
         beginContent(exchange, request)
@@ -59,9 +59,9 @@ extension Connection {
         return { handle.post { $0.bodyReady(id) } }
     }
 
-    /// The final answer came before the request had left. A server that was asked whether it wants the content, and
-    /// answers otherwise, does not; nor does one that refuses. Under a status of success the answer may be made of the
-    /// very content, as an echo is, and sending goes on.
+    /// Handles a final answer that came before the request was sent completely. A server that was asked whether it
+    /// wants the content, and answers otherwise, does not want it; nor does one that refuses. With a status of success
+    /// the answer may be made of that content, as an echo is, and sending goes on.
     func answeredEarly(_ exchange: Exchange, status: Int) {
         switch exchange.sending {
         case .idle, .done, .stopped, .broken: return
@@ -75,7 +75,7 @@ extension Connection {
         link.updateInterest(reading: exchange.isReading, writing: false)
     }
 
-    /// The common case in one call and no state: head and content leave together.
+    /// Sends head and content together. This is the common case, in one call and without a state.
     private func sendFromMemory(_ exchange: Exchange, _ request: EngineRequest, _ head: [UInt8]) {
         exchange.sending = .memory
         let content = request.content
@@ -126,7 +126,7 @@ extension Connection {
         loop.reschedule(link.token)
     }
 
-    /// The queue is empty. False: nothing more can be sent now, or the exchange is over.
+    /// Refills the empty queue. Returns false if nothing more can be sent now, or the exchange is over.
     private func refill(_ exchange: Exchange) -> Bool {
         switch exchange.sending {
         case .idle, .done, .stopped, .broken:
@@ -214,7 +214,7 @@ extension Connection {
         link.append(bytes, isContent: true)
     }
 
-    /// Sends a part of a file from the page cache without a copy, which takes a third of the CPU of reading and
+    /// Sends a part of a file from the page cache without a copy, which takes a third of the CPU time of reading and
     /// sending.
     private func sendSlice(
         of file: OpenFile,
@@ -251,7 +251,7 @@ extension Connection {
         return false
     }
 
-    /// The kernel took `bytes`. False: the delegate, told of it, has ended the exchange.
+    /// Counts `bytes` that the kernel took. Returns false if the delegate, which is told, has ended the exchange.
     private func moved(_ exchange: Exchange, _ bytes: Int, content: Int) -> Bool {
         exchange.report.bytesSent += UInt64(bytes)
         exchange.throttle?.sent(bytes)
@@ -267,8 +267,9 @@ extension Connection {
         noteSent(exchange, content: content)
     }
 
-    /// EPIPE and its like: the server may have answered before it closed (413, 401), so reading goes on; what comes,
-    /// or the end, decides. Epoll reports that end by itself; of a fault of our own side we hear next turn.
+    /// Stops sending after EPIPE and the like. The server may have answered before it closed (413, 401), so reading
+    /// goes on, and what comes, or the end, decides. Epoll reports that end by itself; a fault on this side is handled
+    /// next turn.
     private func sendingBroke(_ exchange: Exchange, _ error: Errno) {
         exchange.sending = .broken(error)
         if !error.isPeerClosure { loop.reschedule(link.token) }
@@ -276,7 +277,7 @@ extension Connection {
         link.updateInterest(reading: exchange.isReading, writing: false)
     }
 
-    /// A pipeline is one piece, contents and heads: what of it is content counts once all of it has left.
+    /// A pipeline is one piece of heads and contents: its content counts once all of it has been sent.
     private func unreportedContent(_ exchange: Exchange) -> Int {
         guard let request = exchange.request, request.pipelineDepth > 1 else { return 0 }
         return request.contentBytes

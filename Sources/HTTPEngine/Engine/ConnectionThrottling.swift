@@ -1,6 +1,6 @@
 internal import Reactor
 
-/// What a connection does where the rates of its exchange hold it.
+/// What a connection does when the rates of its exchange hold it.
 extension Connection {
     /// Stops sending until the rate allows more: the loop does not report room in the socket meanwhile.
     func holdSending(_ exchange: Exchange) {
@@ -15,8 +15,8 @@ extension Connection {
         exchange.watch(at: loop.now)
     }
 
-    /// A timer of the exchange has fired: content that waited for a 100 is sent without it, and what its rates held may
-    /// go on.
+    /// Handles a timer of the exchange: content that waited for a 100 is sent without it, and transfers that the rates
+    /// held may go on.
     func timerFired(of exchange: Exchange) {
         if case .awaitingContinue(let end) = exchange.sending, loop.now >= end { sendAwaitedContent(exchange) }
         if let throttle = exchange.throttle { goOn(exchange, throttle) }
@@ -25,7 +25,7 @@ extension Connection {
     /// Continues what the rates had stopped, as far as it is due.
     private func goOn(_ exchange: Exchange, _ throttle: Throttle) {
         let due = throttle.resume(at: loop.now)
-        // The idle limit stands still while the rate stops the reading.
+        // The idle limit stops while the rate stops the reading.
         if due.reading {
             exchange.noteActivity(at: loop.now)
             link.resumeReading(exchange.isReading)

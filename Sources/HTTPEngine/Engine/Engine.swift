@@ -2,29 +2,29 @@ internal import HTTP1
 public import Reactor
 internal import TLS
 
-/// Sends requests and tells delegates what comes back: connections, pool, deadlines, retries. Knows nothing of
+/// Sends requests and reports the responses to delegates: connections, pool, deadlines, retries. It knows nothing of
 /// cookies, redirects, caches or Foundation.
 ///
-/// An engine lives on one loop, and everything here but ``handle`` is called on it. Dropped without
-/// ``shutdown(within:then:)`` it stays until its exchanges and idle connections have ended by themselves. A loop that
+/// An engine lives on one loop, and everything here but ``handle`` is called on it. If it is released without
+/// ``shutdown(within:then:)``, it stays until its exchanges and idle connections have ended by themselves. A loop that
 /// ends before that calls no delegate: shut the engine down first.
 @safe public final class Engine {
-    /// The loop that it lives on.
+    /// The loop that the engine lives on.
     public let loop: EventLoop
-    /// What it was made with.
+    /// The configuration that the engine was made with.
     public let configuration: EngineConfiguration
     /// Receives events; nil by default. It may be changed at any time, on the loop.
     public var observer: (any EngineObserver)?
-    /// What dials work with.
+    /// The services that dials use.
     let dialling: DialServices
-    /// What all exchanges share.
+    /// The part that all exchanges share.
     private let home: ExchangeHome
     let maximumAge: Int64
     let maximumAgeSpread: Int64
     let idleLimit: Int64
-    /// Storage for the head being parsed; one for all connections, as the loop parses one at a time.
+    /// Storage for the head that is being parsed: one for all connections, since the loop parses one at a time.
     var head = ResponseHead()
-    /// Where content is decoded to.
+    /// The buffer into which content is decoded.
     let decoded: UnsafeMutableBufferPointer<UInt8>
 
     var hosts = HostTable()
@@ -33,21 +33,21 @@ internal import TLS
     var probes = ObjectTable<Probe>()
     var starved = StarvedHosts()
     var descriptorLine = DescriptorLine()
-    /// The connection whose exchange has just ended, while the delegate is told so: an exchange that is started from
-    /// there takes it.
+    /// The connection whose exchange has just ended, while its delegate is told so: an exchange that is started in that
+    /// call takes it.
     var warm: Connection?
-    /// Exchanges that have been given back, but whose delegates have not been called yet.
+    /// The exchanges that have been given back, and whose delegates have not been called yet.
     private var untold = 0
     var spareDecoders = DecoderShelf()
     var readings: ReadingShelf
     var localAddresses: LocalAddresses
     let authenticators = ProxyAuthenticators()
-    /// Connections that were at rest, and closed because bytes came that no request had asked for.
+    /// How many idle connections were closed because bytes came that no request had asked for.
     public private(set) var strayConnections = 0
     var closingServers = ClosingServers()
     private var exchanges: [Exchange] = []
     private var freeExchanges: [UInt32] = []
-    /// Failures found while ``start(_:delegate:)`` was still running, to be told once it has returned.
+    /// Failures found while ``start(_:delegate:)`` was still running, to be reported once it has returned.
     private var overdue: [(ExchangeID, EngineError)] = []
     private(set) var isStarting = false
     private var life = Life.open
@@ -59,10 +59,10 @@ internal import TLS
     }
 
     /// - Parameters:
-    ///   - loop: where the engine lives, and where its delegates are called.
-    ///   - configuration: what holds for every request.
-    ///   - resolver: shared by engines that should share look-ups; one of its own otherwise.
-    ///   - blocking: threads for files and the like; its own otherwise. They start when there is work.
+    ///   - loop: the loop on which the engine lives and calls its delegates.
+    ///   - configuration: the settings for all requests.
+    ///   - resolver: shared by engines that are to share look-ups; nil for one of its own.
+    ///   - blocking: threads for files and other blocking work; nil for its own. They start when there is work.
     public init(
         on loop: EventLoop,
         configuration: EngineConfiguration = EngineConfiguration(),
@@ -96,13 +96,13 @@ internal import TLS
 
     // MARK: Exchanges
 
-    /// Starts an exchange; its outcome comes once, never before this call has returned.
+    /// Starts an exchange. Its outcome is reported once, and never before this call has returned.
     ///
     /// - Parameters:
     ///   - request: may be started any number of times, on any engine.
-    ///   - delegate: held until the exchange is over.
-    ///   - priority: of the exchanges that wait for a connection to the same host, those with more are served
-    ///     first.
+    ///   - delegate: kept until the exchange is over.
+    ///   - priority: of the exchanges that wait for a connection to the same host, those with a higher priority are
+    ///     served first.
     @discardableResult
     public func start(
         _ request: EngineRequest,
@@ -115,7 +115,7 @@ internal import TLS
             failLater(exchange, .shutDown)
             return exchange.id
         }
-        // A delegate told of bytes sent may start another from within.
+        // A delegate that is told of sent bytes may start another exchange in that call.
         let isNested = isStarting
         isStarting = true
         defer { isStarting = isNested }
@@ -136,13 +136,13 @@ internal import TLS
     /// The priority of an exchange that names none: the middle of 0...255.
     public static let usualPriority: UInt8 = WaitQueue.usual
 
-    /// Ends an exchange with `.cancelled`, in whatever state; an id whose outcome has come is ignored.
+    /// Ends an exchange with `.cancelled`, in any state. An id whose outcome was reported is ignored.
     public func cancel(_ id: ExchangeID) {
         if let exchange = exchange(id) { fail(exchange, .cancelled) }
     }
 
     /// Stops the delivery of a response. The socket is no longer read, so the peer soon has to wait. The idle timeout
-    /// stands still.
+    /// stops.
     public func pause(_ id: ExchangeID) {
         guard let exchange = exchange(id), !exchange.isPaused else { return }
         exchange.pause()
@@ -159,8 +159,8 @@ internal import TLS
         exchange.watch(at: loop.now)
     }
 
-    /// Stops or continues the sending of a request. What the kernel has already leaves all the same. The idle timeout
-    /// goes on, unless the response is paused (``pause(_:)``), too.
+    /// Stops or continues the sending of a request. Bytes that the kernel already has are still sent. The idle timeout
+    /// goes on, unless the response is paused too (``pause(_:)``).
     public func hold(requestOf id: ExchangeID, _ isHeld: Bool) {
         guard let exchange = exchange(id), exchange.isSendingHeld != isHeld else { return }
         exchange.hold(isHeld)
@@ -172,10 +172,10 @@ internal import TLS
         }
     }
 
-    /// Says that a streamed body whose last part was `.later` has more now.
+    /// Notes that a streamed body whose last part was `.later` now has more.
     public func bodyReady(_ id: ExchangeID) {
         guard let exchange = exchange(id), let connection = connection(of: exchange) else { return }
-        // In the next turn: the source may call this from within the call that asks it for a part.
+        // This is done in the next turn: the source may call this within the call that asks it for a part.
         loop.reschedule(connection.link.token)
     }
 
@@ -184,7 +184,7 @@ internal import TLS
         return exchanges[Int(id.slot)]
     }
 
-    /// The connection that carries it, if one does.
+    /// Returns the connection that carries the exchange; nil if none does.
     private func connection(of exchange: Exchange) -> Connection? {
         if case .running(let id) = exchange.phase { connections[id] } else { nil }
     }
@@ -228,7 +228,7 @@ internal import TLS
         if let observer { observer.engine(self, didObserve: event()) }
     }
 
-    /// Connections and waiters at this moment, of all hosts.
+    /// The connections and waiters of all hosts at this moment.
     public var statistics: EngineStatistics {
         var result = EngineStatistics()
         for host in hosts.all {
@@ -241,10 +241,10 @@ internal import TLS
     }
 
     /// Whether an idle connection exists in any pool. Cheaper than ``statistics``, so it can be read before every
-    /// request. Read from within an outcome, it counts the connection that has just come free.
+    /// request. Read while an outcome is reported, it counts the connection that has just come free.
     public var hasFreeConnection: Bool { warm != nil || hosts.hasIdle }
 
-    /// Bytes have come on a connection at rest, and no request had asked for them.
+    /// Counts an idle connection on which bytes have come that no request had asked for.
     func noteStray() { strayConnections += 1 }
 
     /// A reference that other threads may use.
@@ -252,9 +252,9 @@ internal import TLS
 
     // MARK: Shutting down
 
-    /// Takes no more exchanges, closes idle connections, lets running exchanges end until `limit`, then fails
-    /// what is left with `.shutDown`. `then` is called once, on the loop, when nothing is left. Called again, the
-    /// nearest limit counts.
+    /// Takes no more exchanges, closes idle connections, lets running exchanges end until `limit`, then fails those
+    /// that are left with `.shutDown`. `then` is called once, on the loop, when nothing is left. If it is called again,
+    /// the earliest limit applies.
     public func shutdown(within limit: Duration = .zero, then: @escaping () -> Void = {}) {
         var (limits, waiting): ([TimerID], [() -> Void]) = ([], [then])
         switch life {

@@ -1,7 +1,7 @@
 internal import HTTP1
 internal import Reactor
 
-/// Which exchange gets which connection, and which connection makes room.
+/// Decides which exchange gets which connection, and which connection is closed to make room.
 extension Engine {
     func host(for destination: Destination) -> Host {
         hosts.recent(destination) ?? hosts.find(destination) { makeHost(destination) }
@@ -12,7 +12,7 @@ extension Engine {
         return Host(destination, route, limit: configuration.connectionsPerHost)
     }
 
-    /// The connection that has just come free. It skips the pool and counts as busy all along.
+    /// Returns the connection that has just come free. It skips the pool and counts as busy all the time.
     func takeWarm(for request: EngineRequest) -> Connection? {
         guard let connection = warm, connection.host.destination == request.destination else { return nil }
         warm = nil
@@ -23,7 +23,7 @@ extension Engine {
         return nil
     }
 
-    /// The idle connection that was used last and is still usable.
+    /// Returns the idle connection that was used last and is still usable.
     func takeIdle(_ host: Host, for request: EngineRequest) -> Connection? {
         while let id = host.pool.takeIdle() {
             guard let connection = connections[id] else {
@@ -40,16 +40,16 @@ extension Engine {
         return nil
     }
 
-    /// False where `request` could be lost on this connection without a way to tell: the server may be closing it, and
-    /// the request may be sent only once.
+    /// Whether `request` can be sent on this connection. False if it could be lost without a way to tell: the server
+    /// may be closing the connection, and the request may be sent only once.
     func mayCarry(_ request: EngineRequest, _ connection: Connection) -> Bool {
         if request.isIdempotent, request.isReplayable { return true }
         let destination = connection.host.destination
         return !closingServers.mayClose(destination, answered: connection.answered, now: loop.now)
     }
 
-    /// To be called before a connection at rest is given up: what came on it was an answer to no request, or the
-    /// server's end.
+    /// Notes what came on an idle connection: an answer to no request, or the server's end. It must be called before
+    /// the connection is given up.
     func noteNews(of connection: Connection) {
         if connection.holdsStrayBytes {
             noteStray()
@@ -108,8 +108,8 @@ extension Engine {
         configuration.budget?.closed(by: self, open: connections.count)
     }
 
-    /// Called where a place or a descriptor may have come free: the host that waits longest dials, unless its waiters
-    /// have left.
+    /// Lets the host that waits longest dial, unless its waiters have left. Called when a place or a descriptor may
+    /// have come free.
     func feedStarved() {
         feedDials()
         while hasRoom, let host = starved.next() {
@@ -118,7 +118,8 @@ extension Engine {
         }
     }
 
-    /// Within the limit on connections in all, which is one at least, or exchanges would wait for ever.
+    /// Whether there is room within the limit on all connections. The limit is at least one, or exchanges would wait
+    /// for ever.
     var hasRoom: Bool { connections.count + dials.count < max(1, configuration.connections) }
 
     func closeEldestIdle() -> Bool {

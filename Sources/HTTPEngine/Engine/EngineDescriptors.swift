@@ -1,21 +1,23 @@
 internal import Reactor
 
-/// What an engine does where descriptors, or the memory for sockets, have run out.
+/// What an engine does when there are no more descriptors, or no memory for sockets.
 extension Engine {
-    /// How often a dial that waits for a descriptor tries again: other parts of the process may have let go of one.
+    /// How often a dial that waits for a descriptor tries again: other parts of the process may have released one.
     private static let descriptorPause = Duration.milliseconds(50)
 
-    /// Closes an idle connection, so that a descriptor comes free: this engine's eldest, or else one of an engine that
-    /// shares its budget. Waits for other loops, for `limit` at most. False: there was none. Loop thread only.
+    /// Closes an idle connection, so that a descriptor comes free: this engine's oldest, or else one of an engine that
+    /// shares its budget. Waits for other loops, for `limit` at most. Returns false if there was none. Loop thread
+    /// only.
     public func makeRoom(within limit: Duration = .milliseconds(100)) -> Bool {
         if closeEldestIdle() { return true }
         return configuration.budget?.relieve(within: limit) ?? false
     }
 
-    /// A dial has found no descriptor. It waits until one may have come free, up to its own limit: an idle connection
-    /// is given up for it, or one of the busy ones ends. False: no connection holds any, and the dial has failed.
+    /// Lets a dial that has found no descriptor wait until one may have come free, up to its own limit: an idle
+    /// connection is closed for it, or a busy one ends. Returns false if no connection holds a descriptor: the dial has
+    /// failed.
     func awaitDescriptor(_ dial: Dial) -> Bool {
-        // A probe is there to find out whether a connection can be opened.
+        // A probe is to find out whether a connection can be opened.
         if case .probe = dial.purpose { return false }
         if closeEldestIdle() || connections.count > 0 {
             line(up: dial)
@@ -30,8 +32,8 @@ extension Engine {
         return true
     }
 
-    /// A descriptor may have come free: the dial that waits longest tries again. A dial ends here if its waiters have
-    /// been served by other connections.
+    /// Lets the dial that waits longest try again, since a descriptor may have come free. A dial whose waiters have
+    /// been served by other connections ends here.
     func feedDials() {
         while let dial = descriptorLine.next() {
             guard dial.isSurplus else { return dial.connect() }

@@ -1,7 +1,7 @@
 internal import HTTP1
 internal import Reactor
 
-/// Opening connections for hosts that have waiters and room.
+/// Opens connections for hosts that have waiters and room.
 extension Engine: DialOwner {
     func startDial(_ host: Host, _ purpose: Dial.Purpose) {
         if case .pool = purpose, !hasRoom, !closeEldestIdle() {
@@ -14,7 +14,8 @@ extension Engine: DialOwner {
         dial.start(timeout: connectLimit(host, purpose))
     }
 
-    /// A dial belongs to the pool; its limit is that of the exchange that it would serve if it were done now.
+    /// Returns the limit for a dial. The dial belongs to the pool; its limit is that of the exchange that it would
+    /// serve if it were done now.
     private func connectLimit(_ host: Host, _ purpose: Dial.Purpose) -> Duration? {
         let id: ExchangeID?
         switch purpose {
@@ -50,7 +51,7 @@ extension Engine: DialOwner {
         case .pool:
             perform(dial.host.pool.dialled(connection.id), dial.host)
         }
-        // This dial found a descriptor, so the next may find one, too.
+        // This dial found a descriptor, so the next one may find one too.
         feedDials()
         endIfDrained()
     }

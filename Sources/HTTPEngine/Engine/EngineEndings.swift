@@ -5,11 +5,11 @@ internal import Reactor
 /// How exchanges end, and what becomes of their connections.
 extension Engine {
     func complete(_ exchange: Exchange, on connection: Connection, trailers: HTTPFields?, surplus: Bool) {
-        // First: a socket that cannot be set back to single bytes is not used again.
+        // This is first: a socket that cannot be set back to single bytes is not used again.
         connection.endGathering()
-        // While other hosts wait for any place at all, a connection is given up after each exchange: hosts take turns.
+        // While other hosts wait for any place, a connection is closed after each exchange: hosts take turns.
         var reusable = !surplus && !isDraining && starved.isEmpty && connection.isReusable(after: exchange)
-        // Handed on at once, it is looked at here; else where it is leased.
+        // A connection that is handed on at once is checked here; others are checked when they are leased.
         if reusable, connection.host.pool.waiting > 0 { reusable = connection.isJustDrained || connection.isQuiet }
         let isCutOff = !reusable && exchange.request?.closes == false && connection.isFinishedUnannounced
         connection.endReading()
@@ -34,7 +34,7 @@ extension Engine {
                 if reusable {
                     perform(connection.host.pool.released(connection.id), connection.host)
                 } else {
-                    // A request not sent to its end must not look whole to the server.
+                    // A request that was not sent to its end must not look complete to the server.
                     retire(connection, .used, abruptly: farewell.unsent || configuration.closing == .rst)
                 }
                 farewell.deliver(.completed(trailers: trailers))
@@ -43,7 +43,7 @@ extension Engine {
         endIfDrained()
     }
 
-    /// Ends an exchange and HTTP on its connection: the pool's place is free, and the delegate gets the upgraded
+    /// Ends an exchange, and HTTP on its connection: the pool's place comes free, and the delegate gets the upgraded
     /// connection.
     func handOver(_ connection: Connection, of exchange: Exchange, unread: [UInt8]) {
         let upgraded = giveAway(connection, unread: unread)
@@ -60,7 +60,7 @@ extension Engine {
         endIfDrained()
     }
 
-    /// One response of a pipeline is whole and others follow. False if the delegate ended the exchange.
+    /// Ends one response of a pipeline that others follow. Returns false if the delegate has ended the exchange.
     func continuePipeline(
         _ exchange: Exchange,
         on connection: Connection,
@@ -115,7 +115,7 @@ extension Engine {
         endIfDrained()
     }
 
-    /// Takes an exchange off its connection, or out of the queue. Its delegate is called once more, with the outcome.
+    /// Takes an exchange off its connection or out of the queue. Its delegate is called once more, with the outcome.
     private func detach(_ exchange: Exchange, _ error: EngineError) {
         switch exchange.phase {
         case .free, .starting:
@@ -148,7 +148,7 @@ extension Engine {
             unreceived = connection.wasClosedBeforeRequest(exchange, cause)
         default: break
         }
-        // A pipeline of which an answer came has been acted on, whatever became of the rest.
+        // The server has acted on a pipeline once one answer has come, whatever became of the rest.
         let begun = exchange.request.map { exchange.expected < $0.pipelineDepth } ?? false
         return RetryRule.Facts(
             reusedConnection: exchange.report.reusedConnection,
@@ -162,7 +162,8 @@ extension Engine {
         )
     }
 
-    /// RFC 9110 §15.5.18: the 417 concerns the expectation alone. False if there was none, or the content is gone.
+    /// Retries after a 417 (RFC 9110 §15.5.18), which concerns the expectation alone. Returns false if there was none,
+    /// or the content is gone.
     func retryWithoutExpectation(_ exchange: Exchange, instead connection: Connection) -> Bool {
         guard let request = exchange.request, request.continueWait > 0, !exchange.expectationFailed, !isDraining else {
             return false

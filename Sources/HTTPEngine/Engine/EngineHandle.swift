@@ -1,6 +1,6 @@
 public import Reactor
 
-/// An engine seen from other threads: messages to its loop.
+/// An engine as other threads use it: by messages to its loop.
 public struct EngineHandle: Sendable {
     private let engine: LoopBound<Engine>
     /// The engine's loop.
@@ -11,7 +11,7 @@ public struct EngineHandle: Sendable {
         self.engine = LoopBound(engine, on: engine.loop)
     }
 
-    /// Runs `body` with the engine on its loop. False if the loop has ended: `body` will not run.
+    /// Runs `body` with the engine on its loop. Returns false if the loop has ended: then `body` will not run.
     @discardableResult
     public func post(_ body: @escaping @Sendable (Engine) -> Void) -> Bool {
         let engine = engine

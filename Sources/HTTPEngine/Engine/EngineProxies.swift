@@ -1,11 +1,11 @@
 internal import HTTP1
 internal import HTTPSemantics
 
-/// Requests that an HTTP proxy passes on, and the credentials it wants for them.
+/// Requests that an HTTP proxy forwards, and the credentials that it wants for them.
 extension Engine {
-    /// A request's head as it goes to a proxy that passes it on.
+    /// Returns a request's head for a proxy that forwards it.
     ///
-    /// - Parameter head: as it goes to an origin; a pipeline's heads and contents all in one.
+    /// - Parameter head: the head for an origin; for a pipeline, its heads and contents in one piece.
     func proxied(
         _ head: [UInt8],
         _ request: EngineRequest,
@@ -38,8 +38,9 @@ extension Engine {
         return all
     }
 
-    /// A 407 from the proxy that passes requests on; inside a tunnel, or without a proxy, a 407 is the origin's answer
-    /// like any other. The request goes once more if that can help, on a connection of its own; else it has failed.
+    /// Handles a 407 from the proxy that forwards requests; inside a tunnel, or without a proxy, a 407 is an answer of
+    /// the origin like any other. The request is sent once more if that can help, on a connection of its own; otherwise
+    /// it has failed.
     func proxyRefused(_ exchange: Exchange, _ head: ResponseHead, on connection: Connection) {
         guard let proxy = connection.host.route.proxy, let request = exchange.request else { return }
         let refusal = ProxyRefusal(head)
@@ -55,17 +56,17 @@ extension Engine {
 }
 
 extension EngineRequest {
-    /// RFC 9112 §3.2.2; and §3.2.4: the server-wide OPTIONS has no path here.
+    /// The target in absolute-form (RFC 9112 §3.2.2); the server-wide OPTIONS has no path here (§3.2.4).
     var absoluteTarget: String { "\(origin.scheme.rawValue)://\(origin.authority)\(target == "*" ? "" : target)" }
 
-    /// - Parameter head: one head in origin-form, and in a pipeline the content behind it.
+    /// - Parameter head: one head in origin-form; in a pipeline, with the content after it.
     fileprivate func absolute(_ head: ArraySlice<UInt8>, authorization: String?) throws(HTTP1Error) -> [UInt8] {
         let targetStart = head.startIndex + method.utf8.count + 1
         let targetEnd = targetStart + target.utf8.count
         let headEnd = head.endIndex - (pipelineDepth > 1 ? contentBytes / pipelineDepth : 0)
         var result = Array(head[..<targetStart])
         result += absoluteTarget.utf8
-        // Without the empty line.
+        // The empty line is left out.
         result += head[targetEnd..<(headEnd - 2)]
         if let authorization {
             let name = Authenticator.Side.proxy.credentialsField

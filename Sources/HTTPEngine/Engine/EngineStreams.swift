@@ -1,14 +1,14 @@
 internal import Reactor
 internal import TLS
 
-/// Connections that carry no HTTP from the start, through proxies where there are any.
+/// Connections that do not begin with HTTP, through proxies where there are any.
 extension Engine {
-    /// Opens a connection to `origin`, TLS included where its scheme is https, and gives it away: it belongs to no
-    /// pool, and waits for no place in one. HTTP proxies are asked for a tunnel.
+    /// Opens a connection to `origin`, with TLS if its scheme is https, and gives it away: it belongs to no pool, and
+    /// does not wait for a place in one. HTTP proxies are asked for a tunnel.
     ///
     /// - Parameters:
     ///   - origin: the host and the port; with `https` the connection begins with a TLS handshake.
-    ///   - options: those that concern the connection count: endpoint, proxies, TLS, addresses, limit on connecting.
+    ///   - options: those about the connection apply: endpoint, proxies, TLS, addresses, limit on connecting.
     ///   - then: called once on the loop, and never before this call has returned; not after ``StreamDial/cancel()``.
     @discardableResult
     public func open(
@@ -19,29 +19,21 @@ extension Engine {
         let asker = StreamDial(on: loop, cancelled: { [self] in abandonDial(of: $0) }, then: then)
         asker.start {
             guard !isDraining else { return asker.ended(.failure(.shutDown)) }
-            let destination = Destination(
-                origin: origin,
-                endpoint: options.endpoint,
-                proxy: ProxyChoice(options.proxies, for: origin),
-                needsTunnel: true,
-                localAddress: options.localAddress,
-                context: options.tls,
-                serverName: options.serverName
-            )
+            let destination = Destination(origin, options, needsTunnel: true)
             startDial(makeHost(destination), .stream(asker, (options.timeouts ?? configuration.timeouts).connect))
         }
         return asker
     }
 
-    /// Begins TLS with `origin` on a connection in use: what STARTTLS and its like agree on. The old connection is
-    /// over, and the new one is given to `then` as by ``open(_:options:then:)``. Everything queued must have left.
+    /// Begins TLS with `origin` on a connection in use, as STARTTLS and the like agree on. The old connection is over,
+    /// and the new one is given to `then` as by ``open(_:options:then:)``. Everything queued must have been sent.
     ///
     /// - Parameters:
-    ///   - connection: in use; it is the engine's from here on.
+    ///   - connection: a connection in use; it belongs to the engine from here on.
     ///   - origin: the server that must show a certificate for its host.
-    ///   - rest: what was read from the connection and not used. It goes to the handshake, which it mostly ends: a peer
-    ///     says nothing between its consent and our first word.
-    ///   - options: TLS and the limit on connecting count, which is here the limit on the handshake.
+    ///   - rest: what was read from the connection and not used. The handshake reads it, and usually fails because of
+    ///     it: a peer sends nothing between its consent and the client's first message.
+    ///   - options: TLS and the limit on connecting apply; the limit is that on the handshake here.
     ///   - then: called once on the loop, and never before this call has returned.
     @discardableResult
     public func secure(
@@ -85,7 +77,7 @@ extension Engine {
 
     /// Takes a connection out of the engine's table and gives its link to an upgraded one.
     ///
-    /// - Parameter unread: what has come behind the head that ended HTTP.
+    /// - Parameter unread: the bytes that have come after the head that ended HTTP.
     func giveAway(_ connection: Connection, unread: [UInt8] = []) -> UpgradedConnection {
         let (number, peerFinished) = (connection.number, connection.peerFinished)
         let given = UpgradedConnection(

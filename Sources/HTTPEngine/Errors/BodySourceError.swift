@@ -1,14 +1,14 @@
-/// Why the source of a ``ThreadedBody`` gave no more: what it threw, or the pool's refusal.
+/// The reason why the source of a ``ThreadedBody`` gave no more: the error it threw, or the pool's refusal.
 public struct BodySourceError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What the source threw, or a `BlockingPool.Refusal`.
+    /// The error that the source threw, or a `BlockingPool.Refusal`.
     public let underlying: any Error
 
-    /// Wraps what a source threw.
+    /// Wraps the error that a source threw.
     public init(_ underlying: any Error) { self.underlying = underlying }
 
     public var description: String { "\(underlying)" }
 
-    /// Errors need not be comparable; what they say of themselves is.
+    /// Compares the errors' descriptions, since errors need not be comparable.
     public static func == (left: BodySourceError, right: BodySourceError) -> Bool {
         String(reflecting: left.underlying) == String(reflecting: right.underlying)
     }

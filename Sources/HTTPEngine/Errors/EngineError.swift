@@ -2,77 +2,77 @@ public import HTTP1
 public import Reactor
 public import TLS
 
-/// Why an exchange failed. Each says what happened, and where.
+/// The reason why an exchange failed: what happened, and where.
 public enum EngineError: Error, Hashable, Sendable {
-    /// The request cannot be sent as given; nothing was.
+    /// The request cannot be sent as given; nothing was sent.
     case invalidRequest(InvalidRequest)
-    /// No connection: the name, or every address, failed.
+    /// There is no connection: the name, or every address, failed.
     case connect(ConnectError)
-    /// A limit of ``Timeouts`` ran out.
+    /// A limit of ``Timeouts`` was exceeded.
     case timedOut(TimeoutPhase)
-    /// TLS could not be agreed on, its certificate is not believed, or a record was broken.
+    /// TLS could not be agreed on, the certificate is not trusted, or a record was broken.
     case tls(TLSError)
-    /// The proxy's fault, or its word.
+    /// The proxy has failed, or has refused.
     case proxy(ProxyError)
     /// The peer ended the connection before it could carry a request. `error` is nil for a FIN.
     case closedWhileOpening(Errno?)
-    /// A server spoke before it was asked anything.
+    /// The server sent bytes before it was asked anything.
     case unsolicitedBytes
     /// The connection ended before any byte of the response. `error` is nil for a FIN.
     case closedBeforeResponse(Errno?)
-    /// The same while the content was on its way: so much of it had left.
+    /// The same while the content was being sent; `sent` bytes of it had left.
     case uploadAborted(sent: UInt64, Errno?)
-    /// The connection ended inside the response's head.
+    /// The connection ended within the response's head.
     case truncatedHead(Errno?)
-    /// The connection ended inside the response's content. `expected` is nil where only framing could tell.
+    /// The connection ended within the response's content. `expected` is nil if only the framing could tell.
     case truncatedBody(expected: UInt64?, received: UInt64, Errno?)
-    /// What came is no HTTP/1.1 response, or breaks a limit.
+    /// What came is no HTTP/1.1 response, or exceeds a limit.
     case malformedResponse(HTTP1Error)
     /// The server switched to a protocol that was not offered.
     case unexpectedUpgrade
-    /// The content coding does not decode.
+    /// The content does not decode by its coding.
     case undecodable(ContentDecodingError)
-    /// The request's body ended short of, or ran past, its declared length.
+    /// The request's body was shorter or longer than its declared length.
     case bodyLengthMismatch(declared: UInt64, given: UInt64)
-    /// The request's body broke off by the delegate's word.
+    /// The delegate has ended the request's body before its end.
     case bodyFailed
     /// A file of the request's body could not be opened or read.
     case bodyUnreadable(Errno)
-    /// Where a file of the request's body was, there is another now.
+    /// A file of the request's body was replaced by another one.
     case bodyFileReplaced
-    /// The request's body broke off: its reader threw, or no thread could be had for it.
+    /// The request's body has failed: its reader threw, or there was no thread for it.
     case bodySourceFailed(BodySourceError)
-    /// An upgraded connection broke off (``UpgradedConnectionDelegate``).
+    /// An upgraded connection was lost (``UpgradedConnectionDelegate``).
     case connectionLost(Errno?)
     /// The request could not be sent, and no response came.
     case sendFailed(Errno)
-    /// The socket failed for a reason of this machine's.
+    /// The socket failed for a reason on this machine.
     case system(Errno)
-    /// By ``Engine/cancel(_:)``.
+    /// ``Engine/cancel(_:)`` has ended the exchange.
     case cancelled
-    /// The engine was shut down, before or meanwhile.
+    /// The engine was shut down, before or during the exchange.
     case shutDown
 
-    /// Why a request cannot be sent.
+    /// The reason why a request cannot be sent.
     public enum InvalidRequest: Hashable, Sendable {
         /// The text is no host.
         case host(String, URLHost.Problem)
-        /// The serialiser's word on method, target, field names and values.
+        /// The serialiser refuses the method, the target, or a field's name or value.
         case syntax(HTTP1Error)
-        /// A field that the engine derives from the request and the caller may not contradict.
+        /// The caller has set a field that the engine derives from the request.
         case reservedField(String)
         /// A pipeline repeats its request, and only content in memory can be repeated.
         case pipelineOfStreams
-        /// A pipeline leaves at once; an expectation, an upgrade and a tunnel wait for an answer in its middle.
+        /// A pipeline is sent at once; an expectation, an upgrade and a tunnel would wait for an answer in its middle.
         case pipelineThatWaits
-        /// Names of protocols that are none (RFC 9110 §7.8).
+        /// The names are no names of protocols (RFC 9110 §7.8).
         case upgrade([String])
-        /// Bytes behind the head could belong to either protocol.
+        /// Bytes after the head could belong to either protocol.
         case upgradeWithContent
-        /// All requests of a pipeline are held in memory: so many would take more than 256 MiB.
+        /// All requests of a pipeline are held in memory: that many would take more than 256 MiB.
         case pipelineTooLarge(Int)
-        /// The server's last answer was HTTP/1.0's, so it knows no chunks, and content of unknown length has no other
-        /// end in a request (RFC 9112 §6.1).
+        /// The server's last answer was HTTP/1.0, so it knows no chunks, and content of unknown length has no other end
+        /// in a request (RFC 9112 §6.1).
         case unknownLengthToHTTP10
     }
 }

@@ -3,29 +3,29 @@ public import HTTPSemantics
 public import Reactor
 public import TLS
 
-/// Why a proxy could not be used: what it said or did itself, never what an origin behind it answered.
+/// The reason why a proxy could not be used: what it said or did itself, never what an origin behind it answered.
 public enum ProxyError: Error, Hashable, Sendable {
-    /// No connection to the proxy.
+    /// There is no connection to the proxy.
     case unreachable(ConnectError)
-    /// TLS with the proxy itself.
+    /// TLS with the proxy itself has failed.
     case tls(TLSError)
-    /// The proxy ended the connection before the tunnel stood. `nil` for a FIN.
+    /// The proxy ended the connection before the tunnel was open. `nil` for a FIN.
     case closed(Errno?)
-    /// CONNECT was not answered by a 2xx.
+    /// The answer to CONNECT was no 2xx.
     case refused(ProxyRefusal)
-    /// 407, and there are no credentials, none that fit a challenge, or the proxy rejected them.
+    /// The answer was 407, and there are no credentials, none that fit a challenge, or the proxy rejected them.
     case authenticationRequired(ProxyRefusal)
-    /// What the proxy answered to CONNECT is no HTTP/1.1 response, or breaks a limit.
+    /// The proxy's answer to CONNECT is no HTTP/1.1 response, or exceeds a limit.
     case malformedResponse(HTTP1Error)
     /// A SOCKS proxy refused, or broke its protocol.
     case socks(SOCKS5Error)
-    /// The credentials cannot be written down as the proxy wants them.
+    /// The credentials cannot be written as the proxy wants them.
     case credentials(AuthenticationError)
-    /// The origin cannot be written down as CONNECT's target.
+    /// The origin cannot be written as CONNECT's target.
     case target(HTTP1Error)
 }
 
-/// What a proxy answered in place of opening a tunnel.
+/// A proxy's answer that refused a tunnel.
 public struct ProxyRefusal: Hashable, Sendable {
     /// The status of the proxy's answer.
     public let status: Int
@@ -33,7 +33,8 @@ public struct ProxyRefusal: Hashable, Sendable {
     public let reason: String
     /// The challenges of the proxy's Proxy-Authenticate fields.
     public let challenges: [AuthenticationChallenge]
-    /// What it sent to explain itself: its first 4 KiB at most. The proxy's words, not the origin's.
+    /// The content with which the proxy explains itself: at most its first 4 KiB. It comes from the proxy, not the
+    /// origin.
     public private(set) var content: [UInt8] = []
 
     init(_ head: ResponseHead) {
@@ -69,7 +70,7 @@ extension ProxyRefusal: CustomStringConvertible {
 }
 
 extension EngineError {
-    /// What an error of a connection being opened is while the peer is a proxy.
+    /// The error as it is while a connection is being opened and the peer is a proxy.
     var ofProxy: EngineError {
         switch self {
         case .closedWhileOpening(let cause) where cause?.isPeerClosure ?? true: .proxy(.closed(cause))

@@ -1,23 +1,23 @@
-/// Why a SOCKS5 handshake failed.
+/// The reason why a SOCKS5 handshake failed.
 public enum SOCKS5Error: Error, Hashable, Sendable {
-    /// Ours: the host has not 1 to 255 octets. It is not looked up instead.
+    /// A fault of the request: the host does not have 1 to 255 octets. It is not looked up instead.
     case hostLength(Int)
-    /// Ours: user name and password have 1 to 255 octets each (RFC 1929 §2).
+    /// A fault of the request: user name and password must have 1 to 255 octets each (RFC 1929 §2).
     case credentialsLength
     /// The proxy speaks another version than 5 (1 inside the log-in), or no SOCKS at all.
     case version(UInt8)
-    /// The proxy chose a method of authentication that was not on offer.
+    /// The proxy chose a method of authentication that was not offered.
     case method(UInt8)
-    /// None of the methods on offer will do: without credentials, it wants some.
+    /// The proxy accepts none of the offered methods: it wants credentials, and there are none.
     case noAcceptableMethod
     /// User name and password were refused (RFC 1929 §2).
     case loginRejected
-    /// The proxy would not, or could not, connect.
+    /// The proxy did not connect.
     case refused(Reply)
-    /// The proxy's reply names an address of a kind that does not exist.
+    /// The proxy's reply has an address of an unknown kind.
     case addressType(UInt8)
 
-    /// RFC 1928 §6.
+    /// The proxy's reply (RFC 1928 §6).
     public enum Reply: Hashable, Sendable {
         /// The replies 1 to 6 of RFC 1928 §6, in their order.
         case generalFailure, notAllowed, networkUnreachable, hostUnreachable, connectionRefused, timeToLiveExpired
@@ -48,8 +48,8 @@ extension SOCKS5Error: CustomStringConvertible {
         case .hostLength(let count): "SOCKS5 carries hosts of 1 to 255 octets; this one has \(count)"
         case .credentialsLength: "SOCKS5 carries user names and passwords of 1 to 255 octets"
         case .version(let version): "the proxy does not speak SOCKS5 (its version octet is \(version))"
-        case .method(let method): "the proxy chose authentication method \(method), which was not on offer"
-        case .noAcceptableMethod: "the proxy accepts none of the authentication methods on offer"
+        case .method(let method): "the proxy chose authentication method \(method), which was not offered"
+        case .noAcceptableMethod: "the proxy accepts none of the offered authentication methods"
         case .loginRejected: "the proxy rejected user name and password"
         case .refused(let reply): "the proxy did not connect: \(reply)"
         case .addressType(let type): "the proxy's reply has an address of unknown type \(type)"

@@ -1,4 +1,4 @@
-/// Which limit ran out.
+/// The limit that was exceeded.
 public enum TimeoutPhase: Hashable, Sendable {
     /// ``Timeouts/connect``, before the socket was connected.
     case connect

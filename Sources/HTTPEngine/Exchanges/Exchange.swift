@@ -1,8 +1,8 @@
 internal import HTTP1
 internal import Reactor
 
-/// One request and its response, from start to outcome. Loop-confined; the object serves one exchange after the
-/// other, so that starting one allocates nothing.
+/// One request and its response, from start to outcome. Loop-confined. The object serves one exchange after the other,
+/// so that starting one allocates nothing.
 ///
 /// ```
 ///   free ──start──▶ waiting ──assign──▶ running ──outcome──▶ free
@@ -12,11 +12,11 @@ internal import Reactor
 final class Exchange: TimerHandler {
     enum Phase {
         case free
-        /// Inside ``Engine/start(_:delegate:)``, or failed there and waiting to be told.
+        /// Inside ``Engine/start(_:delegate:)``, or failed there and waiting to be reported.
         case starting
-        /// In the pool's queue, or (no ticket) behind a dial of its own.
+        /// In the pool's queue, or waiting for a dial of its own (no ticket).
         case waiting(Host, ConnectionPool.Ticket?, since: Instant)
-        /// On the connection of that name.
+        /// On the connection of that id.
         case running(ConnectionID)
     }
 
@@ -31,40 +31,40 @@ final class Exchange: TimerHandler {
     var sending = Sending.idle
     private(set) var receiving = Receiving.head
     private(set) var decoder: ContentDecoder?
-    /// Responses still to come, the current one included.
+    /// The number of responses still to come, the current one included.
     private(set) var expected = 0
     private(set) var isPaused = false
-    /// Set by ``Engine/hold(requestOf:_:)``: nothing of the request leaves.
+    /// Whether nothing of the request is sent: set by ``Engine/hold(requestOf:_:)``.
     private(set) var isSendingHeld = false
-    /// Nil where no rate has been asked for, which is nearly always.
+    /// The rates; nil if none were asked for, which is nearly always so.
     private(set) var throttle: Throttle?
-    /// A 417 has come: the expectation is not sent again.
+    /// Whether a 417 has come: then the expectation is not sent again.
     private(set) var expectationFailed = false
     private(set) var proxyAttempt = ProxyAttempt()
     private(set) var lastActivity = Instant.never
-    /// The total limit's instant. The other limits are asked of the request each time: ten thousand exchanges
-    /// hold no copies of them.
+    /// The instant of the total limit. The other limits are read from the request each time, so that ten thousand
+    /// exchanges hold no copies of them.
     private var deadline = Instant.never
     private var timer: TimerID?
     private var timerInstant = Instant.never
 
-    /// The request's way out.
+    /// The state of sending the request.
     enum Sending {
         case idle
-        /// The head is on its way or there; the content waits for a 100, and at most until then.
+        /// The head is on its way or has arrived; the content waits for a 100, but no longer than until then.
         case awaitingContinue(until: Instant)
-        /// Memory is on its way; `queued` bytes wait for the socket.
+        /// Content in memory is on its way; `queued` bytes wait for the socket.
         case memory
         case stream(BodyEncoder)
         case segments(SegmentReader)
         case done
-        /// The final answer came first; the rest is not sent.
+        /// The final answer came first; the rest of the content is not sent.
         case stopped
-        /// The connection takes nothing more, but an answer may have been sent before it broke.
+        /// The connection takes no more bytes, but an answer may have been sent before it broke.
         case broken(Errno)
     }
 
-    /// The response's way in.
+    /// The state of receiving the response.
     enum Receiving { case head, content }
 
     init(_ home: ExchangeHome, slot: UInt32) {
@@ -72,7 +72,7 @@ final class Exchange: TimerHandler {
         self.slot = slot
     }
 
-    /// Some of the content has left, and not all.
+    /// Whether some of the content has been sent, and not all.
     var isMidUpload: Bool {
         switch sending {
         case .idle, .done: false
@@ -80,13 +80,13 @@ final class Exchange: TimerHandler {
         }
     }
 
-    /// The request can be sent from its start: it says so, or none of its content has been taken yet.
+    /// Whether the request can be sent from its start: it allows it, or none of its content has been taken yet.
     var isRepeatable: Bool {
         if case .awaitingContinue = sending { return true }
         return request?.isReplayable ?? false
     }
 
-    /// The socket is read: neither the consumer nor a rate holds it.
+    /// Whether the socket is read: neither the consumer nor a rate holds it.
     var isReading: Bool { !isPaused && throttle?.isReadingHeld != true }
 
     var id: ExchangeID { ExchangeID(slot: slot, generation: generation) }
@@ -125,7 +125,7 @@ final class Exchange: TimerHandler {
         report.reusedConnection = isReused
     }
 
-    /// It is neither in a queue nor on a connection any more: only its outcome is left to tell.
+    /// Notes that it is neither in a queue nor on a connection: only its outcome is still to be reported.
     func detach() { phase = .starting }
 
     func pause() { isPaused = true }
@@ -137,17 +137,17 @@ final class Exchange: TimerHandler {
 
     func hold(_ isHeld: Bool) { isSendingHeld = isHeld }
 
-    /// Bytes have moved, or may move again after a pause of ours.
+    /// Notes that bytes have moved, or may move again after a pause on this side.
     func noteActivity(at now: Instant) { lastActivity = now }
 
     func dropExpectation() { expectationFailed = true }
 
-    /// What the request bears for a proxy that passes it on.
+    /// Notes the credentials that the request carried for a proxy that forwards it.
     func noteCredentials(_ sent: String?) { proxyAttempt.sent = sent }
 
     func noteProxyRefusal() { proxyAttempt.rounds += 1 }
 
-    /// A final head has come.
+    /// Notes that a final head has come.
     func beginContent(status: Int) {
         report.code = UInt16(clamping: status)
         receiving = .content
@@ -161,7 +161,7 @@ final class Exchange: TimerHandler {
         report.remaining = expected
     }
 
-    /// Back to the queue's front, for a fresh connection; the clock of the deadlines runs on.
+    /// Puts it back to the front of the queue, for a new connection. Its deadlines go on.
     func restart(waitingFor host: Host, at now: Instant) {
         report.retried = true
         report.bytesSent = 0
@@ -172,9 +172,10 @@ final class Exchange: TimerHandler {
         wait(for: host, nil, since: now)
     }
 
-    /// The next response of a pipeline; its time runs from the pipeline's sending, as the request left then.
+    /// Begins the next response of a pipeline. Its time counts from the sending of the pipeline, when its request was
+    /// sent.
     ///
-    /// - Parameter received: bytes of it that came with the end of the one before.
+    /// - Parameter received: how many of its bytes came with the end of the response before.
     func nextOfPipeline(received: Int, at now: Instant) {
         receiving = .head
         decoder = nil
@@ -187,7 +188,7 @@ final class Exchange: TimerHandler {
         report.contentSent = 0
     }
 
-    /// Moves what the outcome needs out of this exchange, which is about to be given back.
+    /// Takes what the outcome needs out of this exchange, which is about to be given back.
     func takeFarewell() -> Farewell {
         let unsent = if case .done = sending { false } else { true }
         var last = ExchangeReport(start: .never)
@@ -195,7 +196,7 @@ final class Exchange: TimerHandler {
         return Farewell(id: id, delegate: delegate.take(), report: last, unsent: unsent)
     }
 
-    /// Makes the id name nothing and gives the object back; what the outcome needs was copied out before.
+    /// Invalidates the id and gives the object back. What the outcome needs was taken before.
     func end() {
         generation &+= 1
         phase = .free
@@ -214,7 +215,8 @@ final class Exchange: TimerHandler {
         let instant =
             switch verdict(at: now) {
             case .next(let instant): instant
-            // The limit is zero. The timer fails the exchange: no outcome comes from within a call of the program's.
+            // The limit is zero. The timer fails the exchange, since no outcome is reported within a call of the
+            // program's.
             case .passed: now
             }
         guard instant < timerInstant else { return }
@@ -231,7 +233,7 @@ final class Exchange: TimerHandler {
     func timerFired(_ id: TimerID) {
         timer = nil
         timerInstant = .never
-        // Left armed by an exchange that has ended: the engine may be gone by now.
+        // An exchange that has ended left the timer armed: the engine may be gone by now.
         if case .free = phase { return }
         unsafe home.owner?.timerFired(of: self)
     }
@@ -242,7 +244,7 @@ final class Exchange: TimerHandler {
         timer = home.loop.arm(at: instant, self)
     }
 
-    /// Which limit has passed, or when to look again.
+    /// Returns the limit that has passed, or when to check again.
     func verdict(at now: Instant) -> Deadlines.Verdict {
         let deadlines = Deadlines(request?.spans ?? home.spans, end: deadline)
         switch phase {

@@ -3,7 +3,7 @@ struct Farewell {
     let id: ExchangeID
     let delegate: (any ExchangeDelegate)?
     let report: ExchangeReport
-    /// The request had not left completely.
+    /// Whether the request was not sent completely.
     let unsent: Bool
 
     func deliver(_ outcome: Outcome) { delegate?.exchange(id, didFinish: outcome, report: report) }

@@ -1,4 +1,4 @@
-/// How often a proxy has refused a request for its credentials, and what it bore the last time.
+/// How often a proxy has refused a request because of its credentials, and those that it last carried.
 struct ProxyAttempt {
     var sent: String?
     var rounds = 0

@@ -1,17 +1,17 @@
 /// An `http` or `https` URL, taken apart by RFC 3986 §3 and RFC 9110 §4.2: nothing is repaired, decoded or guessed.
 ///
-/// A value of its own, without Foundation; what it does not take is refused with the place and the reason.
+/// A value of its own, without Foundation. A text that it does not accept is refused with the position and the reason.
 public struct HTTPURL: Hashable, Sendable {
-    /// The scheme, which decides whether TLS is spoken.
+    /// The scheme, which decides whether TLS is used.
     public let scheme: Origin.Scheme
     /// The host, in the form that connections and Host fields use.
     public let host: URLHost
-    /// The scheme's own if the URL has none, or an empty one (RFC 3986 §3.2.3).
+    /// The port; the scheme's default if the URL has none, or an empty one (RFC 3986 §3.2.3).
     public let port: UInt16
-    /// Path and query as they go into the request line (RFC 9112 §3.2.1). The fragment stays at home.
+    /// Path and query as they are sent in the request line (RFC 9112 §3.2.1). The fragment is not sent.
     public let target: String
 
-    /// The server to ask: an ``EngineRequest``'s origin.
+    /// The server's origin, for an ``EngineRequest``.
     public var origin: Origin { Origin(scheme: scheme, host: host, port: port) }
 
     /// Reads an absolute http or https URL (RFC 3986); nothing is repaired or guessed.
@@ -25,7 +25,7 @@ public struct HTTPURL: Hashable, Sendable {
         target = try Self.target(bytes[end...])
     }
 
-    /// The scheme, and the offset after its `://`.
+    /// Returns the scheme, and the offset after its `://`.
     private static func scheme(_ bytes: [UInt8]) throws(Problem) -> (Origin.Scheme, Int) {
         // RFC 3986 §3.1: the scheme ends at the first colon, and an authority follows two slashes.
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > 0,
@@ -36,8 +36,8 @@ public struct HTTPURL: Hashable, Sendable {
         return (scheme, colon + 3)
     }
 
-    /// RFC 3986 §3.2: [ userinfo "@" ] host [ ":" port ]. User information is refused (RFC 9110 §4.2.4): it mostly
-    /// serves to make a URL look like another.
+    /// Reads the authority (RFC 3986 §3.2): [ userinfo "@" ] host [ ":" port ]. User information is refused (RFC 9110
+    /// §4.2.4): it mostly serves to make a URL look like another.
     private static func authority(
         _ bytes: ArraySlice<UInt8>,
         _ scheme: Origin.Scheme
@@ -64,7 +64,7 @@ public struct HTTPURL: Hashable, Sendable {
         return (host, try port(bytes[hostEnd...]) ?? scheme.defaultPort)
     }
 
-    /// RFC 3986 §3.2.3: *DIGIT after a colon; nil, for the scheme's own, without any.
+    /// Reads the port (RFC 3986 §3.2.3): *DIGIT after a colon; nil without digits, for the scheme's default.
     private static func port(_ bytes: ArraySlice<UInt8>) throws(Problem) -> UInt16? {
         guard let colon = bytes.first else { return nil }
         guard colon == UInt8(ascii: ":") else { throw .portSyntax(at: bytes.startIndex) }
@@ -78,7 +78,7 @@ public struct HTTPURL: Hashable, Sendable {
         return port
     }
 
-    /// RFC 3986 §3.3, §3.4: *( pchar / "/" ) [ "?" *( pchar / "/" / "?" ) ]
+    /// Reads path and query (RFC 3986 §3.3, §3.4): *( pchar / "/" ) [ "?" *( pchar / "/" / "?" ) ]
     private static func target(_ bytes: ArraySlice<UInt8>) throws(Problem) -> String {
         let kept = bytes.prefix { $0 != UInt8(ascii: "#") }
         for index in kept.indices {
@@ -109,7 +109,7 @@ public struct HTTPURL: Hashable, Sendable {
         }
     }
 
-    /// unreserved, sub-delims, and the few that path and query have besides.
+    /// Whether an octet is allowed in path and query: unreserved, sub-delims, and a few more.
     private static func isPathOrQuery(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
@@ -126,27 +126,27 @@ extension HTTPURL: CustomStringConvertible {
 }
 
 extension HTTPURL {
-    /// What is wrong with a text that should be a URL, and where: offsets are octets of the text, from 0.
+    /// The fault in a text that should be a URL, and its position: offsets count octets of the text, from 0.
     public enum Problem: Error, Hashable, Sendable {
         /// The text has no characters.
         case empty
-        /// No scheme stands before the first colon.
+        /// There is no scheme before the first colon.
         case noScheme
-        /// Another scheme than `http` and `https`; lower case.
+        /// The scheme, in lower case, is neither `http` nor `https`.
         case scheme(String)
-        /// A user or a password stands before the host (RFC 9110 §4.2.4).
+        /// There is a user or a password before the host (RFC 9110 §4.2.4).
         case userInformation(at: Int)
-        /// The host, which begins there.
+        /// The host is invalid; it begins at that octet.
         case host(URLHost.Problem, at: Int)
-        /// One colon too many before the path: as a rule an IPv6 address without its brackets.
+        /// There is a second colon before the path: usually an IPv6 address without its brackets.
         case secondColon(at: Int)
         /// The port is no number.
         case portSyntax(at: Int)
         /// The port is 0, or above 65,535.
         case portRange(at: Int)
-        /// A percent sign without two hex digits after it.
+        /// Two hex digits are missing after a percent sign.
         case percent(at: Int)
-        /// An octet that neither path nor query may hold unencoded.
+        /// An octet must be percent-encoded in path or query.
         case byte(UInt8, at: Int)
     }
 }

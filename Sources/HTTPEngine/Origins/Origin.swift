@@ -2,12 +2,12 @@ public import Reactor
 
 /// Scheme, host and port: what a URL's authority names (RFC 9110 §4.3.1).
 public struct Origin: Hashable, Sendable {
-    /// How a server is spoken to.
+    /// How to connect to a server.
     public enum Scheme: String, Hashable, Sendable {
-        /// In the clear, or inside of TLS (RFC 9110 §4.2).
+        /// Without TLS, or with it (RFC 9110 §4.2).
         case http, https
 
-        /// 80 or 443.
+        /// The default port: 80 or 443.
         public var defaultPort: UInt16 {
             switch self {
             case .http: 80
@@ -16,17 +16,17 @@ public struct Origin: Hashable, Sendable {
         }
     }
 
-    /// How the server is spoken to.
+    /// How to connect to the server.
     public let scheme: Scheme
-    /// In the one spelling that equal hosts share: lower case, without the brackets of an IPv6 literal.
+    /// The host in the one spelling that equal hosts share: lower case, without the brackets of an IPv6 literal.
     public let host: String
-    /// The port, the scheme's own where none was given.
+    /// The port; the scheme's default if none was given.
     public let port: UInt16
 
     /// - Parameters:
     ///   - scheme: `http` or `https`.
-    ///   - host: what ``URLHost`` takes. No user information, no port, no percent-encoding.
-    ///   - port: nil for the scheme's own.
+    ///   - host: a text that ``URLHost`` accepts. No user information, no port, no percent-encoding.
+    ///   - port: nil for the scheme's default.
     public init(scheme: Scheme = .http, host: String, port: UInt16? = nil) throws(EngineError) {
         do throws(URLHost.Problem) {
             self.init(scheme: scheme, host: try URLHost(host), port: port)
@@ -35,19 +35,19 @@ public struct Origin: Hashable, Sendable {
         }
     }
 
-    /// An origin from its parts.
+    /// Makes an origin from its parts.
     ///
     /// - Parameters:
     ///   - scheme: `http` or `https`.
-    ///   - host: checked already.
-    ///   - port: nil for the scheme's own.
+    ///   - host: a host that was already checked.
+    ///   - port: nil for the scheme's default.
     public init(scheme: Scheme = .http, host: URLHost, port: UInt16? = nil) {
         self.scheme = scheme
         self.host = host.bare
         self.port = port ?? scheme.defaultPort
     }
 
-    /// What the Host field says: the port only if it is not the scheme's own; never a zone (RFC 6874 §4).
+    /// The value of the Host field: with the port if it is not the scheme's default; never with a zone (RFC 6874 §4).
     public var authority: String {
         var name = host
         if name.utf8.contains(UInt8(ascii: ":")) {
@@ -57,7 +57,7 @@ public struct Origin: Hashable, Sendable {
     }
 }
 
-/// Where the connection really goes.
+/// Where the connection leads.
 public enum Endpoint: Hashable, Sendable {
     /// To the origin's own host and port.
     case origin

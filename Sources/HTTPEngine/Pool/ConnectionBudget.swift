@@ -1,32 +1,33 @@
 internal import Reactor
 internal import Synchronization
 
-/// An engine, as the budget that it shares sees it. Called on its loop.
+/// An engine, in its role for the budget that it shares. Called on its loop.
 protocol BudgetMember: AnyObject {
     var loop: EventLoop { get }
 
-    /// Closes the connection that has been idle longest. False: none is idle.
+    /// Closes the connection that has been idle longest. Returns false if none is idle.
     func closeEldestIdle() -> Bool
 }
 
-/// What the connections of several engines may take of a process's descriptors: half of the limit, at least eight.
+/// The number of a process's descriptors that the connections of several engines may take: half of the limit, at least
+/// eight.
 ///
-/// Busy connections are never closed for it. Past the limit each connection that would be parked is closed instead, and
-/// each one that is opened closes an idle one, of whichever engine has one. So idle connections are bounded for the
-/// process, however many engines there are. Where descriptors run out all the same, an engine asks the others for their
-/// idle connections (`makeRoom(within:)`). Any thread.
+/// Busy connections are never closed for it. Above the limit, each connection that would be parked is closed instead,
+/// and each one that is opened closes an idle one, of any engine that has one. So idle connections are bounded for the
+/// process, however many engines there are. If descriptors run out even so, an engine asks the others for their idle
+/// connections (`makeRoom(within:)`). Any thread.
 public final class ConnectionBudget: Sendable {
-    /// The budget of engines that name no other (``EngineConfiguration/budget``).
+    /// The budget of engines that name no other one (``EngineConfiguration/budget``).
     public static let process = ConnectionBudget()
 
-    /// As few as these are always kept open: a process with so few descriptors would open a connection for each
-    /// request.
+    /// The least number of connections that are kept open: otherwise a process with very few descriptors would open a
+    /// connection for each request.
     private static let least = 8
 
     private struct State {
-        /// The engines with open connections, in the order in which they came to have one.
+        /// The engines with open connections, in the order in which they got their first.
         var members: [(number: ObjectIdentifier, member: LoopBound<any BudgetMember>)] = []
-        /// Whose turn it is to give up a connection.
+        /// The index of the engine whose turn it is to give up a connection.
         var next = 0
     }
 
@@ -35,16 +36,16 @@ public final class ConnectionBudget: Sendable {
     private let limit = Atomic<Int>(.max)
     private let fixedLimit: Int?
 
-    /// - Parameter limit: connections, in place of half of the process's descriptors.
+    /// - Parameter limit: the most connections; nil for half of the process's descriptors.
     public init(limit: Int? = nil) { fixedLimit = limit }
 
-    /// Connections that are open now, busy or idle.
+    /// How many connections are open now, busy or idle.
     public var open: Int { count.load(ordering: .relaxed) }
 
-    /// More are open than the budget has room for.
+    /// Whether more are open than the budget has room for.
     var isExceeded: Bool { open > limit.load(ordering: .relaxed) }
 
-    /// - Parameter open: the member's open connections, this one included.
+    /// - Parameter open: how many connections of the member are open, this one included.
     func opened(by member: any BudgetMember, open: Int) {
         count.wrappingAdd(1, ordering: .relaxed)
         limit.store(fixedLimit ?? max(ConnectionBudget.least, DescriptorLimit.current / 2), ordering: .relaxed)
@@ -55,7 +56,7 @@ public final class ConnectionBudget: Sendable {
         if isExceeded { relieve { _ in } }
     }
 
-    /// - Parameter open: the connections that the member has left.
+    /// - Parameter open: how many connections of the member are still open.
     func closed(by member: any BudgetMember, open: Int) {
         count.wrappingSubtract(1, ordering: .relaxed)
         guard open == 0 else { return }
@@ -63,8 +64,8 @@ public final class ConnectionBudget: Sendable {
         state.withLock { state in state.members.removeAll { $0.number == number } }
     }
 
-    /// Closes one idle connection, of the first engine that has one; the engines take turns. `then` hears whether there
-    /// was one, on any loop.
+    /// Closes one idle connection, of the first engine that has one; the engines take turns. `then` is called on any
+    /// loop, with whether there was one.
     func relieve(_ then: @escaping @Sendable (Bool) -> Void) {
         let turns = state.withLock { state -> [LoopBound<any BudgetMember>] in
             guard !state.members.isEmpty else { return [] }
@@ -82,13 +83,13 @@ public final class ConnectionBudget: Sendable {
         let ask: @Sendable () -> Void = {
             if first.value.closeEldestIdle() { then(true) } else { relieve(members.dropFirst(), then) }
         }
-        // A caller that waits holds its own loop.
+        // A caller that waits blocks its own loop, so it is asked directly.
         if first.loop.isCurrent { return ask() }
         if !first.loop.post(ask) { relieve(members.dropFirst(), then) }
     }
 
-    /// The same for a caller that can go no further without a descriptor: waits for other loops until one of them has
-    /// closed a connection, for `limit` at most.
+    /// Does the same for a caller that cannot go on without a descriptor: it waits for other loops until one of them
+    /// has closed a connection, for `limit` at most.
     func relieve(within limit: Duration) -> Bool {
         let answer = Monitor<Bool?>(nil)
         relieve { found in answer.update { $0 = found } }

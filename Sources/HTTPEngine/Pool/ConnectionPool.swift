@@ -1,17 +1,18 @@
-/// Which connection serves which exchange, for one destination: a plain struct that decides and touches no socket.
+/// Decides which connection serves which exchange, for one destination. A plain struct that touches no socket.
 ///
 /// ```
 ///              lease                    dialled            released, reusable
 ///   waiter ──▶ idle? ─yes─▶ busy     dialling ─▶ busy ◀───────────── busy
 ///                └no─▶ queue (+ dial)     └▶ idle (queue empty)        └▶ idle (queue empty)
 /// ```
-/// - Idle connections are used last in, first out: the warmest first, and the tail runs into its idle limit.
-/// - Waiters are served by priority, and first come, first served, by whichever connection comes free first, new or
+/// - Idle connections are used last in, first out: the one used last is taken first, and the others reach their idle
+///   limit.
+/// - Waiters are served by priority, and first come, first served, by the connection that comes free first, new or
 ///   used.
-/// - A dial belongs to the pool, not to the waiter that caused it; there are never more dials than waiters
-///   at the time one is started, and never more connections than `limit`.
+/// - A dial belongs to the pool, not to the waiter that caused it. There are never more dials than waiters at the time
+///   when one is started, and never more connections than `limit`.
 struct ConnectionPool {
-    /// What the owner has to do now.
+    /// What the owner has to do next.
     enum Step: Equatable {
         /// The waiter has this connection.
         case assign(ConnectionID, to: ExchangeID)
@@ -19,7 +20,7 @@ struct ConnectionPool {
         case dial
         /// The connection is parked.
         case park(ConnectionID)
-        /// Nothing: the waiters have their dials, or there are none.
+        /// Nothing is to be done: the waiters have their dials, or there are none.
         case nothing
     }
 
@@ -27,7 +28,7 @@ struct ConnectionPool {
 
     let limit: Int
 
-    /// Dials for the queue, and those of retries, each of which serves its own exchange.
+    /// The dials for the queue, and those of retries, each of which serves its own exchange.
     private var queueDials = 0
     private var retryDials = 0
     private(set) var busy = 0
@@ -36,18 +37,18 @@ struct ConnectionPool {
 
     init(limit: Int) { self.limit = max(1, limit) }
 
-    /// Places in the queue's storage, those of leavers included.
+    /// How many places the queue's storage has, those of leavers included.
     var queued: Int { queue.stored }
     var waiting: Int { queue.count }
     var idleCount: Int { idle.count }
     var dialling: Int { queueDials + retryDials }
     var total: Int { dialling + busy + idle.count }
-    /// More dials are under way than waiters are left.
+    /// Whether more dials are under way than there are waiters.
     var hasSurplusDials: Bool { queueDials > waiting }
     var isEmpty: Bool { total == 0 && waiting == 0 }
 
-    /// The connection to try first. It counts as busy from here on; a dead one goes by ``discardBusy()``, and the
-    /// owner asks again.
+    /// Returns the connection to try first. It counts as busy from here on; if it is dead, the owner calls
+    /// ``discardBusy()`` and asks again.
     mutating func takeIdle() -> ConnectionID? {
         guard let connection = idle.popLast() else { return nil }
         busy += 1
@@ -56,13 +57,13 @@ struct ConnectionPool {
 
     /// Queues an exchange that found no idle connection.
     ///
-    /// - Parameter priority: those with more are served first.
+    /// - Parameter priority: waiters with a higher one are served first.
     mutating func wait(_ waiter: ExchangeID, priority: UInt8 = WaitQueue.usual) -> (Ticket, Step) {
         let ticket = queue.append(waiter, priority)
         return (ticket, dialIfNeeded())
     }
 
-    /// The waiter gives up. A dial under way for it goes on and parks, for the next.
+    /// Notes that the waiter gives up. A dial under way for it goes on, and its connection is parked for the next one.
     mutating func leave(_ ticket: Ticket) { queue.leave(ticket) }
 
     mutating func dialled(_ connection: ConnectionID) -> Step {
@@ -70,60 +71,61 @@ struct ConnectionPool {
         return place(connection)
     }
 
-    /// The dial came to nothing. The first waiter hears of it: its connection would have been this one.
+    /// Notes that a dial failed. Returns the first waiter, which is told: the connection would have been its own.
     mutating func dialFailed() -> ExchangeID? {
         queueDials -= 1
         return nextWaiter()
     }
 
-    /// The owner gave the dial up; no waiter hears of it.
+    /// Notes that the owner gave up the dial. No waiter is told.
     mutating func dialAbandoned() { queueDials -= 1 }
 
-    /// A busy connection has come free for the next exchange.
+    /// Notes that a busy connection has come free for the next exchange.
     mutating func released(_ connection: ConnectionID) -> Step {
         busy -= 1
         return place(connection)
     }
 
-    /// A busy connection is gone; its place may serve a waiter.
+    /// Notes that a busy connection is gone; its place may serve a waiter.
     mutating func closedBusy() -> Step {
         busy -= 1
         return dialIfNeeded()
     }
 
-    /// A connection just taken turned out dead.
+    /// Notes that a connection that was just taken is dead.
     mutating func discardBusy() { busy -= 1 }
 
-    /// A busy connection is gone and its exchange dials again, past the queue: its turn has come already.
+    /// Notes that a busy connection is gone and its exchange dials again, without the queue: it has had its turn.
     mutating func redial() {
         busy -= 1
         retryDials += 1
     }
 
-    /// The dial of ``redial()`` has its connection.
+    /// Notes that the dial of ``redial()`` has its connection.
     mutating func redialled() {
         retryDials -= 1
         busy += 1
     }
 
-    /// The dial of ``redial()`` has its connection, whose exchange is gone.
+    /// Notes that the dial of ``redial()`` has its connection, and that its exchange is gone.
     mutating func redialUnclaimed(_ connection: ConnectionID) -> Step {
         retryDials -= 1
         return place(connection)
     }
 
-    /// The dial of ``redial()`` failed, or was given up.
+    /// Notes that the dial of ``redial()`` failed, or was given up.
     mutating func redialEnded() { retryDials -= 1 }
 
     mutating func closedIdle(_ connection: ConnectionID) {
-        // From the end: what dies young was parked last; the eldest go by their idle limit, from the front.
+        // The search begins at the end: connections that close early were parked last; the oldest leave from the front
+        // by their idle limit.
         if let index = idle.lastIndex(of: connection) { idle.remove(at: index) }
     }
 
-    /// The connection parked longest, to be closed when descriptors or the total limit run out.
+    /// The connection parked longest. It is closed when descriptors run out or the total limit is reached.
     var eldestIdle: ConnectionID? { idle.first }
 
-    /// Another dial if waiters outnumber those under way and a place is free.
+    /// Returns another dial if there are more waiters than dials and a place is free.
     mutating func dialIfNeeded() -> Step {
         guard waiting > queueDials, total < limit else { return .nothing }
         queueDials += 1

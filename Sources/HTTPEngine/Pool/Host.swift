@@ -3,9 +3,9 @@ final class Host {
     let destination: Destination
     let route: Route
     var pool: ConnectionPool
-    /// Waits for a connection anywhere to close: the engine's total limit is reached.
+    /// Whether it waits for any connection to close: the engine's total limit is reached.
     var isStarved = false
-    /// The last answer was HTTP/1.0's: chunks would be no framing there (RFC 9112 §6.1).
+    /// Whether the last answer was HTTP/1.0: such a server does not know chunks (RFC 9112 §6.1).
     var isHTTP10 = false
 
     init(_ destination: Destination, _ route: Route, limit: Int) {

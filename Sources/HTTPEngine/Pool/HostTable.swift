@@ -1,7 +1,7 @@
 /// The hosts that have connections or waiters.
 struct HostTable {
     private var hosts: [Destination: Host] = [:]
-    /// The host of the last request: most programs talk to one host many times.
+    /// The host of the last request: most programs use one host many times.
     private var last: Host?
 
     var count: Int { hosts.count }
@@ -26,8 +26,8 @@ struct HostTable {
         return host
     }
 
-    /// Removes a host that has neither connections nor waiters, so that the table does not grow with the hosts of the
-    /// past.
+    /// Removes a host that has neither connections nor waiters, so that the table does not grow with hosts that are no
+    /// longer used.
     mutating func tidy(_ host: Host) {
         guard host.pool.isEmpty, !host.isStarved else { return }
         hosts[host.destination] = nil
@@ -35,7 +35,7 @@ struct HostTable {
     }
 }
 
-/// The hosts that wait for a place among the engine's connections: each stands here once, the first to come first.
+/// The hosts that wait for a place among the engine's connections, each once, in the order of their arrival.
 struct StarvedHosts {
     private var line: [Host] = []
 
@@ -47,7 +47,7 @@ struct StarvedHosts {
         line.append(host)
     }
 
-    /// The one that waits longest; it waits no longer.
+    /// Removes and returns the host that has waited longest.
     mutating func next() -> Host? {
         guard !line.isEmpty else { return nil }
         let host = line.removeFirst()

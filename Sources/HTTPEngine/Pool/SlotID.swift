@@ -1,4 +1,4 @@
-/// Names an entry of a loop-owned table: the slot, and the generation that tells its holder from earlier ones.
+/// Names an entry of a loop's table: the slot, and the generation that tells its entry from earlier ones.
 public struct SlotID: Hashable, Sendable {
     let slot: UInt32
     let generation: UInt32
@@ -10,7 +10,7 @@ public typealias ExchangeID = SlotID
 /// Names a connection while it is open.
 typealias ConnectionID = SlotID
 
-/// Objects found by slot in constant time, stale names told apart by generation.
+/// Objects that are found by slot in constant time. Stale names are recognised by their generation.
 struct SlotTable<Entry: AnyObject> {
     private struct Slot {
         var entry: Entry?
@@ -19,12 +19,12 @@ struct SlotTable<Entry: AnyObject> {
 
     private var slots: [Slot] = []
     private var free: [UInt32] = []
-    /// How many there have been: the number of the one reserved last.
+    /// How many entries there have been: the number of the entry that was reserved last.
     private(set) var opened = 0
 
     var count: Int { slots.count - free.count }
 
-    /// An id for an entry that needs to know it; ``fill(_:with:)`` must follow.
+    /// Reserves an id for an entry that needs to know it; ``fill(_:with:)`` must follow.
     mutating func reserve() -> SlotID {
         opened += 1
         let slot = free.popLast() ?? grow()
@@ -47,7 +47,7 @@ struct SlotTable<Entry: AnyObject> {
         free.append(id.slot)
     }
 
-    /// A copy, so that the entries may leave the table while it is walked.
+    /// A copy, so that entries may leave the table during an iteration.
     var all: [Entry] { slots.compactMap(\.entry) }
 
     private mutating func grow() -> UInt32 {

@@ -1,8 +1,7 @@
-/// The exchanges that wait for a connection to one host: a line for each priority that has been asked for, the highest
-/// first, and within a line first come, first served. Nearly always there is one line, and most of the time it is
-/// empty.
+/// The exchanges that wait for a connection to one host: a line for each priority in use, the highest first, and within
+/// a line first come, first served. Nearly always there is one line, which is usually empty.
 struct WaitQueue {
-    /// A place in a line. Leaving it costs nothing but a mark.
+    /// A place in a line. Leaving it only sets a mark.
     struct Ticket: Hashable {
         fileprivate let priority: UInt8
         fileprivate let number: UInt64
@@ -11,10 +10,10 @@ struct WaitQueue {
     private var lines = [WaitLine(priority: WaitQueue.usual)]
     private(set) var count = 0
 
-    /// The priority of a waiter that names none: in the middle of what there is.
+    /// The priority of a waiter that names none: the middle of the range.
     static let usual: UInt8 = 128
 
-    /// Places in storage, those of leavers included.
+    /// How many places the storage has, those of leavers included.
     var stored: Int { lines.reduce(0) { $0 + $1.stored } }
 
     /// The waiter that is served next.
@@ -65,19 +64,19 @@ private struct WaitLine {
     var stored: Int { queue.count }
     var first: ExchangeID? { queue[head...].lazy.compactMap { $0 }.first }
 
-    /// The place's number.
+    /// Adds a waiter. Returns its place's number.
     mutating func append(_ waiter: ExchangeID) -> UInt64 {
         defer { queue.append(waiter) }
         return firstNumber + UInt64(queue.count - head)
     }
 
-    /// False: the place had been left already.
+    /// Leaves a place. Returns false if it had already been left.
     mutating func leave(_ number: UInt64) -> Bool {
         guard number >= firstNumber else { return false }
         let index = head + Int(number - firstNumber)
         guard index < queue.count, queue[index] != nil else { return false }
         queue[index] = nil
-        // Waiters that give up in order, as timeouts do, leave nothing behind, even where none is served for long.
+        // Waiters that give up in order, as timeouts do, leave nothing behind, even if none is served for long.
         while head < queue.count, queue[head] == nil { dropFirst() }
         return true
     }

@@ -1,22 +1,22 @@
 public import HTTPSemantics
 
-/// A proxy: where it is, how it is spoken to, and with which credentials.
+/// A proxy: its place, its protocol, and the credentials for it.
 ///
-/// Equal only if the credentials are: connections of one user are not lent to another.
+/// Two are equal only if the credentials are: connections of one user are not given to another.
 public struct Proxy: Hashable, Sendable {
-    /// How the proxy is spoken to.
+    /// The protocol of a proxy.
     public enum Kind: String, Hashable, Sendable {
         /// HTTP: absolute-form for http URLs, a CONNECT tunnel for https ones.
         case http
         /// The same under TLS.
         case https
-        /// SOCKS5 (RFC 1928), told addresses that we look up.
+        /// SOCKS5 (RFC 1928), which gets addresses: names are looked up here.
         case socks5
-        /// SOCKS5, told names that it looks up.
+        /// SOCKS5, which gets names and looks them up itself.
         case socks5h
 
-        /// The ports that curl assumes. 1080 for HTTP is curl's choice, where most proxies listen at 8080 or 3128: name
-        /// the port.
+        /// The default ports, as in curl. 1080 for HTTP is curl's choice, while most proxies listen at 8080 or 3128:
+        /// name the port.
         public var defaultPort: UInt16 {
             switch self {
             case .http, .socks5, .socks5h: 1080
@@ -25,23 +25,23 @@ public struct Proxy: Hashable, Sendable {
         }
     }
 
-    /// How the proxy is spoken to.
+    /// The proxy's protocol.
     public let kind: Kind
     /// The proxy's host.
     public let host: URLHost
     /// The proxy's port.
     public let port: UInt16
-    /// For this proxy only; nothing of them goes to an origin.
+    /// The credentials for this proxy only; no origin gets them.
     public let credentials: Credentials?
-    /// Send `credentials` by Basic before being asked. SOCKS5 offers them in any case.
+    /// Whether `credentials` are sent by Basic before the proxy asks. SOCKS5 offers them in any case.
     public let isPreemptive: Bool
 
     /// - Parameters:
-    ///   - kind: how the proxy is spoken to.
-    ///   - host: of the proxy.
-    ///   - port: nil for the kind's own.
-    ///   - credentials: for the proxy alone; no origin sees them.
-    ///   - isPreemptive: answer by Basic before there was a challenge.
+    ///   - kind: the proxy's protocol.
+    ///   - host: the proxy's host.
+    ///   - port: nil for the default of the kind.
+    ///   - credentials: for the proxy alone; no origin gets them.
+    ///   - isPreemptive: whether to answer by Basic before there was a challenge.
     public init(
         _ kind: Kind,
         host: URLHost,
@@ -58,6 +58,6 @@ public struct Proxy: Hashable, Sendable {
 }
 
 extension Proxy: CustomStringConvertible {
-    /// As a URL, without the credentials.
+    /// The proxy as a URL, without the credentials.
     public var description: String { "\(kind.rawValue)://\(host):\(port)" }
 }

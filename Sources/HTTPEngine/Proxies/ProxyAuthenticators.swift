@@ -1,10 +1,10 @@
 internal import HTTP1
 internal import HTTPSemantics
 
-/// What each proxy has asked for, so that it asks once and not at every connection. One for an engine; loop-confined.
+/// What each proxy has asked for, so that it asks once and not for each connection. One for each engine; loop-confined.
 final class ProxyAuthenticators {
-    /// More proxies than a program configures. A program that names other credentials with each request pays a round
-    /// trip now and then, rather than have them all remembered.
+    /// More proxies than a program configures. A program that uses other credentials with each request pays for a round
+    /// trip now and then; remembering all of them would cost memory.
     private static let capacity = 64
 
     private var known: [Proxy: Authenticator] = [:]
@@ -19,7 +19,7 @@ final class ProxyAuthenticators {
         }
     }
 
-    /// The Proxy-Authorization value for one request to `proxy`, if it has asked for one.
+    /// Returns the Proxy-Authorization value for one request to `proxy`; nil if it has not asked for one.
     func authorization(
         for proxy: Proxy,
         method: String,
@@ -36,9 +36,9 @@ final class ProxyAuthenticators {
         }
     }
 
-    /// Takes up a 407 of `proxy`. False: there is no point in asking again.
+    /// Takes a 407 of `proxy`. Returns false if there is no point in asking again.
     ///
-    /// - Parameter round: refusals of the same request before.
+    /// - Parameter round: how often the same request was refused before.
     func accept(_ refusal: ProxyRefusal, of proxy: Proxy, refusing sent: String?, round: Int) -> Bool {
         var authenticator = self[proxy]
         defer { self[proxy] = authenticator }

@@ -1,20 +1,20 @@
-/// Which proxy serves which origin.
+/// The proxies by origin.
 public struct ProxyConfiguration: Hashable, Sendable {
-    /// For http URLs; nil for none.
+    /// The proxy for http URLs; nil for none.
     public var http: Proxy?
-    /// For https URLs; nil for none. Says nothing of how the proxy itself is spoken to.
+    /// The proxy for https URLs; nil for none. The protocol with the proxy itself is another matter.
     public var https: Proxy?
     /// The hosts that are reached without a proxy.
     public var exceptions: ProxyExceptions
 
-    /// Proxies by the origin's scheme; nil for none.
+    /// Makes a configuration of proxies by the origin's scheme; nil for none.
     public init(http: Proxy? = nil, https: Proxy? = nil, exceptions: ProxyExceptions = ProxyExceptions()) {
         self.http = http
         self.https = https
         self.exceptions = exceptions
     }
 
-    /// One proxy for all origins but the exceptions.
+    /// Makes a configuration of one proxy for all origins but the exceptions.
     public init(_ proxy: Proxy, exceptions: ProxyExceptions = ProxyExceptions()) {
         self.init(http: proxy, https: proxy, exceptions: exceptions)
     }
@@ -22,7 +22,7 @@ public struct ProxyConfiguration: Hashable, Sendable {
     /// No proxy at all.
     public static let direct = ProxyConfiguration()
 
-    /// Nil: the origin is reached directly.
+    /// Returns the proxy; nil if the origin is reached directly.
     public func proxy(for origin: Origin) -> Proxy? {
         let proxy =
             switch origin.scheme {

@@ -1,44 +1,44 @@
 internal import CLinux
 
-/// Proxies as the environment names them: `http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`, by curl's rules.
+/// The proxies in the environment: `http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`, by curl's rules.
 ///
-/// Lower case counts first, upper case second. `HTTP_PROXY` never counts: a CGI server puts the request's `Proxy` field
-/// into it (CVE-2016-5386). An empty variable is as good as none.
+/// A lower-case name takes precedence over an upper-case one. `HTTP_PROXY` is never read: a CGI server puts the
+/// request's `Proxy` field into it (CVE-2016-5386). An empty variable counts as missing.
 public enum ProxyEnvironment {
     /// A variable that names no proxy.
     public struct Problem: Error, Hashable, Sendable {
         /// The variable's name.
         public let variable: String
-        /// What is wrong with its value.
+        /// The fault in its value.
         public let problem: Proxy.Problem
     }
 
-    /// What the variables say, one by one: a program that goes on with those that it can read, needs the others'
-    /// problems.
+    /// The values of the variables, each by itself: a program that uses those that it can read needs the faults of the
+    /// others.
     public struct Settings: Sendable {
         /// The proxy for http origins; nil for none.
         public let http: Result<Proxy?, Problem>
         /// The proxy for https origins; nil for none.
         public let https: Result<Proxy?, Problem>
-        /// What NO_PROXY says.
+        /// The hosts in NO_PROXY.
         public let exceptions: ProxyExceptions
     }
 
-    /// - Parameter variables: the environment, or what a test makes of one.
+    /// - Parameter variables: the environment; tests give their own.
     public static func configuration(
         from variables: [String: String]
     ) throws(Problem) -> ProxyConfiguration {
         try configuration(settings(from: variables))
     }
 
-    /// Of this process, as it is now. Not to be called while another thread changes the environment, as with any reader
-    /// of it.
+    /// Returns the proxies in this process's present environment. Like any reader of it, it must not be called while
+    /// another thread changes the environment.
     public static func configuration() throws(Problem) -> ProxyConfiguration { try configuration(settings()) }
 
-    /// - Parameter variables: the environment, or what a test makes of one.
+    /// - Parameter variables: the environment; tests give their own.
     public static func settings(from variables: [String: String]) -> Settings { settings { variables[$0] } }
 
-    /// Of this process, as ``configuration()``.
+    /// Returns the settings in this process's environment, as ``configuration()``.
     public static func settings() -> Settings {
         settings { name in
             guard let value = unsafe getenv(name) else { return nil }

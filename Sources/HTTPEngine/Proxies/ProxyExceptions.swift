@@ -1,23 +1,23 @@
 internal import Reactor
 
-/// Hosts that are reached without a proxy: what `no_proxy` lists, by curl's rules, parsed once.
+/// Hosts that are reached without a proxy: the list in `no_proxy`, by curl's rules, parsed once.
 ///
-/// - Members are parted by commas or blanks. `*` counts only as the whole list: then no host is proxied.
-/// - A name covers itself and all names below it: `example.com`, `.example.com` and `example.com.` alike. Labels are
-///   whole and compare without case.
-/// - An address covers itself, `10.0.0.0/8` and `fd00::/8` their networks; IPv6 stands without brackets. They are
-///   compared with hosts that are addresses: a name is never looked up to find out.
-/// - There are no ports and no other wildcards: `host:8080` and `*.example.com` cover nothing, as with curl.
+/// - Members are separated by commas or blanks. `*` counts only as the whole list: then no host is proxied.
+/// - A name covers itself and all names below it: `example.com`, `.example.com` and `example.com.` mean the same.
+///   Labels are compared whole and without case.
+/// - An address covers itself; `10.0.0.0/8` and `fd00::/8` cover their networks; IPv6 is written without brackets. They
+///   are compared with hosts that are addresses: a name is never looked up for this.
+/// - There are no ports and no other wildcards: `host:8080` and `*.example.com` cover nothing, as in curl.
 public struct ProxyExceptions: Hashable, Sendable {
     private var coversAll = false
-    /// Lower case, without dots at either end.
+    /// The names in lower case, without dots at either end.
     private var names: Set<String> = []
     private var networks: [Network] = []
 
-    /// Covers nothing.
+    /// Makes a list that covers nothing.
     public init() {}
 
-    /// Reads a list as NO_PROXY holds one: entries with commas or blanks between them; what is no entry is left out.
+    /// Reads a list in the form of NO_PROXY: entries separated by commas or blanks; text that is no entry is left out.
     public init(_ list: String) {
         coversAll = list == "*"
         guard !coversAll else { return }
@@ -32,11 +32,11 @@ public struct ProxyExceptions: Hashable, Sendable {
         }
     }
 
-    /// - Parameter host: as ``Origin/host`` has it, IPv6 without brackets.
+    /// - Parameter host: in the form of ``Origin/host``, IPv6 without brackets.
     public func covers(_ host: String) -> Bool {
         if coversAll { return true }
         if let address = IPAddress(host) { return networks.contains { $0.contains(address) } }
-        // No name has a colon or a percent sign: what is left is an address with something behind it (CVE-2025-22870).
+        // No name has a colon or a percent sign: the rest is an address with something after it (CVE-2025-22870).
         guard !host.utf8.contains(where: { ":%".utf8.contains($0) }) else { return false }
         var rest = Self.withoutDots(host, leading: false)[...]
         while !rest.isEmpty {
@@ -55,7 +55,7 @@ public struct ProxyExceptions: Hashable, Sendable {
     }
 }
 
-/// An address with the count of leading bits that matter (RFC 4632 §3.1, RFC 4291 §2.3). Scopes play no part.
+/// An address with the number of leading bits that count (RFC 4632 §3.1, RFC 4291 §2.3). Scopes are ignored.
 private enum Network: Hashable, Sendable {
     case v4(UInt32, bits: Int)
     case v6(high: UInt64, low: UInt64, bits: Int)
@@ -80,7 +80,7 @@ private enum Network: Hashable, Sendable {
     func contains(_ address: IPAddress) -> Bool {
         switch (self, address) {
         case (.v4(let own, let bits), .v4(let other)):
-            // Shifts by the whole width give 0: then every bit is free.
+            // Shifts by the whole width give 0: then no bit has to match.
             (own ^ other.bits) >> UInt32(32 - bits) == 0
         case (.v6(let high, let low, let bits), .v6(let other)):
             (high ^ other.high) >> UInt64(64 - min(bits, 64)) == 0

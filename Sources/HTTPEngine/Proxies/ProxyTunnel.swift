@@ -7,18 +7,18 @@ internal import Reactor
 ///   asking ──2xx──▶ open
 ///      └───other──▶ refused(content so far) ──end──▶ told
 /// ```
-/// Any 2xx opens the tunnel, whatever its fields say of a content; the octets behind its head belong to the tunnel and
-/// are left in the input. Another answer is the proxy's own word and becomes a ``ProxyRefusal``.
+/// Any 2xx opens the tunnel, whatever its fields say of content; the octets after its head belong to the tunnel and are
+/// left in the input. Any other answer comes from the proxy itself and becomes a ``ProxyRefusal``.
 struct ProxyTunnel {
     enum Step: Hashable {
         case needsInput
         case open
-        /// - Parameter reusable: the connection can carry another CONNECT.
+        /// - Parameter reusable: whether the connection can carry another CONNECT.
         case refused(ProxyRefusal, reusable: Bool)
     }
 
-    /// The answer to CONNECT is a few lines, written by one machine: a head of more than squid's largest error head
-    /// is an attack. Interim responses have no use here; a few are passed over (RFC 9110 §15.2).
+    /// The answer to CONNECT is a few lines, written by one machine: a head longer than squid's largest error head is
+    /// an attack. Interim responses have no use here; a few are skipped (RFC 9110 §15.2).
     static let limits = {
         var limits = ParserLimits()
         limits.headBytes = 16 * 1024
@@ -29,9 +29,10 @@ struct ProxyTunnel {
         return limits
     }()
 
-    /// Kept of a refusal's content, to show the user: the words of a proxy's error page, not its pictures.
+    /// How much of a refusal's content is kept, to show the user: the text of a proxy's error page, not its pictures.
     static let keptContent = 4 * 1024
-    /// Read of it altogether to keep the connection: squid's page for 407 has 4 KiB; reading 64 costs less than a dial.
+    /// How much of it is read to keep the connection: squid's page for 407 has 4 KiB; reading 64 costs less than a
+    /// dial.
     static let readContent = 64 * 1024
 
     private enum State {
@@ -45,7 +46,7 @@ struct ProxyTunnel {
     private var head = ResponseHead()
     private var received = 0
 
-    /// - Parameter authority: host and port, the port always (RFC 9112 §3.2.3).
+    /// - Parameter authority: host and port; the port is always there (RFC 9112 §3.2.3).
     init(to authority: String) { self.authority = authority }
 
     /// CONNECT's target, which Digest authentication covers.
@@ -54,7 +55,7 @@ struct ProxyTunnel {
     /// The fields of the last answer's head.
     var fields: HTTPFields { head.fields }
 
-    /// Begins anew: what to send. Nothing of the request that the tunnel is for goes to the proxy.
+    /// Begins anew. Returns the bytes to send. The proxy gets nothing of the request that the tunnel is for.
     mutating func ask(authorization: String?) throws(HTTP1Error) -> [UInt8] {
         state = .asking
         received = 0
@@ -70,7 +71,7 @@ struct ProxyTunnel {
         return bytes
     }
 
-    /// Reads on from `offset`, which is moved behind what was taken.
+    /// Reads on from `offset`, which is moved past what was taken.
     mutating func receive(_ input: Span<UInt8>, from offset: inout Int) throws(ProxyError) -> Step {
         while true {
             let rest = input.extracting(droppingFirst: offset)
@@ -90,7 +91,7 @@ struct ProxyTunnel {
             case (.tunnel, _):
                 return .open
             case (.head, _):
-                // 204: by RFC 9112 §6.3 without content whatever it answers, and a 2xx all the same.
+                // By RFC 9112 §6.3, a 204 has no content, whatever it answers; and it is a 2xx.
                 if (200...299).contains(head.status) { return .open }
                 state = .refused(ProxyRefusal(head))
             case (.body(let range), .refused(var refusal)):
@@ -101,13 +102,13 @@ struct ProxyTunnel {
             case (.end, .refused(let refusal)):
                 return .refused(refusal, reusable: parser.persistence == .keepAlive && offset == input.count)
             case (.body, .asking), (.end, .asking):
-                // Without a head before them there are none; a parser that was not begun says .end.
+                // These come only after a head; a parser that was not begun returns .end.
                 return .needsInput
             }
         }
     }
 
-    /// The connection ended: by a FIN (nil), or with an error. A refusal that was cut short is one nevertheless.
+    /// Handles the end of the connection: by a FIN (nil), or with an error. A refusal that was cut short is still one.
     func ended(_ error: Errno?) throws(ProxyError) -> Step {
         switch state {
         case .asking: throw .closed(error)

@@ -1,12 +1,12 @@
 internal import HTTPSemantics
 import TextCoding
 
-/// Reading a proxy from a URL, as environment variables and command lines name them:
+/// Reads a proxy from a URL, in the form of environment variables and command lines:
 ///
 ///     [ scheme "://" ] [ user [ ":" password ] "@" ] host [ ":" port ] [ "/" ]
 ///
-/// Without a scheme it is http, as curl reads it. What curl would ignore (a path) or read otherwise than others do (a
-/// second `@`) is refused.
+/// Without a scheme it is http, as in curl. Parts that curl would ignore (a path), or read differently from others (a
+/// second `@`), are refused.
 extension Proxy {
     /// Reads `scheme://user:password@host:port`; without a scheme it is an http proxy.
     public init(url text: String) throws(Problem) {
@@ -38,22 +38,22 @@ extension Proxy {
         self.init(kind, host: host, port: try Self.port(rest[hostEnd...]), credentials: credentials)
     }
 
-    /// What is wrong with a text that should be a proxy's URL. Offsets are octets of the text, from 0. Holds nothing of
+    /// The fault in a text that should be a proxy's URL. Offsets are octets of the text, from 0. It contains nothing of
     /// the credentials.
     public enum Problem: Error, Hashable, Sendable {
         /// The text has no characters.
         case empty
-        /// None of ``Proxy/Kind``; SOCKS4 in particular, which knows neither IPv6 nor passwords.
+        /// The scheme is none of ``Proxy/Kind``; SOCKS4 is not supported, which has neither IPv6 nor passwords.
         case scheme(String)
         /// A path, query or fragment follows the port.
         case path(at: Int)
-        /// A percent sign without two hex digits in user name or password.
+        /// Two hex digits are missing after a percent sign in user name or password.
         case percent(at: Int)
-        /// User name or password, percent-decoding done, are no UTF-8.
+        /// The user name or the password is no UTF-8 after percent-decoding.
         case credentialsEncoding
-        /// An `@` in a password stands as `%40`: readers differ on where the host would begin.
+        /// An `@` in a password must be written as `%40`: readers differ on where the host would begin.
         case secondAt(at: Int)
-        /// The host is none.
+        /// The host is invalid.
         case host(URLHost.Problem, at: Int)
         /// The port is no number from 1 to 65,535.
         case port(at: Int)
@@ -72,7 +72,7 @@ extension Proxy {
         )
     }
 
-    /// RFC 3986 §2.1.
+    /// Decodes percent-encoding (RFC 3986 §2.1).
     private static func decoded(_ bytes: ArraySlice<UInt8>) throws(Problem) -> String {
         var result: [UInt8] = []
         var index = bytes.startIndex
@@ -94,7 +94,7 @@ extension Proxy {
 
     private static func endOfHost(_ bytes: ArraySlice<UInt8>) -> Int {
         if bytes.first == UInt8(ascii: "["), let close = bytes.firstIndex(of: UInt8(ascii: "]")) { return close + 1 }
-        // The last one: an IPv6 address without brackets is then no host, rather than another one.
+        // The last colon counts: an IPv6 address without brackets is then an invalid host, and not another one.
         return bytes.lastIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex
     }
 

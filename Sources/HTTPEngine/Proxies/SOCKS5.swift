@@ -7,46 +7,46 @@ internal import Reactor
 ///   greeting ──method 0──────────────▶ reply ──0──▶ open
 ///       └─────method 2──▶ login ──0──────┘
 /// ```
-/// Send ``greeting``, then give `receive` what arrives, in pieces of any size. What comes behind the reply belongs to
-/// the tunnel and is left in the input.
+/// Send ``greeting``, then give `receive` what arrives, in pieces of any size. Bytes after the reply belong to the
+/// tunnel and are left in the input.
 struct SOCKS5 {
-    /// Where the proxy is to connect to.
+    /// The target that the proxy is to connect to.
     enum Target: Hashable {
         case address(IPAddress)
-        /// For the proxy to look up.
+        /// A name, which the proxy looks up.
         case name(String)
     }
 
     enum Step: Hashable {
         case needsInput
         case send([UInt8])
-        /// The tunnel stands.
+        /// The tunnel is open.
         case open
     }
 
     private enum State { case method, login, reply, open }
 
     private static let version: UInt8 = 5
-    /// RFC 1929 §2: the subnegotiation counts by itself.
+    /// RFC 1929 §2: the subnegotiation has a version of its own.
     private static let loginVersion: UInt8 = 1
 
     private var state = State.method
-    /// The message coming in; 262 octets at most, since its length fields have one octet.
+    /// The message that is coming in; at most 262 octets, since its length fields have one octet.
     private var message: [UInt8] = []
     private let request: [UInt8]
     private let login: [UInt8]?
 
-    /// Fails on what the protocol has no room for. In particular a name too long is never looked up here instead
-    /// (CVE-2023-38545).
+    /// Throws for values that the protocol has no room for. In particular, a name that is too long is never looked up
+    /// here instead (CVE-2023-38545).
     init(to target: Target, port: UInt16, credentials: Credentials?) throws(SOCKS5Error) {
         request = try SOCKS5.request(target, port)
         login = if let credentials { try SOCKS5.login(credentials) } else { nil }
     }
 
-    /// §3: the methods on offer, "no authentication" always among them as a proxy may know us by our address.
+    /// The offered methods (§3), always with "no authentication", since a proxy may know a client by its address.
     var greeting: [UInt8] { login == nil ? [SOCKS5.version, 1, 0] : [SOCKS5.version, 2, 0, 2] }
 
-    /// Reads on from `offset`, which is moved behind what was taken.
+    /// Reads on from `offset`, which is moved past what was taken.
     mutating func receive(_ input: Span<UInt8>, from offset: inout Int) throws(SOCKS5Error) -> Step {
         while offset < input.count {
             switch state {
@@ -65,7 +65,7 @@ struct SOCKS5 {
         return .needsInput
     }
 
-    /// §3: VER METHOD.
+    /// Reads VER METHOD (§3).
     private mutating func method() throws(SOCKS5Error) -> Step? {
         guard message[0] == SOCKS5.version else { throw .version(message[0]) }
         guard message.count == 2 else { return nil }
@@ -86,7 +86,7 @@ struct SOCKS5 {
         }
     }
 
-    /// RFC 1929 §2: VER STATUS.
+    /// Reads VER STATUS (RFC 1929 §2).
     private mutating func loginStatus() throws(SOCKS5Error) -> Step? {
         guard message[0] == SOCKS5.loginVersion else { throw .version(message[0]) }
         guard message.count == 2 else { return nil }
@@ -96,7 +96,8 @@ struct SOCKS5 {
         return .send(request)
     }
 
-    /// §6: VER REP RSV ATYP BND.ADDR BND.PORT. A refusal is told by its second octet; many proxies send no more of it.
+    /// Reads VER REP RSV ATYP BND.ADDR BND.PORT (§6). A refusal shows in the second octet; many proxies send no more of
+    /// it.
     private mutating func reply() throws(SOCKS5Error) -> Step? {
         guard message[0] == SOCKS5.version else { throw .version(message[0]) }
         guard message.count >= 2 else { return nil }
@@ -117,14 +118,14 @@ struct SOCKS5 {
         return .open
     }
 
-    /// §4: VER CMD RSV ATYP DST.ADDR DST.PORT, with the command CONNECT.
+    /// Returns VER CMD RSV ATYP DST.ADDR DST.PORT (§4), with the command CONNECT.
     private static func request(_ target: Target, _ port: UInt16) throws(SOCKS5Error) -> [UInt8] {
         var request: [UInt8] = [version, 1, 0]
         switch target {
         case .address(.v4(let address)):
             request += [1] + octets(address.bits)
         case .address(.v6(let address)):
-            // The scope is an interface of this machine's, and means nothing to the proxy.
+            // The scope is an interface of this machine, which means nothing to the proxy.
             request += [4] + octets(address.high) + octets(address.low)
         case .name(let name):
             guard let count = UInt8(exactly: name.utf8.count), count > 0 else { throw .hostLength(name.utf8.count) }
@@ -133,7 +134,7 @@ struct SOCKS5 {
         return request + octets(port)
     }
 
-    /// RFC 1929 §2: VER ULEN UNAME PLEN PASSWD.
+    /// Returns VER ULEN UNAME PLEN PASSWD (RFC 1929 §2).
     private static func login(_ credentials: Credentials) throws(SOCKS5Error) -> [UInt8] {
         guard let user = UInt8(exactly: credentials.user.utf8.count), user > 0,
             let password = UInt8(exactly: credentials.password.utf8.count), password > 0

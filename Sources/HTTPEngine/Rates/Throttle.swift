@@ -1,7 +1,6 @@
 internal import Reactor
 
-/// The rates of one exchange. What is above them is not slept away: the socket is left alone until the bucket has
-/// filled.
+/// The rates of one exchange. No thread sleeps for them: the socket is left alone until the bucket has filled.
 final class Throttle {
     private var sending: TokenBucket?
     private var receiving: TokenBucket?
@@ -15,7 +14,7 @@ final class Throttle {
 
     var isReadingHeld: Bool { readingResumes < .never }
 
-    /// The next that a timer has to do.
+    /// The next instant at which a timer has something to do.
     var next: Instant { min(sendingResumes, readingResumes) }
 
     func sendable(at now: Instant) -> Int { sending?.available(at: now) ?? .max }
@@ -24,10 +23,10 @@ final class Throttle {
 
     func holdSending() { sendingResumes = sending?.next ?? .never }
 
-    /// How much may be read in one call: what a rate allows must not all be there at once because one read holds it.
+    /// Returns how much may be read in one call, so that one read does not take more at once than a rate allows.
     func readable(at now: Instant) -> Int { max(1, receiving?.available(at: now) ?? .max) }
 
-    /// True if nothing more may be read for now.
+    /// Counts bytes that were read. Returns true if nothing more may be read for now.
     func read(_ count: Int, at now: Instant) -> Bool {
         _ = receiving?.available(at: now)
         receiving?.take(count)
@@ -36,7 +35,7 @@ final class Throttle {
         return true
     }
 
-    /// What is due by now.
+    /// Returns what is due by now.
     func resume(at now: Instant) -> (sending: Bool, reading: Bool) {
         let due = (sending: sendingResumes <= now, reading: readingResumes <= now)
         if due.sending { sendingResumes = .never }

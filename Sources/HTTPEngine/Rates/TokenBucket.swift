@@ -1,10 +1,10 @@
 internal import Reactor
 
-/// Bytes that may move: they come in at a rate, up to a limit. Time is handed in.
+/// The bytes that may move: they are added at a rate, up to a limit. The caller gives the time.
 struct TokenBucket {
     private let perNanosecond: Double
     private let burst: Double
-    /// Below zero where more has moved than was there, as a read cannot be taken back.
+    /// Below zero if more has moved than was there, since a read cannot be taken back.
     private var level: Double
     private var stamp: Instant
 
@@ -16,7 +16,7 @@ struct TokenBucket {
     }
 
     mutating func available(at now: Instant) -> Int {
-        // A clock that goes backwards gives nothing.
+        // A clock that goes backwards adds nothing.
         level = min(burst, level + Double(max(0, now.nanoseconds(since: stamp))) * perNanosecond)
         stamp = max(stamp, now)
         return Int(min(max(0, level), TokenBucket.most))
@@ -26,13 +26,13 @@ struct TokenBucket {
 
     var isEmpty: Bool { level < 1 }
 
-    /// More than any call moves, and what both kinds of number hold exactly.
+    /// More than any call moves, and exact in both kinds of number.
     private static let most = 1e15
 
-    /// Twenty wake-ups a second: fewer and the flow stutters, more and each carries less than a packet.
+    /// Twenty wake-ups a second: with fewer the flow stutters, with more each carries less than a packet.
     private static let wakeUps = 20.0
 
-    /// When a share worth waking up for is there, seen from the last look.
+    /// When a share is there that is worth waking up for, as of the last check.
     var next: Instant {
         let share = min(burst, max(1, perNanosecond * 1e9 / TokenBucket.wakeUps))
         let nanoseconds = max(0, share - level) / perNanosecond

@@ -1,8 +1,8 @@
-/// How many bytes a second, and how many at once after a rest.
+/// How many bytes move in a second, and how many at once after a pause.
 public struct TransferRate: Hashable, Sendable {
-    /// At least one.
+    /// The rate; at least one.
     public let bytesPerSecond: Int
-    /// At least one. What has been saved up while nothing moved, and is there at the start.
+    /// How many bytes may move at once after a pause, and at the start; at least one.
     public let burst: Int
 
     /// - Parameters:

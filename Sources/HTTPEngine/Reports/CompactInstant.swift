@@ -1,12 +1,12 @@
 public import Reactor
 
-/// An instant that may not have come, in eight bytes: an optional one takes sixteen, and ten thousand exchanges hold
-/// five each.
+/// An instant that may not have come, in eight bytes: an optional instant takes sixteen, and ten thousand exchanges
+/// hold five each.
 @propertyWrapper
 public struct CompactInstant: Hashable, Sendable {
     private var nanoseconds: Int64 = 0
 
-    /// An instant that has not come.
+    /// Makes an instant that has not come.
     public init() {}
 
     /// The instant; nil until it has come.

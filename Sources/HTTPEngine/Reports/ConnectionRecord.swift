@@ -9,13 +9,13 @@ public struct HandshakeTimings: Hashable, Sendable {
     @CompactInstant public internal(set) var end: Instant?
 }
 
-/// A connection's own story, shared by every exchange it serves.
+/// The facts of a connection, which all its exchanges share.
 public final class ConnectionRecord: Sendable {
     /// The address that was reached, and when each part of the dial began and ended.
     public let timings: ConnectTimings
-    /// This end; nil unless ``EngineConfiguration/recordsLocalAddress``.
+    /// The local address; nil unless ``EngineConfiguration/recordsLocalAddress``.
     public let localAddress: SocketAddress?
-    /// Nil where TCP is all there is: of fifteen thousand connections each would else hold 144 bytes of nothing.
+    /// Nil if there is only TCP: otherwise each of fifteen thousand connections would hold 144 empty bytes.
     private let layers: Layers?
 
     private final class Layers: Sendable {
@@ -45,10 +45,10 @@ public final class ConnectionRecord: Sendable {
     /// The address that the socket is connected to.
     public var address: SocketAddress { timings.address }
 
-    /// When TLS was agreed on; nothing in it for plain connections.
+    /// The times of the TLS handshake; empty for plain connections.
     public var handshake: HandshakeTimings { layers?.handshake ?? HandshakeTimings() }
-    /// What was agreed on; nil for plain connections.
+    /// What TLS has agreed on; nil for plain connections.
     public var security: TLSInfo? { layers?.security }
-    /// The proxy that the origin was reached by; `timings` and `address` are then the proxy's.
+    /// The proxy through which the origin was reached; `timings` and `address` are then the proxy's.
     public var proxy: Proxy? { layers?.proxy }
 }

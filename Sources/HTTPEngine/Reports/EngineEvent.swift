@@ -1,47 +1,48 @@
 public import TLS
 
-/// One thing that happened, by the time `EventLoop.now`. Nothing here is needed to use an engine: each exchange's own
-/// story is in its ``ExchangeReport``.
+/// An event that happened at the time `EventLoop.now`. An engine can be used without events: the facts of each exchange
+/// are in its ``ExchangeReport``.
 public enum EngineEvent: Sendable {
-    /// No idle connection was there: the exchange stands in the host's queue.
+    /// There was no idle connection: the exchange is in the host's queue.
     case waiting(ExchangeID, Origin)
-    /// An attempt to open a connection began. It belongs to the host, not to an exchange: the first in the queue gets
-    /// the connection.
+    /// An attempt to open a connection began. It belongs to the host, not to an exchange: the first exchange in the
+    /// queue gets the connection.
     case dialling(Origin)
-    /// An attempt to open a connection came to nothing.
+    /// An attempt to open a connection failed.
     case dialFailed(Origin, EngineError)
-    /// A handshake has come as far as it can without the trust store, which is being read.
+    /// A handshake cannot go on without the trust store, which is being read.
     case awaitingRoots(Origin)
-    /// A certificate is being decided on by the configuration's ``TrustEvaluator``.
+    /// The configuration's ``TrustEvaluator`` is deciding on a certificate.
     case askingForTrust(Origin)
-    /// TLS with the origin is agreed on. `TLSInfo.isResumed` says whether a ticket was taken.
+    /// TLS with the origin was agreed on. `TLSInfo.isResumed` tells whether a ticket was used.
     case secured(Origin, TLSInfo)
     /// A connection is open.
     case opened(Int, Origin, ConnectionRecord)
-    /// The exchange has the connection of that number. `reused`: others had it before.
+    /// The exchange has the connection of that number. `reused`: the connection had served others before.
     case leased(ExchangeID, connection: Int, reused: Bool)
-    /// The request is sent again on a fresh connection (``ExchangeReport/retried``); why, its last one's end says next.
+    /// The request is sent again on a new connection (``ExchangeReport/retried``); the next event tells why the old one
+    /// ended.
     case retrying(ExchangeID)
-    /// Idle, until the next exchange or its limit.
+    /// The connection is idle, until the next exchange or its limit.
     case parked(connection: Int)
-    /// The connection of that number was closed, and why.
+    /// The connection of that number was closed, for that reason.
     case closed(connection: Int, Closing)
-    /// The last that is heard of the exchange; nil: completed.
+    /// The exchange has ended: its last event. The error is nil if it was completed.
     case ended(ExchangeID, EngineError?)
 
-    /// Why a connection was closed.
+    /// The reason why a connection was closed.
     public enum Closing: Hashable, Sendable {
-        /// Parked for as long as it may, or older than it may become.
+        /// It was parked for as long as it may be, or reached its maximum age.
         case expired
-        /// The peer closed it, or spoke, while it was parked.
+        /// The peer closed it, or sent bytes, while it was parked.
         case peer
-        /// For another host, as the engine has all the connections it may have.
+        /// Another host needed room, since the engine has all the connections that it may have.
         case room
-        /// The exchange is complete, and after it none may follow.
+        /// The exchange is complete, and no other may follow.
         case used
-        /// With the exchange that failed on it.
+        /// An exchange failed on it.
         case failed(EngineError)
-        /// With the engine.
+        /// The engine was shut down.
         case shutDown
     }
 }

@@ -9,21 +9,22 @@ public final class EngineRequest: Sendable {
     public enum Body: Sendable {
         /// No content.
         case none
-        /// In memory; sent with the head in one call, and again on a retry.
+        /// Content in memory; it is sent with the head in one call, and again on a retry.
         case bytes([UInt8])
-        /// Asked for part by part (``ExchangeDelegate/exchange(_:needsBodyAt:)``). Without a length it goes chunked.
+        /// Content that is asked for part by part (``ExchangeDelegate/exchange(_:needsBodyAt:)``). Without a length it
+        /// is chunked.
         case stream(length: UInt64?, replayable: Bool)
-        /// Memory, files and what threads read, in order. It goes chunked if one of the segments does not know its
-        /// length.
+        /// Memory, files and content that threads read, in order. It is chunked if one of the segments does not know
+        /// its length.
         case segments(SegmentedBody)
 
-        /// Read as it is sent, with `sendfile` where the connection is in the clear.
+        /// Returns content that is read as it is sent, with `sendfile` if the connection has no TLS.
         public static func file(_ file: FileBody) -> Body { .segments(SegmentedBody(file)) }
 
-        /// Read on a thread. Without a length it goes chunked.
+        /// Returns content that is read on a thread. Without a length it is chunked.
         public static func threaded(_ body: ThreadedBody) -> Body { .segments(SegmentedBody(body)) }
 
-        /// Bytes; nil where the length is not known, zero for no content.
+        /// The length in bytes; nil if it is not known, zero for no content.
         var length: UInt64? {
             switch self {
             case .none: 0
@@ -34,54 +35,55 @@ public final class EngineRequest: Sendable {
         }
     }
 
-    /// What a request asks for besides its head and its content.
+    /// The options of a request, besides its head and its content.
     public struct Options: Sendable {
-        /// Undo gzip and deflate, and offer them. An `Accept-Encoding` of the caller's wins and turns this off; so does
-        /// a `Range`, which would cut the coded form (RFC 9110 §14.2).
+        /// Undo gzip and deflate, and offer them; so with br and zstd where the package traits are on. An
+        /// `Accept-Encoding` of the caller's wins and turns this off; so does a `Range`, which would cut the coded form
+        /// (RFC 9110 §14.2).
         public var decodesContent = true
         /// How far content may grow when it is decoded.
         public var decodingLimits = DecodingLimits()
-        /// The caller's word that sending twice does no harm, for methods that do not say so themselves.
+        /// Whether the caller says that sending twice does no harm, for methods that are not idempotent.
         public var isIdempotent = false
-        /// Instead of the origin's authority, in the Host field alone.
+        /// Replaces the origin's authority, in the Host field alone.
         public var host: String?
-        /// Where the connection really leads; the origin stays what the request is about.
+        /// Where the connection leads; the origin stays what the request is about.
         public var endpoint = Endpoint.origin
-        /// Instead of the engine's, for https. Connections made with one context never serve another.
+        /// Replaces the engine's context, for https. Connections made with one context never serve another.
         public var tls: TLSContext?
         /// The name to send and to verify instead of the origin's host (SNI, RFC 6066 §3).
         public var serverName: String?
-        /// Over TLS, content that only the connection's end delimits counts as whole though the peer sent no
-        /// close_notify before it closed. Anyone on the way can then cut it short unseen.
+        /// Whether content over TLS that only the connection's end delimits counts as complete even if the peer sent no
+        /// close_notify before it closed. Then anyone on the way can cut it short unnoticed.
         public var toleratesMissingCloseNotify = false
-        /// Instead of ``EngineConfiguration/proxies``; `.direct` for none. Requests that are served by different
-        /// proxies, or by one with different credentials, never share a connection. A unix socket is behind no proxy.
+        /// Replaces ``EngineConfiguration/proxies``; `.direct` for none. Requests that use different proxies, or one
+        /// with different credentials, never share a connection. A unix socket is reached without a proxy.
         public var proxies: ProxyConfiguration?
-        /// Where the connection is dialled from, instead of ``EngineConfiguration/localAddresses``; only addresses
-        /// of its family are then reached. Port 0: any. Requests with different ones never share a connection. Means
-        /// nothing to a unix socket.
+        /// The local address of the connection, instead of ``EngineConfiguration/localAddresses``; only addresses of
+        /// its family are then reached. Port 0: any. Requests with different ones never share a connection. It does not
+        /// apply to a unix socket.
         public var localAddress: SocketAddress?
-        /// Instead of the engine's. ``Timeouts/connect`` holds for the dial started while this request is first in
-        /// the queue; a dial already under way keeps the limit it began with.
+        /// Replaces the engine's limits. ``Timeouts/connect`` applies to the dial that is started while this request is
+        /// first in the queue; a dial already under way keeps its limit.
         public var timeouts: Timeouts?
         /// Whether the content waits for the server's 100 (Continue).
         public var expectation = Expectation.never
-        /// How long it does.
+        /// How long the content waits.
         public var continueWait = Duration.seconds(1)
         /// Protocols to go on with on the same connection, the preferred first: `websocket`, `name/version`. The engine
-        /// writes Connection and Upgrade; a server that takes none answers as if they were not there. What it comes to:
-        /// ``ExchangeDelegate/exchange(_:didUpgrade:)``. For requests without content: a server may switch before
-        /// it has read it.
+        /// writes Connection and Upgrade; a server that accepts none answers as if they were not there. The upgraded
+        /// connection comes by ``ExchangeDelegate/exchange(_:didUpgrade:)``. It is for requests without content, since
+        /// a server may switch before it has read it.
         public var upgrade: [String] = []
-        /// How fast the request is sent and the answer read; nil: as fast as the connection takes and gives them.
+        /// How fast the request is sent; nil: as fast as the connection takes it.
         public var sendingRate: TransferRate?
         /// How fast the answer is read; nil: as fast as the connection gives it.
         public var receivingRate: TransferRate?
-        /// Sends the request so many times at once on one connection (pipelining, RFC 9112 §9.3.2) and
-        /// expects as many responses. For load tests: one lost response loses the rest.
+        /// Sends the request that many times at once on one connection (pipelining, RFC 9112 §9.3.2) and expects as
+        /// many responses. For load tests: one lost response loses the rest.
         public var pipelineDepth = 1
 
-        /// The values that the properties begin with.
+        /// Makes options with the properties' initial values.
         public init() {}
     }
 
@@ -93,11 +95,11 @@ public final class EngineRequest: Sendable {
     public let target: String
     /// The content.
     public let body: Body
-    /// What else it asks for.
+    /// The options.
     public let options: Options
-    /// The head as it goes on the wire; a pipeline's heads and bodies all in one.
+    /// The head as it is sent; for a pipeline, all heads and bodies.
     let serialized: [UInt8]
-    /// Memory content that follows ``serialized``.
+    /// The content in memory that follows ``serialized``.
     let content: [UInt8]
     let chunked: Bool
     let context: ResponseContext
@@ -105,25 +107,25 @@ public final class EngineRequest: Sendable {
     let spans: Timeouts.Spans?
     let isIdempotent: Bool
     let decodesContent: Bool
-    /// It names a rate, as nearly none does: asked of the options, each start would copy them.
+    /// Whether it names a rate, which is rare: reading the options for it would copy them at each start.
     let isThrottled: Bool
-    /// The caller asked for the connection to close (RFC 9112 §9.6).
+    /// Whether the caller asked for the connection to close (RFC 9112 §9.6).
     let closes: Bool
-    /// In nanoseconds, how long the content waits for the server's 100; 0 if it does not.
+    /// How long the content waits for the server's 100, in nanoseconds; 0 if it does not.
     let continueWait: Int64
     let offer: UpgradeOffer
-    /// Content in the whole of ``serialized`` and ``content``, for progress.
+    /// How many bytes of ``serialized`` and ``content`` are content, for progress.
     let contentBytes: Int
 
     /// - Parameters:
-    ///   - method: in the server's own case of letters.
-    ///   - origin: where it goes.
+    ///   - method: in the case that the server expects.
+    ///   - origin: the server.
     ///   - target: origin-form, with its query and without a fragment; `*` for OPTIONS; host and port for CONNECT,
     ///     whose tunnel comes by ``ExchangeDelegate/exchange(_:didUpgrade:)``.
-    ///   - fields: the caller's own. Host (unless by ``Options/host``), Content-Length, Transfer-Encoding, Expect,
+    ///   - fields: the caller's own. Host (unless set by ``Options/host``), Content-Length, Transfer-Encoding, Expect,
     ///     Upgrade and Proxy-Authorization follow from the request and its proxy, and are refused.
     ///   - body: the content.
-    ///   - options: what concerns this request alone.
+    ///   - options: the options of this request alone.
     public init(
         method: String = "GET",
         origin: Origin,
@@ -137,15 +139,7 @@ public final class EngineRequest: Sendable {
         self.target = target
         self.body = body
         self.options = options
-        destination = Destination(
-            origin: origin,
-            endpoint: options.endpoint,
-            proxy: ProxyChoice(options.proxies, for: origin),
-            needsTunnel: !options.upgrade.isEmpty || method == "CONNECT",
-            localAddress: options.localAddress,
-            context: options.tls,
-            serverName: options.serverName
-        )
+        destination = Destination(origin, options, needsTunnel: !options.upgrade.isEmpty || method == "CONNECT")
         spans = options.timeouts.map(Timeouts.Spans.init)
         isIdempotent = options.isIdempotent || RetryRule.isIdempotent(method)
         decodesContent =
@@ -189,7 +183,7 @@ public final class EngineRequest: Sendable {
             } else if chunked {
                 try all.append("Transfer-Encoding", "chunked")
             }
-            // Last: where it has failed, the head ends before it.
+            // This is the last field: after a 417, the head ends before it.
             if expects { try all.append(EngineRequest.expect.name, EngineRequest.expect.value) }
             let request = try RequestHead(method: method, target: target, fields: all)
             try MessageSerializer.append(request, to: &head)
@@ -219,24 +213,48 @@ public final class EngineRequest: Sendable {
         content = []
     }
 
+    /// A request whose octets are sent as they are, whatever they say; for tests of parsers. It has one answer, read as
+    /// that to HEAD if the octets begin so. A proxy is asked for a tunnel.
+    ///
+    /// - Parameters:
+    ///   - octets: all of the request; not empty.
+    ///   - origin: where it goes.
+    ///   - options: where it goes and how; what they say of fields, content and pipelines counts for nothing.
+    package init(verbatim octets: [UInt8], origin: Origin, options: Options = Options()) {
+        let word = octets.prefix { $0 != 0x20 && $0 != 0x0D && $0 != 0x0A }
+        method = String(decoding: word.prefix(32), as: UTF8.self)
+        (self.origin, target, body) = (origin, "/", .none)
+        var options = options
+        (options.pipelineDepth, options.upgrade) = (1, [])
+        self.options = options
+        destination = Destination(origin, options, needsTunnel: true)
+        spans = options.timeouts.map(Timeouts.Spans.init)
+        (isIdempotent, decodesContent, closes, chunked) = (options.isIdempotent, false, false, false)
+        isThrottled = options.sendingRate != nil || options.receivingRate != nil
+        context = method == "HEAD" ? .head : .other(offeredUpgrade: false)
+        // Of no protocol at all.
+        offer = UpgradeOffer()
+        (serialized, content, contentBytes, continueWait) = (octets, [], 0, 0)
+    }
+
     private static let reserved = [
         "Host", "Content-Length", "Transfer-Encoding", "Expect", "Upgrade", "Proxy-Authorization",
     ]
 
     private static let expect = (name: "Expect", value: "100-continue")
 
-    /// The head of the second try, after a 417.
+    /// The head of the second attempt, after a 417.
     var serializedWithoutExpectation: [UInt8] {
         guard continueWait > 0 else { return serialized }
         let line = "\(EngineRequest.expect.name): \(EngineRequest.expect.value)\r\n\r\n".utf8.count
         return serialized.dropLast(line) + [13, 10]
     }
 
-    /// A pipeline is built in memory at once; pipelines worth measuring take kilobytes.
+    /// The largest pipeline, which is built in memory at once; pipelines worth measuring take kilobytes.
     private static let maximumPipelineBytes = 256 << 20
 
-    /// RFC 9110 §8.6: a length for every content we know the length of; a zero for the methods that usually
-    /// carry content, and none where none is expected.
+    /// Returns the value of Content-Length (RFC 9110 §8.6): the length of content if it is known, zero for methods that
+    /// usually carry content, and nil if none is expected.
     private static func declaredLength(_ body: Body, _ method: String) -> UInt64? {
         guard case .none = body else { return body.length }
         return method == "POST" || method == "PUT" || method == "PATCH" ? 0 : nil
@@ -251,4 +269,19 @@ public final class EngineRequest: Sendable {
     }
 
     var pipelineDepth: Int { max(1, options.pipelineDepth) }
+}
+
+extension Destination {
+    /// Where a request to `origin` goes by its options.
+    convenience init(_ origin: Origin, _ options: EngineRequest.Options, needsTunnel: Bool) {
+        self.init(
+            origin: origin,
+            endpoint: options.endpoint,
+            proxy: ProxyChoice(options.proxies, for: origin),
+            needsTunnel: needsTunnel,
+            localAddress: options.localAddress,
+            context: options.tls,
+            serverName: options.serverName
+        )
+    }
 }

@@ -1,21 +1,23 @@
 internal import Reactor
 
-/// How long an exchange may take, by phase. A nil limit does not exist.
+/// How long an exchange may take, by phase. Nil means no limit.
 public struct Timeouts: Hashable, Sendable {
-    /// From the request for a connection to its being open: name look-up, every address tried, proxies and TLS. 10 s.
+    /// From the request for a connection until it is open: look-up, every address tried, proxies and TLS. Default: 10
+    /// s.
     public var connect: Duration?
-    /// For a place in the pool: the host's limit is reached and others are served first. Counted apart
-    /// from ``connect``, since the peer has no part in it. None.
+    /// The wait for a place in the pool: the host's limit is reached and others are served first. It is separate from
+    /// ``connect``, since the peer has no part in it. Default: none.
     public var poolWait: Duration?
-    /// From the last byte of the request to the first of its response, an informational one included. None: ``idle``
-    /// covers it.
+    /// From the last byte of the request to the first of its response, an informational one included. Default: none,
+    /// since ``idle`` covers it.
     public var responseHead: Duration?
-    /// Without a byte moving either way. Stands still while the consumer has paused the exchange. 60 s.
+    /// Without a byte moving in either direction. The time stops while the consumer has paused the exchange. Default:
+    /// 60 s.
     public var idle: Duration?
-    /// From start to outcome, everything included: pool, dial, retries, both bodies. None.
+    /// From start to outcome, everything included: pool, dial, retries, both bodies. Default: none.
     public var total: Duration?
 
-    /// Limits from their values; nil for none.
+    /// Makes limits from their values; nil for none.
     public init(
         connect: Duration? = .seconds(10),
         poolWait: Duration? = nil,
@@ -32,7 +34,7 @@ public struct Timeouts: Hashable, Sendable {
 }
 
 extension Timeouts {
-    /// The limits in nanoseconds, 0 for none: converted once, since a `Duration` is 128 bits of arithmetic.
+    /// The limits in nanoseconds, 0 for none. They are converted once, since a `Duration` takes 128-bit arithmetic.
     struct Spans: Sendable {
         let poolWait: Int64
         let responseHead: Int64
@@ -49,30 +51,29 @@ extension Timeouts {
     }
 }
 
-/// An exchange's deadlines as instants, and the question a timer asks them: which has passed, and if none,
-/// when to look again.
+/// An exchange's deadlines as instants. A timer asks which of them has passed, and if none has, when to check again.
 ///
-/// Nothing is armed or cancelled as bytes move. Activity is one store; the timer finds it when it fires
-/// and goes on sleeping (cancel and re-arm at every read would cost ten times as much).
+/// Nothing is armed or cancelled as bytes move. Activity is one store; the timer finds it when it fires, and waits
+/// again (to cancel and re-arm it at every read would cost ten times as much).
 struct Deadlines {
     private let spans: Timeouts.Spans
     let end: Instant
 
     enum Waiting: Equatable {
-        /// Queued in the pool since then.
+        /// Queued in the pool since that instant.
         case forConnection(since: Instant)
-        /// On a connection. `sent`: when the request had left completely; nil before that, and again once
-        /// the response has begun.
+        /// On a connection. `sent`: when the request was sent completely; nil before that, and again once the response
+        /// has begun.
         case onWire(lastActivity: Instant, sent: Instant?, paused: Bool)
     }
 
     enum Verdict: Equatable {
         case passed(TimeoutPhase)
-        /// `never`: no limit applies now.
+        /// Check again at that instant; `never`: no limit applies now.
         case next(Instant)
     }
 
-    /// - Parameter end: where the total limit ends; `never` without one.
+    /// - Parameter end: when the total limit ends; `never` without one.
     init(_ spans: Timeouts.Spans, end: Instant) {
         self.spans = spans
         self.end = end
@@ -98,7 +99,7 @@ struct Deadlines {
                 if now >= limit { return .passed(.responseHead) }
                 next = min(next, limit)
             }
-            // A consumer that pauses is slow by its own will; the peer is not to blame.
+            // A consumer that pauses is slow by its own choice; it is no fault of the peer.
             if spans.idle > 0, !paused {
                 let limit = lastActivity.advanced(byNanoseconds: spans.idle)
                 if now >= limit { return .passed(.idle) }

@@ -1,9 +1,12 @@
 internal import HTTP1
 
-/// Protocols a request offers to go on with, and whether an answer takes one of them (RFC 9110 §7.8).
+/// The protocols that a request offers to switch to, and whether an answer accepts one of them (RFC 9110 §7.8).
 struct UpgradeOffer: Sendable {
     /// `name` or `name/version`, as given.
     private let protocols: [String]
+
+    /// Nothing is offered.
+    init() { protocols = [] }
 
     /// Nil if one of them is no protocol.
     init?(_ protocols: [String]) {
@@ -14,8 +17,8 @@ struct UpgradeOffer: Sendable {
     var isEmpty: Bool { protocols.isEmpty }
     var fieldValue: String { protocols.joined(separator: ", ") }
 
-    /// Names no case (§16.7: they are registered case-sensitively and matched without), at least one, and none that was
-    /// not offered.
+    /// Whether an answer accepts the offer. Case is ignored (§16.7: protocols are registered case-sensitively and
+    /// matched without case). It must name at least one protocol, and none that was not offered.
     func isTaken(by head: ResponseHead) -> Bool {
         guard let value = head.fields.joined("Upgrade") else { return false }
         let taken = value.split(separator: ",").map { UpgradeOffer.trimmed($0).lowercased() }

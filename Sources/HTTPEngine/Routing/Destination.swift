@@ -1,21 +1,22 @@
 internal import Reactor
 internal import TLS
 
-/// What tells one group of interchangeable connections from another: everything that decides which server is at the
-/// other end, and everything that decides whether we believe it. Re-use across any of it is how clients come to send
-/// one user's request under another's name.
+/// Tells one group of interchangeable connections from another: it holds everything that decides which server is at the
+/// other end, and everything that decides whether it is trusted. Connections reused without regard to any of it have
+/// made clients send one user's request in another user's name.
 ///
-/// A class, made once a request: most requests are compared with the connection at hand by being the same object.
+/// It is a class, made once for each request: most requests have the same object as the connection at hand.
 final class Destination: Hashable, Sendable {
     let origin: Origin
     let endpoint: Endpoint
-    /// Credentials and all.
+    /// The proxy, with its credentials.
     let proxy: ProxyChoice
-    /// What begins as HTTP is to become something else, which an HTTP proxy can only pass on through a tunnel.
+    /// Whether the connection begins as HTTP and changes its protocol, which an HTTP proxy can forward only in a
+    /// tunnel.
     let needsTunnel: Bool
-    /// Nil: one of the engine's, or the system's choice.
+    /// The local address; nil for one of the engine's, or the system's choice.
     let localAddress: SocketAddress?
-    /// For https; nil: the engine's own.
+    /// The context for https; nil for the engine's own.
     let context: TLSContext?
     /// The name to ask for and to verify instead of the origin's host.
     let serverName: String?
@@ -34,7 +35,7 @@ final class Destination: Hashable, Sendable {
         self.proxy = proxy
         self.needsTunnel = needsTunnel
         self.localAddress = localAddress
-        // A plain origin's connections are the same whatever its requests say about TLS.
+        // A plain origin's connections are the same whatever its requests ask of TLS.
         let isSecure = origin.scheme == .https
         self.context = isSecure ? context : nil
         self.serverName = isSecure ? serverName : nil

@@ -1,11 +1,11 @@
-/// Whose word on proxies counts for a request.
+/// Which proxies apply to a request.
 enum ProxyChoice: Hashable, Sendable {
-    /// The engine's, which stays the same for its life.
+    /// Those of the engine, which never change.
     case configured
     case direct
     case via(Proxy)
 
-    /// - Parameter own: the request's; nil if it leaves that to the engine.
+    /// - Parameter own: the request's proxies; nil if it leaves them to the engine.
     init(_ own: ProxyConfiguration?, for origin: Origin) {
         if let own {
             self = own.proxy(for: origin).map(ProxyChoice.via) ?? .direct

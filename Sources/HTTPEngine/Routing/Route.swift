@@ -6,7 +6,8 @@ struct Route {
     let proxy: Proxy?
     let target: Connector.Target
     let steps: [RouteStep]
-    /// Requests go to an HTTP proxy itself, which passes them on: in absolute-form, each with the credentials for it.
+    /// Whether requests are sent to an HTTP proxy, which forwards them: in absolute-form, each with the proxy's
+    /// credentials.
     let isAbsolute: Bool
 
     /// - Parameter configured: the engine's own proxies, for requests that name none.
@@ -25,7 +26,7 @@ struct Route {
         case .address(.v4(let address, let other)): (host, port) = (address.description, other)
         case .address(.v6(let address, let other)): (host, port) = (address.description, other)
         case .address(.unix(let name)):
-            // A socket of this machine's is behind no proxy.
+            // A socket of this machine is reached without a proxy.
             (proxy, target, steps, isAbsolute) = (nil, .addresses([.unix(name)]), secured, false)
             return
         }
@@ -42,7 +43,7 @@ struct Route {
         target = .host(proxy.host.bare, port: proxy.port)
         switch proxy.kind {
         case .http, .https:
-            // A request line can name the origin, but not another place to find it at: that takes a tunnel.
+            // A request line can name the origin, but no other endpoint: that needs a tunnel.
             isAbsolute =
                 origin.scheme == .http && destination.endpoint == .origin && !destination.needsTunnel
             let around: [RouteStep] = proxy.kind == .https ? [.secureProxy] : []
@@ -53,7 +54,7 @@ struct Route {
         }
     }
 
-    /// CONNECT's target: the port always (RFC 9112 §3.2.3), IPv6 in brackets and without its zone.
+    /// Returns CONNECT's target: always with the port (RFC 9112 §3.2.3), IPv6 in brackets and without its zone.
     private static func authority(_ host: String, _ port: UInt16) -> String {
         host.utf8.contains(UInt8(ascii: ":")) ? "[\(host.prefix { $0 != "%" })]:\(port)" : "\(host):\(port)"
     }
@@ -66,6 +67,6 @@ enum RouteStep: Hashable {
     case tunnel(to: String)
     /// SOCKS5. The proxy's ``Proxy/Kind`` says which side looks the host up.
     case socks(host: String, port: UInt16)
-    /// TLS with the origin, which has the certificate of `host`, on what is there.
+    /// TLS with the origin, which has the certificate of `host`, over the connection so far.
     case secure(host: String)
 }

@@ -1,13 +1,13 @@
 internal import Reactor
 internal import TLS
 
-/// What TLS asks of an engine: layers, the trust store from off the loop, and decisions about peers. Loop-confined.
+/// An engine's part in TLS: layers, reading the trust store off the loop, and decisions about peers. Loop-confined.
 final class EngineSecurity {
     private let loop: EventLoop
     private let configuration: EngineConfiguration
-    /// Threads for what may wait for disks.
+    /// Threads for work that may wait for disks.
     private let blocking: BlockingPool
-    /// What TLS works with; nothing in an engine that never speaks it. The second is for TLS inside of TLS.
+    /// The buffers of TLS; none in an engine that never uses TLS. The second is for TLS inside TLS.
     private var layerBuffers: [TLSBuffers] = []
     private var trustWaiters: [ObjectIdentifier: [() -> Void]] = [:]
     private var trustQuestions = CertificateQuestions<TrustVerdict>()
@@ -21,19 +21,21 @@ final class EngineSecurity {
 
     // MARK: Layers
 
-    /// The request's context, else the configuration's, else the process's own, which is made with its first use.
+    /// Returns the request's context, or the configuration's, or the process's own, which is made when it is first
+    /// used.
     private func context(for destination: Destination) throws(TLSError) -> TLSContext {
         if let context = destination.context ?? configuration.tls { return context }
         return try TLSContext.standard
     }
 
-    /// Nothing that is meant for an origin, as a client certificate is, is shown to a proxy.
+    /// Returns the context for proxies: what is meant for an origin, such as a client certificate, is not shown to a
+    /// proxy.
     private func proxyContext() throws(TLSError) -> TLSContext {
         if let context = configuration.proxyTLS { return context }
         return try TLSContext.standard
     }
 
-    /// - Parameter scope: what besides the name must be the same for a session to be resumed.
+    /// - Parameter scope: what must be equal besides the name for a session to be resumed.
     func makeLayer(
         _ destination: Destination,
         _ host: String,
@@ -73,10 +75,10 @@ final class EngineSecurity {
 
     // MARK: Trust
 
-    /// The store of trusted authorities is read while names are looked up and sockets connected, not after.
+    /// Begins to read the store of trusted authorities while names are looked up and sockets connected, not after that.
     func prepareTrust(for destination: Destination, by route: Route) {
         for step in route.steps {
-            // A context that cannot be made is the handshake's to tell.
+            // The handshake reports a context that cannot be made.
             let context: TLSContext? =
                 switch step {
                 case .secureProxy: try? proxyContext()
@@ -89,8 +91,8 @@ final class EngineSecurity {
 
     private func prepare(_ trust: TrustStore) {
         if !trust.isLoaded { return loadTrust(trust) {} }
-        // Handshakes go on with the roots that are there; no thread to look at files now means a look five minutes
-        // later.
+        // Handshakes go on with the roots that are there. If there is no thread to check the files now, they are
+        // checked five minutes later.
         if trust.claimRefresh() {
             try? blocking.run(on: loop) {
                 trust.refresh()
@@ -99,7 +101,7 @@ final class EngineSecurity {
         }
     }
 
-    /// Reads the store on a thread that may wait for disks; `then` is called on the loop once it is there, or has
+    /// Reads the store on a thread that may wait for disks. `then` is called on the loop once it is there, or has
     /// failed: the handshake finds out which.
     func loadTrust(_ trust: TrustStore, then: @escaping () -> Void) {
         let key = ObjectIdentifier(trust)
@@ -116,7 +118,7 @@ final class EngineSecurity {
                 bound.value.trustLoaded(key)
             }
         } catch {
-            // No thread to be had: better a pause than an exchange without an answer.
+            // There is no thread: a pause is better than an exchange without an answer.
             trust.load()
             loop.post { bound.value.trustLoaded(key) }
         }
@@ -146,10 +148,10 @@ final class EngineSecurity {
         return number
     }
 
-    /// The answer to this question does not count any more.
+    /// Notes that the answer to this question does not count any more.
     func forget(trustQuestion number: UInt64) { _ = trustQuestions.take(number) }
 
-    /// The same about the certificate that a server wants to see.
+    /// Asks about the certificate that a server wants to see.
     ///
     /// - Returns: the question's number, for ``forget(identityQuestion:)``.
     func ask(
@@ -170,6 +172,6 @@ final class EngineSecurity {
         return number
     }
 
-    /// The answer to this question does not count any more.
+    /// Notes that the answer to this question does not count any more.
     func forget(identityQuestion number: UInt64) { _ = identityQuestions.take(number) }
 }

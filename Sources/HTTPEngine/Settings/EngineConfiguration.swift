@@ -2,64 +2,64 @@ public import HTTP1
 public import Reactor
 public import TLS
 
-/// How an engine deals with its connections. Read once, when the engine is made.
+/// How an engine handles its connections. It is read once, when the engine is made.
 public struct EngineConfiguration: Sendable {
-    /// Connections to one destination at a time, dials included (URLSession's default).
+    /// The most connections to one destination at a time, dials included (URLSession's default).
     public var connectionsPerHost = 6
-    /// Connections in all. At the limit the one idle longest makes room.
+    /// The most connections in all. At the limit, the one that has been idle longest is closed to make room.
     public var connections = 256
-    /// What the connections of all engines of this budget may take of the process's descriptors; nil: no engine but
-    /// this one counts, and up to ``connections`` are kept.
+    /// How many of the process's descriptors the connections of all engines with this budget may use; nil: only this
+    /// engine counts, and up to ``connections`` are kept.
     public var budget: ConnectionBudget? = .process
-    /// How long a connection is parked. A server's `Keep-Alive: timeout` counts if it is shorter, less a second
-    /// for our request to travel.
+    /// How long a connection is parked. A server's `Keep-Alive: timeout` applies if it is shorter, less a second for
+    /// the request to travel.
     public var idleTimeout = Duration.seconds(60)
-    /// After so long a connection is not used again, or a busy one would never see its name's new address.
+    /// The age after which a connection is not used again; otherwise a busy one would never see its name's new address.
     public var maximumAge = Duration.seconds(600)
-    /// By how much less at most, each connection by its own part of it: what was opened at once does not end at once.
+    /// By how much that age is reduced at most, by another amount for each connection, so that those opened at once do
+    /// not end at once.
     public var maximumAgeSpread = Duration.zero
-    /// Exchanges a connection serves before it is closed; 1 turns re-use off.
+    /// How many exchanges a connection serves before it is closed; 1 turns re-use off.
     public var exchangesPerConnection = Int.max
-    /// How a connection that is done with ends.
+    /// How a connection that is no longer needed is closed.
     public var closing = Closing.fin
-    /// A request whose kept connection ends before any byte of its answer is sent once more where that does no harm
-    /// (`RetryRule`). Off, it fails: a load test tells what happened to each request it sent.
+    /// Whether a request whose kept connection ends before any byte of its answer is sent once more, if that does no
+    /// harm (`RetryRule`). If false, it fails: a load test reports what happened to each request that it sent.
     public var resendsRequests = true
     /// The limits of exchanges whose requests name none.
     public var timeouts = Timeouts()
-    /// What a server may make a connection's parser hold.
+    /// The limits on what a server can make a connection's parser hold.
     public var limits = ParserLimits()
-    /// What responses may do that the grammar forbids. RFC 9112 §5.2 bids user agents read folded fields.
+    /// Which violations of the grammar responses may have. RFC 9112 §5.2 requires user agents to read folded fields.
     public var leniency: Leniency = .obsoleteLineFolding
-    /// Local ends to dial from over TCP, in turn; only addresses of the same family are then reached. Empty: the
+    /// The local addresses for TCP connections, in turn; only addresses of the same family are then reached. Empty: the
     /// system's choice.
     public var localAddresses: [SocketAddress] = []
 
-    /// How https servers are spoken to and believed; nil: `TLSContext.standard`. Engines that share one share its
-    /// tickets.
+    /// The TLS of https servers; nil: `TLSContext.standard`. Engines with the same context share its tickets.
     public var tls: TLSContext?
-    /// The proxies that origins are reached by. The environment's count only where a program reads them, by
-    /// ``ProxyEnvironment``.
+    /// The proxies for origins. The environment's apply only if a program reads them with ``ProxyEnvironment``.
     public var proxies = ProxyConfiguration.direct
-    /// How https proxies are spoken to and believed, instead of `TLSContext.standard`.
+    /// The TLS of https proxies, instead of `TLSContext.standard`.
     public var proxyTLS: TLSContext?
-    /// Asked about servers if the context says so. Without one, the built-in verdict counts.
+    /// Decides about servers if the context says so. Without one, the built-in verdict applies.
     public var trustEvaluator: (any TrustEvaluator)?
-    /// How long ``trustEvaluator`` may take. The limit on connecting stands still meanwhile.
+    /// How long ``trustEvaluator`` may take. The limit on connecting stops meanwhile.
     public var trustTimeout = Duration.seconds(60)
 
-    /// Whether a ``ConnectionRecord`` names this end of its connection: one system call more for each.
+    /// Whether a ``ConnectionRecord`` has the local address of its connection, which takes one more system call for
+    /// each.
     public var recordsLocalAddress = false
 
     /// How a connection ends.
     public enum Closing: Sendable {
         /// In order: what was sent still arrives (RFC 9293 §3.6).
         case fin
-        /// At once and without TIME_WAIT, for load tests that open a connection a request. Only after the whole
-        /// response.
+        /// At once and without TIME_WAIT, for load tests that open a connection for each request. Only after the
+        /// complete response.
         case rst
     }
 
-    /// The values that the properties begin with.
+    /// Makes a configuration with the properties' initial values.
     public init() {}
 }

@@ -1,21 +1,23 @@
 internal import Reactor
 
-/// A transport on its loop: its registration, what it waits for, and the bytes that wait to be sent. It belongs to one
-/// connection after the other: an upgrade takes it from HTTP's and gives it to the next protocol's. Loop-confined.
+/// A transport on its loop: its registration, the events it waits for, and the bytes that wait to be sent. It belongs
+/// to one connection after the other: an upgrade takes it from the HTTP connection and gives it to the next protocol's.
+/// Loop-confined.
 struct Link: ~Copyable {
-    /// Reads a turn, of one buffer each: 256 KiB, then the others' turn comes. Level triggering brings us back.
+    /// How many reads of one buffer are made in a turn: 256 KiB, and then it is the others' turn. Level triggering
+    /// reports the rest.
     static let readsPerTurn = 4
 
     let loop: EventLoop
     let token: Token
-    /// Nil once it has been given away, or closed. Read by `switch`, which borrows it: optional chaining would move it
-    /// out.
+    /// Nil once it has been given away, or closed. It is read by `switch`, which borrows it: optional chaining would
+    /// move it out.
     private var transport: Transport?
     private(set) var queue = SendQueue()
     private var interest: Interest = [.read, .peerFinish]
-    /// Epoll refused to wait for what we wait for: no event will come, and whatever the connection carries has failed.
+    /// The error with which epoll refused to wait: then no event will come, and what the connection carries has failed.
     private(set) var refusal: Errno?
-    /// Left the epoll set because a paused connection's peer reset it: HUP cannot be masked and would spin.
+    /// Whether it left the epoll set because a paused connection's peer reset it: HUP cannot be masked and would spin.
     private var isSuspended = false
 
     /// - Parameter token: the registration of the transport's socket, which the link takes over.
@@ -31,20 +33,20 @@ struct Link: ~Copyable {
         swap(&queue, &other.queue)
     }
 
-    /// Moves the transport, registered as it is, and what is queued to another link; this one holds nothing any more.
+    /// Moves the transport with its registration, and what is queued, to another link. This one is empty after that.
     mutating func take() -> Link {
         goOn()
         return Link(emptying: &self)
     }
 
-    /// Moves the transport out, registered as it is, for what sets up another connection on it. What is queued is lost.
+    /// Moves the transport out, with its registration, to set up another connection on it. What is queued is lost.
     mutating func takeTransport() -> Transport? {
         goOn()
         queue.removeAll()
         return transport.take()
     }
 
-    /// Lets go of everything. `abruptly` sends RST: after a cut request, so that the peer cannot take it for whole.
+    /// Releases everything. `abruptly` sends RST: after a truncated request, so that the peer cannot take it for whole.
     mutating func close(abruptly: Bool) {
         loop.deregister(token)
         if abruptly { transport?.socket.resetOnClose() } else { transport?.sayGoodbye() }
@@ -52,9 +54,9 @@ struct Link: ~Copyable {
         queue.removeAll()
     }
 
-    // MARK: What the socket says
+    // MARK: The socket's state
 
-    /// The innermost TLS layer; nil in the clear.
+    /// The innermost TLS layer; nil without TLS.
     var secure: TLSLayer? {
         switch transport {
         case .some(let transport): transport.secure
@@ -62,7 +64,7 @@ struct Link: ~Copyable {
         }
     }
 
-    /// What lies unread in the socket.
+    /// Whether anything is unread in the socket.
     var unread: Socket.Liveness? {
         switch transport {
         case .some(let transport): transport.socket.probe()
@@ -70,7 +72,7 @@ struct Link: ~Copyable {
         }
     }
 
-    /// Bytes that the peer's kernel has not acknowledged.
+    /// How many bytes the peer's kernel has not acknowledged.
     var unacknowledged: Int? {
         switch transport {
         case .some(let transport): transport.socket.unacknowledged
@@ -86,10 +88,10 @@ struct Link: ~Copyable {
         }
     }
 
-    /// Part of what was sent may be with the peer already, though it does not count as sent.
+    /// Whether the peer may already have a part of what was sent that does not count as sent yet.
     var hasUncountedBytes: Bool { (secure?.owed ?? 0) > 0 }
 
-    /// Whether the kernel may take files as they are: nothing stands between us and the socket.
+    /// Whether the kernel may send files directly: nothing is between the file and the socket.
     var sendsFiles: Bool { secure == nil }
 
     func read(into buffer: ReadBuffer, atMost limit: Int = .max) throws(Errno) -> Socket.Read {
@@ -107,7 +109,7 @@ struct Link: ~Copyable {
             case .some(let transport): try transport.write(first, second)
             case .none: nil
             }
-        // No event will come of it: the owner hears next turn.
+        // No event will come of it: the owner is told next turn.
         if secure?.sealFailure != nil { loop.reschedule(token) }
         return count
     }
@@ -121,7 +123,7 @@ struct Link: ~Copyable {
 
     mutating func append(_ bytes: [UInt8], isContent: Bool) { queue.append(bytes, isContent: isContent) }
 
-    /// Leaves `count` of what was just appended to an empty queue to those the kernel has already taken.
+    /// Removes `count` bytes, which the kernel has already taken, of what was just appended to an empty queue.
     mutating func skip(_ count: Int) { queue.skip(count) }
 
     mutating func emptyQueue() { queue.removeAll() }
@@ -133,7 +135,7 @@ struct Link: ~Copyable {
         return try waiting.flush(atMost: count) { first, second throws(Errno) in try write(first, second) }
     }
 
-    /// Sends what TLS says by itself. A socket that takes nothing more is found out by what is sent or read next.
+    /// Sends what TLS itself has to send. If the socket takes nothing more, the next write or read shows it.
     func flushSecure() {
         // Nearly always there is nothing.
         guard let secure, secure.hasOutput else { return }
@@ -150,9 +152,9 @@ struct Link: ~Copyable {
         }
     }
 
-    // MARK: What epoll waits for
+    // MARK: Events
 
-    /// Reads unless paused, and hears of room to write while something waits to be sent.
+    /// Sets the events to wait for: reading unless paused, and room to write while something waits to be sent.
     mutating func updateInterest(reading: Bool, writing: Bool) {
         var wanted: Interest = reading ? [.read, .peerFinish] : []
         let hasUse = secure?.waitsForInput != true
@@ -162,10 +164,10 @@ struct Link: ~Copyable {
         do throws(Errno) { try loop.setInterest(token, wanted) } catch { refused(error) }
     }
 
-    /// Something waits to be sent: bytes in the queue, or a file that is in none.
+    /// Whether something waits to be sent: bytes in the queue, or a file that is in none.
     var awaitsRoom: Bool { interest.contains(.write) }
 
-    /// - Parameter reads: false to hear of the socket again, but not of what it holds.
+    /// - Parameter reads: false to get events of the socket again, but not of what it holds.
     mutating func resumeReading(_ reads: Bool = true) {
         if isSuspended {
             isSuspended = false
@@ -181,7 +183,7 @@ struct Link: ~Copyable {
         loop.suspend(token)
     }
 
-    /// Makes the socket readable from so many bytes on.
+    /// Makes the socket readable once that many bytes are there.
     func wake(for count: Int) throws(Errno) {
         switch transport {
         case .some(let transport): try transport.socket.wakeReader(for: count)
@@ -189,7 +191,7 @@ struct Link: ~Copyable {
         }
     }
 
-    /// Out of memory, for epoll. The owner hears of it next turn: not from within a call of its own.
+    /// Notes that epoll has no memory. The owner is told next turn, and not within a call of its own.
     mutating func refused(_ error: Errno) {
         refusal = error
         loop.reschedule(token)

@@ -1,31 +1,31 @@
 internal import Reactor
 
-/// Bytes the kernel has not taken yet, in order. Pieces are shared arrays: nothing is copied.
+/// The bytes that the kernel has not taken yet, in order. Pieces are shared arrays: nothing is copied.
 struct SendQueue {
     struct Piece {
         let bytes: [UInt8]
-        /// Counts as progress of the request's content; heads and chunk framing do not.
+        /// Whether it counts as progress of the request's content; heads and chunk framing do not.
         let isContent: Bool
     }
 
-    /// What one flush came to.
+    /// The result of one flush.
     struct Progress {
         var bytes = 0
         var content = 0
-        /// The queue is empty.
+        /// Whether the queue is empty.
         var finished = false
     }
 
     private static let gone = Piece(bytes: [], isContent: false)
-    /// Places of pieces that have left, kept until they are worth moving the others.
+    /// How many places of sent pieces are kept, until they are worth moving the others.
     private static let mostGone = 64
 
     private var pieces: [Piece] = []
     private var next = 0
-    /// Of the first piece, how much is gone.
+    /// How much of the first piece has been sent.
     private var sent = 0
 
-    /// Places in the storage, those of pieces that have left included.
+    /// How many places the storage has, those of sent pieces included.
     var places: Int { pieces.count }
     var isEmpty: Bool { next == pieces.count }
 
@@ -34,11 +34,11 @@ struct SendQueue {
         pieces.append(Piece(bytes: bytes, isContent: isContent))
     }
 
-    /// Leaves `count` of what was just appended to an empty queue to those the kernel has already taken.
+    /// Removes `count` bytes, which the kernel has already taken, of what was just appended to an empty queue.
     mutating func skip(_ count: Int) { _ = advance(count) }
 
-    /// Sends until the queue is empty, `write` takes nothing more or `limit` bytes have gone. Pieces go in pairs, so
-    /// that a head and a small body share a call and a packet.
+    /// Sends until the queue is empty, `write` takes nothing more, or `limit` bytes were sent. Pieces are sent in
+    /// pairs, so that a head and a small body share a call and a packet.
     mutating func flush(
         atMost limit: Int = .max,
         _ write: (Span<UInt8>, Span<UInt8>) throws(Errno) -> Int?
@@ -65,7 +65,7 @@ struct SendQueue {
         sent = 0
     }
 
-    /// Returns how many of the `count` bytes were content.
+    /// Advances by `count` bytes. Returns how many of them were content.
     private mutating func advance(_ count: Int) -> Int {
         var left = count
         var content = 0

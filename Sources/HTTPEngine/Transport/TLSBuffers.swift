@@ -1,29 +1,29 @@
 internal import Reactor
 internal import TLS
 
-/// What every TLS connection of a loop uses while it is its turn: one place for plaintext, one for ciphertext.
+/// The buffers that every TLS connection of a loop uses in its turn: one for plaintext, one for ciphertext.
 @safe final class TLSBuffers {
-    /// A record begun earlier may end in this read: so much can come out beyond what goes in (RFC 8446 §5.1).
+    /// How much more can come out than goes in: a record that began earlier may end in this read (RFC 8446 §5.1).
     private static let slack = 17 * 1024
 
     let output = CiphertextBuffer()
     private let storage: UnsafeMutableBufferPointer<UInt8>
 
-    /// - Parameter capacity: of what is decrypted at a time.
+    /// - Parameter capacity: how much is decrypted at a time.
     init(decrypting capacity: Int) {
         unsafe storage = .allocate(capacity: capacity + TLSBuffers.slack)
     }
 
     deinit { unsafe storage.deallocate() }
 
-    /// What one layer's plaintext needs when it is the next layer's ciphertext.
+    /// How much one layer's plaintext takes when it is the next layer's ciphertext.
     var capacity: Int { unsafe storage.count }
 
     @unsafe func room(after count: Int) -> UnsafeMutableBufferPointer<UInt8> {
         unsafe UnsafeMutableBufferPointer(rebasing: storage[count...])
     }
 
-    /// The first `count` bytes, as the last ``TLSLayer/decrypt(_:)`` left them.
+    /// Gives the first `count` bytes, as the last ``TLSLayer/decrypt(_:)`` left them.
     func withPlaintext<Result, Failure: Error>(
         _ count: Int,
         _ body: (Span<UInt8>) throws(Failure) -> Result

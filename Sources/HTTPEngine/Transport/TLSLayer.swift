@@ -1,40 +1,40 @@
 internal import Reactor
 internal import TLS
 
-/// TLS on one connection: the session, and the ciphertext that waits for the socket. Inside of another layer it
-/// is TLS through an https proxy. Loop-confined.
+/// TLS on one connection: the session, and the ciphertext that waits for the socket. A layer inside another is TLS
+/// through an https proxy. Loop-confined.
 final class TLSLayer {
-    /// How the peer's side ended, once it has.
+    /// How the peer's side has ended.
     enum Ending {
-        /// By close_notify: what came before is whole (RFC 8446 §6.1).
+        /// By close_notify: what came before is complete (RFC 8446 §6.1).
         case closed
         case failed(TLSError)
     }
 
-    /// Plaintext sealed in one call: four records, so that a long upload takes a send each 64 KiB.
+    /// How much plaintext is sealed in one call: four records, so that a long upload takes one send for each 64 KiB.
     private static let sealedAtOnce = 64 * 1024
 
     let session: TLSSession
-    /// What the handshake may have to wait for.
+    /// The trust store that the handshake may have to wait for.
     let trust: TrustStore
     private let outer: TLSLayer?
     private let buffers: TLSBuffers
     private(set) var ending: Ending?
-    /// Of the outermost layer: ciphertext that the kernel has not taken yet.
+    /// For the outermost layer: the ciphertext that the kernel has not taken yet.
     private var unsent: [UInt8] = []
     private var sent = 0
-    /// Plaintext accepted whose ciphertext has not all left: it counts as taken once it has.
+    /// How much plaintext was accepted whose ciphertext was not all sent: it counts as taken once it is.
     private(set) var owed = 0
-    /// The session takes no plaintext before more has come from the peer (``TLSSession/write(_:_:)``): room in the
-    /// socket changes nothing.
+    /// Whether the session takes no plaintext before more has come from the peer (``TLSSession/write(_:_:)``): then
+    /// room in the socket changes nothing.
     private(set) var waitsForInput = false
 
-    /// Of the outermost layer: ciphertext that the kernel has taken since ``countFromHere()``.
+    /// For the outermost layer: how much ciphertext the kernel has taken since ``countFromHere()``.
     private var taken: UInt64 = 0
 
     private var ownFailure: TLSError?
-    /// A session here or around could not seal what it was given, for want of memory for instance. It is an
-    /// ``ending`` too, but nothing that comes from the peer will tell of it.
+    /// The failure of a session, here or around, to seal what it was given, for instance for want of memory. It is also
+    /// an ``ending``, but nothing that comes from the peer will show it.
     var sealFailure: TLSError? { ownFailure ?? outer?.sealFailure }
 
     init(_ session: TLSSession, _ trust: TrustStore, inside outer: TLSLayer?, _ buffers: TLSBuffers) {
@@ -44,15 +44,15 @@ final class TLSLayer {
         self.buffers = buffers
     }
 
-    // MARK: In
+    // MARK: Receiving
 
-    /// Opens all of `ciphertext`. What it held lies in ``withPlaintext(_:_:)`` until the next call on any connection of
-    /// this loop; what ended with it is in ``ending``.
+    /// Opens all of `ciphertext`. Its content is in ``withPlaintext(_:_:)`` until the next call on any connection of
+    /// this loop; if TLS ended with it, that is in ``ending``.
     func decrypt(_ ciphertext: Span<UInt8>) -> Int {
         guard let outer else { return decryptOwn(ciphertext) }
         let count = outer.decrypt(ciphertext)
         let opened = outer.withPlaintext(count) { decryptOwn($0) }
-        // An https proxy that closes, closes what is inside of it, but not as the peer's word.
+        // An https proxy that closes also closes what is inside, but not on behalf of the peer.
         if ending == nil, case .failed(let error) = outer.ending { ending = .failed(error) }
         return opened
     }
@@ -61,7 +61,7 @@ final class TLSLayer {
         buffers.withPlaintext(count, body)
     }
 
-    /// The same for bytes that the layers around have opened already.
+    /// Does the same for bytes that the layers around have already opened.
     func decryptOwn(_ ciphertext: Span<UInt8>) -> Int {
         guard ending == nil else { return 0 }
         waitsForInput = false
@@ -71,7 +71,7 @@ final class TLSLayer {
                 switch try unsafe session.read(ciphertext, from: &offset, into: buffers.room(after: count)) {
                 case .bytes(let more):
                     count += more
-                    // All of it, room left, and no end: the session would only say that it needs more.
+                    // All was read, there is room left, and no end: the session would only say that it needs more.
                     if offset == ciphertext.count, count < buffers.capacity, session.isOpen { break }
                     continue
                 case .needsInput:
@@ -87,11 +87,11 @@ final class TLSLayer {
         }
     }
 
-    // MARK: Out
+    // MARK: Sending
 
     var hasUnsent: Bool { outer?.hasUnsent ?? (sent < unsent.count) }
 
-    /// The same, or written by the session just now.
+    /// Whether there is unsent output, or output that the session has just written.
     var hasOutput: Bool { outer?.hasOutput ?? (sent < unsent.count || !buffers.output.isEmpty) }
 
     func write(_ first: Span<UInt8>, _ second: Span<UInt8>, to socket: borrowing Socket) throws(Errno) -> Int? {
@@ -111,7 +111,7 @@ final class TLSLayer {
         return count
     }
 
-    /// A session that takes nothing more has mostly failed before; how is told by what was read.
+    /// Seals plaintext. If a session takes nothing more, it has usually failed before; what was read tells how.
     private func seal(_ first: Span<UInt8>, _ second: Span<UInt8>) -> Int {
         let head = first.extracting(first: min(first.count, TLSLayer.sealedAtOnce))
         let rest = second.extracting(first: min(second.count, TLSLayer.sealedAtOnce - head.count))
@@ -127,21 +127,21 @@ final class TLSLayer {
         }
     }
 
-    /// What the session has written goes through the layers around it.
+    /// Passes what the session has written through the layers around it.
     private func passOutput() {
         guard let outer, !buffers.output.isEmpty else { return }
         buffers.output.withBytes { outer.sealAll($0) }
         buffers.output.removeAll()
     }
 
-    /// Short messages of a handshake inside, however little room the socket has.
+    /// Seals short messages of an inner handshake, however little room the socket has.
     func sealAll(_ bytes: Span<UInt8>) {
         var offset = 0
         while offset < bytes.count {
             let count = seal(bytes.extracting(droppingFirst: offset), Span())
-            // A proxy that cuts a message of its own in two and goes silent: no inner handshake is that long.
+            // A proxy has sent half of a message and stays silent: no inner handshake is that long.
             guard count > 0 else {
-                return sealingFailed(.protocolViolation("a message that is begun and not ended"))
+                return sealingFailed(.protocolViolation("a message that begins and does not end"))
             }
             offset += count
         }
@@ -153,33 +153,33 @@ final class TLSLayer {
         ownFailure = error
     }
 
-    /// During the handshake: what the session wants sent, before this layer carries anything.
+    /// During the handshake, takes what the session wants to send, before this layer carries anything.
     func takeOutput(_ body: (Span<UInt8>) -> Void) {
         guard !buffers.output.isEmpty else { return }
         let output = buffers.output.take()
         body(output.span)
     }
 
-    /// What of the handshake waits for the socket still.
+    /// Takes the rest of the handshake's output that still waits for the socket.
     func adopt(_ bytes: [UInt8], from offset: Int) {
         guard offset < bytes.count else { return }
         (unsent, sent) = (bytes, offset)
     }
 
-    /// Ciphertext that has left for the socket since ``countFromHere()``.
+    /// How much ciphertext was sent to the socket since ``countFromHere()``.
     var ciphertextSent: UInt64 { outer?.ciphertextSent ?? taken }
 
-    /// Another exchange begins.
+    /// Restarts the count, for another exchange.
     func countFromHere() {
         taken = 0
         outer?.countFromHere()
     }
 
-    /// True once nothing waits any more.
+    /// Sends what waits. Returns true once nothing waits any more.
     func flush(to socket: borrowing Socket) throws(Errno) -> Bool {
         if let outer { return try outer.flush(to: socket) }
         var offset = 0
-        // Whatever happens, what is in the buffer of all leaves it now.
+        // In any case, the output is now taken out of the shared buffer.
         defer { keepOutput(from: offset) }
         if !unsent.isEmpty {
             let waiting = unsent
@@ -201,8 +201,8 @@ final class TLSLayer {
         return true
     }
 
-    /// All connections of the loop share the output buffer: what the kernel does not take moves to this connection's
-    /// own.
+    /// Keeps the output that the kernel does not take in this connection's own buffer: all connections of the loop
+    /// share the output buffer.
     private func keepOutput(from offset: Int) {
         let count = buffers.output.count
         guard count > 0 else { return }
@@ -217,23 +217,23 @@ final class TLSLayer {
 
     // MARK: Ends
 
-    /// TLS through an https proxy.
+    /// Whether it is TLS through an https proxy.
     var isInside: Bool { outer != nil }
 
-    /// Says close_notify, and goes on reading.
+    /// Sends close_notify, and goes on reading.
     func closeWriting() {
         session.closeWriting()
         passOutput()
     }
 
-    /// Says close_notify, innermost first.
+    /// Sends close_notify, innermost first.
     func close() {
         session.close()
         passOutput()
         outer?.close()
     }
 
-    /// Parked: OpenSSL's buffers go back, 30 KiB a connection.
+    /// Gives OpenSSL's buffers back while the connection is parked: 30 KiB for each.
     func releaseBuffers() {
         session.releaseBuffers()
         outer?.releaseBuffers()

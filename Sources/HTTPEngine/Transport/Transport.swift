@@ -1,10 +1,10 @@
 internal import Reactor
 
-/// A connection's way to its peer: the socket, and TLS around it if there is any. What goes in and comes out is what
-/// HTTP sees.
+/// The transport of a connection: the socket, and TLS around it if there is any. It takes and returns plaintext, as
+/// HTTP sees it.
 struct Transport: ~Copyable {
     let socket: Socket
-    /// The innermost layer; nil in the clear.
+    /// The innermost layer; nil without TLS.
     private(set) var secure: TLSLayer?
 
     init(_ socket: consuming Socket) {
@@ -12,33 +12,33 @@ struct Transport: ~Copyable {
         secure = nil
     }
 
-    /// What was agreed on inside of what there was: from now on everything goes through `layer`.
+    /// Puts TLS around what there was: from now on everything goes through `layer`.
     mutating func wrap(in layer: TLSLayer) { secure = layer }
 
-    /// Returns how many bytes have left this machine's hands, or nil if none did for lack of room. With TLS, bytes
-    /// count once all their ciphertext has left; until then the caller comes back with the same.
+    /// Returns how many bytes were sent, or nil if none were for lack of room. With TLS, bytes count once all their
+    /// ciphertext was sent; until then the caller calls again with the same bytes.
     func write(_ first: Span<UInt8>, _ second: Span<UInt8>) throws(Errno) -> Int? {
         if let secure { return try secure.write(first, second, to: socket) }
         if second.isEmpty { return try socket.write(first) }
         return try socket.write(first, second)
     }
 
-    /// Raw bytes into the loop's buffer; with TLS, ciphertext for ``TLSLayer/decrypt(_:)``.
+    /// Reads raw bytes into the loop's buffer; with TLS, ciphertext for ``TLSLayer/decrypt(_:)``.
     func read(into buffer: ReadBuffer, atMost limit: Int = .max) throws(Errno) -> Socket.Read {
         try socket.read(into: buffer, atMost: limit)
     }
 
-    /// Sends what TLS has to say by itself: alerts, answers to key updates. What the kernel does not take waits, and
-    /// ``hasUnsent`` says so.
+    /// Sends what TLS itself has to send: alerts, answers to key updates. What the kernel does not take waits, and
+    /// ``hasUnsent`` is true.
     func flush() throws(Errno) { _ = try secure?.flush(to: socket) }
 
-    /// Ciphertext waits for room in the socket.
+    /// Whether ciphertext waits for room in the socket.
     var hasUnsent: Bool { secure?.hasUnsent ?? false }
 
-    /// Plaintext whose ciphertext has left in part: the peer may have read it.
+    /// How much plaintext has ciphertext of which a part was sent: the peer may have read it.
     var owed: Int { secure?.owed ?? 0 }
 
-    /// A last word before a regular end: one attempt, and no wait for the peer's.
+    /// Sends close_notify before a regular end: one attempt, without waiting for the peer's.
     func sayGoodbye() {
         guard let secure else { return }
         secure.close()

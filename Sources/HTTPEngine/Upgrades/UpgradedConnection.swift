@@ -2,19 +2,21 @@ internal import HTTP1
 public import Reactor
 internal import TLS
 
-/// Hears a connection that HTTP has handed over: on its loop, which must not be blocked. Every call may write, pause or
-/// close.
+/// Hears of a connection that HTTP has handed over. It is called on the loop, which must not be blocked. Every call may
+/// write, pause or close.
 public protocol UpgradedConnectionDelegate: AnyObject {
-    /// In the loop's buffer: take what is needed before returning. Never empty.
+    /// Reports bytes in the loop's buffer: take what is needed before returning. Never empty.
     func connection(_ connection: UpgradedConnection, didReceive bytes: Span<UInt8>)
 
-    /// The kernel took so many more bytes of what was written; ``UpgradedConnection/queuedBytes`` are left.
+    /// Reports that the kernel took `count` more bytes of what was written; ``UpgradedConnection/queuedBytes`` are
+    /// left.
     func connection(_ connection: UpgradedConnection, didSend count: Int)
 
-    /// The peer sends nothing more, and meant to. Writing may go on.
+    /// Reports that the peer has ended its side in order, and sends nothing more. Writing may go on.
     func connectionDidFinishReading(_ connection: UpgradedConnection)
 
-    /// Nothing follows. Nil: both sides had finished. Not called after ``UpgradedConnection/close(abruptly:)``.
+    /// Reports the end. `error` is nil if both sides had finished. Not called after
+    /// ``UpgradedConnection/close(abruptly:)``.
     func connection(_ connection: UpgradedConnection, didClose error: EngineError?)
 }
 
@@ -22,14 +24,16 @@ extension UpgradedConnectionDelegate {
     public func connection(_ connection: UpgradedConnection, didSend count: Int) {}
 }
 
-/// A connection that speaks another protocol from here on (RFC 9110 §7.8), or is a tunnel (§9.3.6): raw bytes both
-/// ways, inside of TLS where there is TLS. It has left the engine's pool, limits and shutdown: its holder closes it.
-/// Loop-confined.
+/// A connection with another protocol from here on (RFC 9110 §7.8), or a tunnel (§9.3.6): raw bytes in both directions,
+/// inside TLS if there is TLS. It is not part of the engine's pool, limits and shutdown any more: its holder must close
+/// it. Loop-confined.
 ///
 /// ```
 ///   held ──start──▶ open(reading: flowing ⇄ paused ─▶ ended, writing: open ─▶ finishing ─▶ finished) ──▶ closed
 /// ```
-/// held: nothing is read yet. finishing: what is queued still leaves. Both sides ended: closed.
+/// - held: nothing is read yet.
+/// - finishing: what is queued is still sent.
+/// - Once both sides have ended it is closed.
 public final class UpgradedConnection {
     private enum State {
         case held
@@ -40,31 +44,32 @@ public final class UpgradedConnection {
     private enum ReadState { case flowing, paused, ended }
     private enum WriteState { case open, finishing, finished }
 
-    /// The loop that it lives on.
+    /// The loop that the connection lives on.
     public let loop: EventLoop
-    /// What it is connected to, and how.
+    /// The facts of the connection.
     public let record: ConnectionRecord
     private(set) var link: Link
-    /// Hears once why it was closed.
+    /// Called once, with the reason why it was closed.
     private let closed: (EngineEvent.Closing) -> Void
-    /// The peer's FIN is behind what is being read.
+    /// Whether the peer's FIN follows what is being read.
     private var peerFinished: Bool
     private var state = State.held
     private var reading = ReadState.flowing
     private var writing = WriteState.open
-    /// What came behind the head that ended HTTP: the new protocol's first bytes.
+    /// The bytes after the head that ended HTTP: the first of the new protocol.
     private var unread: [UInt8]
-    /// Written, and not yet with the kernel. To hold a fast writer to its reader: write again when this is small.
+    /// How many bytes were written that the kernel has not taken yet. To hold a fast writer to its reader, write again
+    /// when this is small.
     public private(set) var queuedBytes = 0
-    /// Over TLS too, reading goes on behind our close_notify.
+    /// Whether reading goes on after close_notify was sent, over TLS too.
     private var halfCloses = false
-    /// By its owner's word; nothing that was written leaves.
+    /// Whether its owner holds it: then nothing that was written is sent.
     private var isHeld = false
-    /// In a call from the loop, which sends what is written meanwhile by itself.
+    /// Whether it is in a call from the loop, which itself sends what is written in that call.
     private var isServed = false
 
     /// - Parameters:
-    ///   - link: the registration becomes this connection's.
+    ///   - link: its registration becomes this connection's.
     ///   - closed: called once, with the reason, when nothing is left of it.
     init(
         _ link: consuming Link,
@@ -90,33 +95,34 @@ public final class UpgradedConnection {
 
     // MARK: For its owner
 
-    /// Begins to read, from the next turn on. Once; `delegate` is held until the end.
+    /// Begins to read, from the next turn on. It must be called once; `delegate` is kept until the end.
     public func start(_ delegate: any UpgradedConnectionDelegate) {
         guard case .held = state else { return }
         state = .open(delegate)
         link.resumeReading(reading == .flowing)
     }
 
-    /// From here on `delegate` hears what the one before did.
+    /// Replaces the delegate: from here on `delegate` gets the calls.
     public func replaceDelegate(_ delegate: any UpgradedConnectionDelegate) {
         if case .open = state { state = .open(delegate) }
     }
 
-    /// Stops delivery, and soon the peer.
+    /// Stops delivery; soon the peer has to wait.
     public func pause() {
         guard reading == .flowing else { return }
         reading = .paused
         updateInterest()
     }
 
-    /// From the next turn on.
+    /// Resumes delivery, from the next turn on.
     public func resume() {
         guard reading == .paused else { return }
         reading = .flowing
         if case .open = state { link.resumeReading(true) }
     }
 
-    /// Nothing that is written leaves while it is held, nor the FIN behind it; what TLS owes its peer does.
+    /// Holds or releases the sending. While it is held, nothing that is written is sent, nor the FIN after it; TLS
+    /// still sends its own messages.
     public func hold(_ isHeld: Bool) {
         guard self.isHeld != isHeld else { return }
         self.isHeld = isHeld
@@ -124,7 +130,7 @@ public final class UpgradedConnection {
         if isOpen, !isHeld, !isServed { loop.reschedule(link.token) }
     }
 
-    /// Queued without limit, and sent in this turn or the next, unless held. Ignored after
+    /// Writes bytes. They are queued without limit, and sent in this turn or the next, unless held. Ignored after
     /// ``finishWriting(keepsReading:)`` and the end.
     public func write(_ bytes: [UInt8]) {
         guard isOpen, writing == .open, !bytes.isEmpty else { return }
@@ -133,9 +139,9 @@ public final class UpgradedConnection {
         if !isServed { loop.reschedule(link.token) }
     }
 
-    /// Sends FIN behind what is queued; reading goes on. Over TLS the close_notify ends both directions, and the
-    /// connection is closed, unless `keepsReading`: peers that go on sending after our close_notify are few, and RFC
-    /// 8446 §6.1 allows them.
+    /// Sends FIN after what is queued; reading goes on. Over TLS the close_notify ends both directions, and the
+    /// connection is closed, unless `keepsReading`: few peers go on sending after a close_notify, but RFC 8446 §6.1
+    /// allows it.
     public func finishWriting(keepsReading: Bool = false) {
         guard isOpen, writing == .open else { return }
         writing = .finishing
@@ -143,21 +149,21 @@ public final class UpgradedConnection {
         if !isServed { loop.reschedule(link.token) }
     }
 
-    /// At once; what is queued is lost. The delegate hears nothing more.
+    /// Closes the connection at once; what is queued is lost. The delegate gets no more calls.
     ///
     /// - Parameter abruptly: with RST, so that the peer cannot take what came before for whole.
     public func close(abruptly: Bool = false) { end(.used, abruptly) }
 
-    /// What had come with the head that ended HTTP and has not been read; it is the caller's from here on.
+    /// Takes the unread bytes that had come with the head that ended HTTP; they are the caller's from here on.
     func takeUnread() -> [UInt8] {
         defer { unread = [] }
         return unread
     }
 
-    /// What is under this connection, for another protocol's layer on it: the delegate hears nothing more. Nothing may
-    /// be queued.
+    /// Takes the link of this connection, for another protocol's layer on it. The delegate gets no more calls. Nothing
+    /// may be queued.
     ///
-    /// - Returns: nil for one that is closed.
+    /// - Returns: nil for a connection that is closed.
     func surrender() -> Link? {
         precondition(queuedBytes == 0, "what is queued would be lost")
         guard isOpen else { return nil }
@@ -168,7 +174,7 @@ public final class UpgradedConnection {
 
     // MARK: Events
 
-    /// What the loop holds: a public class cannot conform in private.
+    /// The object that the loop holds: a public class cannot conform in private.
     private final class Events: ReadinessHandler {
         let connection: UpgradedConnection
         init(_ connection: UpgradedConnection) { self.connection = connection }
@@ -189,7 +195,8 @@ public final class UpgradedConnection {
         if isOpen { send() }
     }
 
-    /// A paused reader's peer has reset, which epoll repeats until it is heard: out of the set, until resumed.
+    /// Suspends the link of a paused reader whose peer has reset: epoll repeats that until it is read, so the socket
+    /// leaves the set until it is resumed.
     private func broken() {
         if reading == .ended { lost(.connectionLost(link.pendingError)) } else { link.suspend() }
     }
@@ -224,7 +231,7 @@ public final class UpgradedConnection {
         loop.reschedule(link.token)
     }
 
-    /// False: nothing more may be read now.
+    /// Takes what was read. Returns false if nothing more may be read now.
     private func take(_ buffer: ReadBuffer, _ count: Int) -> Bool {
         guard let secure = link.secure else { return buffer.withBytes(count) { deliver($0) } }
         let heldBack = secure.waitsForInput
@@ -248,7 +255,7 @@ public final class UpgradedConnection {
             switch secure.ending {
             case .closed: break
             case .failed(let error): return lost(.tls(error))
-            // Anyone on the way can send a FIN; only the peer a close_notify.
+            // Anyone on the way can send a FIN, but only the peer a close_notify.
             case nil: return lost(.tls(.truncated))
             }
         }

@@ -1,40 +1,43 @@
 public import Reactor
 public import WebSocket
 
-/// Hears a WebSocket: on its loop, which must not be blocked. Every call may send, pause or close.
+/// Hears of a WebSocket. It is called on the loop, which must not be blocked. Every call may send, pause or close.
 public protocol WebSocketConnectionDelegate: AnyObject {
-    /// A whole message has come.
+    /// Reports a whole message.
     func webSocket(_ connection: WebSocketConnection, didReceive message: WebSocketMessage)
 
-    /// An answer to a ping, with its payload, or an unsolicited one (RFC 6455 §5.5.3).
+    /// Reports an answer to a ping, with its payload, or an unsolicited one (RFC 6455 §5.5.3).
     func webSocket(_ connection: WebSocketConnection, didReceivePong payload: [UInt8])
 
-    /// The last call. Not made after ``WebSocketConnection/abort()``.
+    /// Reports the end. This is the last call; it is not made after ``WebSocketConnection/abort()``.
     func webSocket(_ connection: WebSocketConnection, didEnd ending: WebSocketEnding)
 }
 
-/// A client's WebSocket on the connection that its handshake has won: messages, pings and the closing handshake.
+/// A client's WebSocket on the connection of its handshake: messages, pings and the closing handshake.
 ///
 /// ```
 ///   held ──start──▶ open ──close──▶ closing ──┐
 ///                    └────────────────────────┴── the peer's Close, a broken rule ──▶ lingering ──▶ over
 /// ```
-/// held: nothing is read. closing: our Close is on its way, and the peer's must come within a limit; messages are
-/// passed over. lingering: the delegate has heard of the end; the transport is left to the server to close (RFC 6455
-/// §7.1.1), for a moment. A lost connection leads from anywhere to over. Pings are answered in every state that may.
+/// - held: nothing is read.
+/// - closing: this side's Close is on its way, and the peer's must come within a limit; messages are ignored.
+/// - lingering: the delegate has been told of the end; for a moment it is left to the server to close the transport
+///   (RFC 6455 §7.1.1).
 ///
-/// Loop-confined. Kept alive by its connection until that has ended.
+/// A lost connection leads from any state to over. Pings are answered in every state that allows it.
+///
+/// Loop-confined. Its connection keeps it alive until that has ended.
 public final class WebSocketConnection {
-    /// How a conversation is held.
+    /// The limits of a WebSocket.
     public struct Options: Hashable, Sendable {
-        /// In octets, fragments put together and decompressed. The peer is told 1009.
+        /// The most octets of a message, its fragments together and decompressed. Beyond it the peer gets 1009.
         public var maximumMessageSize = 1 << 20
-        /// Frames of one message, empty ones too. The peer is told 1008.
+        /// The most frames of one message, empty ones too. Beyond it the peer gets 1008.
         public var maximumFragmentCount = WebSocketMachine.defaultFragmentCount
-        /// From our Close to the peer's.
+        /// How long the peer may take to answer a Close.
         public var closeTimeout = Duration.seconds(5)
 
-        /// The values that the properties begin with.
+        /// Makes options with the properties' initial values.
         public init() {}
     }
 
@@ -46,10 +49,10 @@ public final class WebSocketConnection {
         case over
     }
 
-    /// For the server to close the transport, once it is agreed that there is nothing to say.
+    /// How long the server has to close the transport after the closing handshake.
     private static let lingerTime = Duration.seconds(2)
-    /// Pongs wait while so much of ours has not left, and of several only the last remains (RFC 6455 §5.5.3): a peer
-    /// that pings and does not read fills no memory.
+    /// How many unsent bytes make pongs wait; of several waiting pongs only the last remains (RFC 6455 §5.5.3). So a
+    /// peer that pings and does not read cannot fill the memory.
     private static let pongRoom = 64 << 10
 
     private let connection: UpgradedConnection
@@ -58,20 +61,24 @@ public final class WebSocketConnection {
     private var state: State
     /// Whether delivery has been stopped by ``pause()``.
     public private(set) var isPaused = false
-    /// When the peer was last heard of, pings included.
+    /// When anything of the peer last came, pings included.
     public private(set) var lastReceived: Instant
+    /// Octets of frames that the peer has sent, those of its pings and of its Close included; over TLS before sealing.
+    public private(set) var receivedBytes: UInt64 = 0
+    /// Octets of frames that the kernel has taken, likewise.
+    public private(set) var sentBytes: UInt64 = 0
     /// Octets are being taken just now, and a resume within that needs nothing more.
     private var isTaking = false
-    /// What was read and not taken when the delegate paused: at most one read.
+    /// The bytes that were read and not handled when the delegate paused: at most one read.
     private var held: [UInt8] = []
     private var owedPong: [UInt8]?
     private var completions = WriteCompletions()
 
     /// - Parameters:
-    ///   - connection: not started yet.
-    ///   - agreement: what `ClientHandshake.check(_:)` made of the 101.
+    ///   - connection: a connection that was not started yet.
+    ///   - agreement: the result of `ClientHandshake.check(_:)` for the 101.
     ///   - options: the limits.
-    ///   - delegate: held until the end.
+    ///   - delegate: kept until the end.
     public init(
         _ connection: UpgradedConnection,
         _ agreement: Agreement,
@@ -90,13 +97,14 @@ public final class WebSocketConnection {
         lastReceived = connection.loop.now
     }
 
-    /// The loop that it lives on.
+    /// The loop that the WebSocket lives on.
     public var loop: EventLoop { connection.loop }
 
-    /// Octets that the kernel has not taken yet. To hold a fast sender to its reader: send again when this is small.
+    /// How many octets the kernel has not taken yet. To hold a fast sender to its reader, send again when this is
+    /// small.
     public var queuedBytes: Int { connection.queuedBytes }
 
-    /// Holds from the next frame on.
+    /// The most octets of a message. A change applies from the next frame on.
     public var maximumMessageSize: Int {
         get { machine.maximumMessageSize }
         set { machine.maximumMessageSize = newValue }
@@ -111,14 +119,15 @@ public final class WebSocketConnection {
         connection.start(self)
     }
 
-    /// Stops delivery, behind the message just being delivered, and soon the peer. Its pings and its Close wait, too.
+    /// Stops delivery after the message that is being delivered; soon the peer has to wait. Its pings and its Close
+    /// wait too.
     public func pause() {
         guard !isPaused, isOpen else { return }
         isPaused = true
         connection.pause()
     }
 
-    /// Goes on. What was read already is delivered before this returns, if it is not called from a delivery.
+    /// Resumes delivery. What was already read is delivered before this returns, unless it is called in a delivery.
     public func resume() {
         guard isPaused else { return }
         isPaused = false
@@ -130,12 +139,12 @@ public final class WebSocketConnection {
         if !isPaused { connection.resume() }
     }
 
-    /// Nothing leaves while it is held, pongs included. ``close(_:)`` ends it.
+    /// Holds or releases the sending. While it is held, nothing is sent, not even pongs. ``close(_:)`` releases it.
     public func hold(_ isHeld: Bool) {
         if isOpen { connection.hold(isHeld) }
     }
 
-    /// Queued without limit, and sent in this turn or the next, unless held.
+    /// Sends a message. It is queued without limit, and sent in this turn or the next, unless held.
     ///
     /// - Parameters:
     ///   - message: text or octets.
@@ -148,8 +157,10 @@ public final class WebSocketConnection {
         flush(left)
     }
 
+    /// Sends a ping.
+    ///
     /// - Parameters:
-    ///   - payload: at most 125 octets; more are not sent.
+    ///   - payload: at most 125 octets; a longer one is not sent.
     ///   - left: as in ``send(_:then:)``.
     public func ping(_ payload: [UInt8], then left: ((Bool) -> Void)? = nil) {
         guard isOpen, machine.ping(payload) else {
@@ -159,7 +170,7 @@ public final class WebSocketConnection {
         flush(left)
     }
 
-    /// Begins the closing handshake. Messages that come from here on are passed over, even if the delegate had paused.
+    /// Begins the closing handshake. Messages that come from here on are ignored, even if the delegate had paused.
     public func close(_ reason: CloseReason) {
         switch state {
         case .held(let delegate), .open(let delegate):
@@ -174,7 +185,7 @@ public final class WebSocketConnection {
         }
     }
 
-    /// At once, with RST; what is queued is lost. The delegate hears nothing more.
+    /// Ends at once, with RST; what is queued is lost. The delegate gets no more calls.
     public func abort() {
         _ = leave()
         state = .over
@@ -196,7 +207,7 @@ public final class WebSocketConnection {
         connection.write(bytes)
     }
 
-    // MARK: Octets in
+    // MARK: Receiving
 
     private func take(_ bytes: Span<UInt8>) {
         isTaking = true
@@ -256,12 +267,12 @@ public final class WebSocketConnection {
         delegate?.webSocket(self, didEnd: ending)
     }
 
-    /// Nothing leaves any more.
+    /// Calls the completions of what will not be sent any more.
     private func tellTheRest() {
         for call in completions.takeAll() { call(false) }
     }
 
-    /// Lets go of what the state holds.
+    /// Releases what the state holds.
     private func leave() -> (any WebSocketConnectionDelegate)? {
         switch state {
         case .held(let delegate), .open(let delegate):
@@ -281,10 +292,12 @@ public final class WebSocketConnection {
 extension WebSocketConnection: UpgradedConnectionDelegate {
     public func connection(_ connection: UpgradedConnection, didReceive bytes: Span<UInt8>) {
         lastReceived = connection.loop.now
+        receivedBytes &+= UInt64(bytes.count)
         take(bytes)
     }
 
     public func connection(_ connection: UpgradedConnection, didSend count: Int) {
+        sentBytes &+= UInt64(count)
         completions.left(count)
         while let call = completions.takeNext() { call(true) }
         payPong()

@@ -2,19 +2,19 @@ public import WebSocket
 
 /// How a WebSocket ended.
 public enum WebSocketEnding: Hashable, Sendable {
-    /// By the closing handshake, whichever end began it: the peer's reason.
+    /// The closing handshake was done, whichever end began it; the reason is the peer's.
     case closed(CloseReason)
-    /// It broke off.
+    /// It failed.
     case failed(WebSocketFailure)
 }
 
-/// Why there was no closing handshake.
+/// The reason why there was no closing handshake.
 public enum WebSocketFailure: Error, Hashable, Sendable {
-    /// The peer broke a rule, and has been told which.
+    /// The peer broke a rule, and was told which.
     case violation(WebSocketError)
-    /// The connection was lost; nil: the peer ended it without a word.
+    /// The connection was lost; nil: the peer ended it without a close frame.
     case lost(EngineError?)
-    /// The peer did not answer our Close in time.
+    /// The peer did not answer the Close in time.
     case closeTimedOut
 }
 

@@ -2,13 +2,13 @@ public import HTTP1
 public import WebSocket
 
 extension EngineRequest {
-    /// The request of an opening handshake (RFC 6455 §4.1): once, since its key serves once.
+    /// Makes the request of an opening handshake (RFC 6455 §4.1). It is sent once, since its key may be used once.
     ///
     /// - Parameters:
-    ///   - handshake: with its key, its protocols and its extensions.
+    ///   - handshake: has the key, the protocols and the extensions.
     ///   - origin: `http` for `ws`, `https` for `wss` (§3).
     ///   - target: origin-form, with its query and without a fragment.
-    ///   - fields: the caller's own; those of the handshake must not be among them.
+    ///   - fields: the caller's own fields; those of the handshake must not be among them.
     ///   - options: `upgrade` is set here.
     public convenience init(
         webSocket handshake: ClientHandshake,
@@ -34,17 +34,17 @@ extension EngineRequest {
 }
 
 extension ClientHandshake {
-    /// Judges the head of a 101.
+    /// Checks the head of a 101.
     public func check(_ head: ResponseHead) throws(HandshakeError) -> Agreement {
         try check { head.fields.values(of: $0) }
     }
 }
 
 extension HTTPURL {
-    /// The URL of a WebSocket (RFC 6455 §3), as the http URL its handshake is sent to. A fragment, which §3 forbids,
-    /// stays at home.
+    /// Makes the http URL to which a WebSocket's handshake is sent, from the WebSocket's URL (RFC 6455 §3). A fragment,
+    /// which §3 forbids, is dropped.
     ///
-    /// Offsets in problems are those of the text with `http` for `ws`.
+    /// Offsets in problems are those of the text with `http` in place of `ws`.
     public init(webSocket text: String) throws(Problem) {
         let scheme = text.prefix { $0 != ":" }
         guard !text.isEmpty else { throw .empty }

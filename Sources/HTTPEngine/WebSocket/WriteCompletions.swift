@@ -1,10 +1,10 @@
-/// Calls to be made when octets have left, in the order of the octets.
+/// Completions to call when octets were sent, in the order of the octets.
 struct WriteCompletions {
-    /// Counted from the beginning.
+    /// How many octets were written and sent, from the beginning.
     private var written: UInt64 = 0
     private var sent: UInt64 = 0
     private var waiting: [(end: UInt64, call: (Bool) -> Void)] = []
-    /// In front of it they have been called.
+    /// The index of the first completion that was not called.
     private var first = 0
 
     mutating func append(_ count: Int, _ call: ((Bool) -> Void)?) {
@@ -14,13 +14,13 @@ struct WriteCompletions {
 
     mutating func left(_ count: Int) { sent += UInt64(count) }
 
-    /// All that are still here: nothing leaves any more.
+    /// Removes and returns all completions that are left: nothing is sent any more.
     mutating func takeAll() -> [(Bool) -> Void] {
         defer { (waiting, first) = ([], 0) }
         return waiting[first...].map(\.call)
     }
 
-    /// The next whose octets have left; it may append when it is called.
+    /// Removes and returns the next completion whose octets were sent; it may append others when it is called.
     mutating func takeNext() -> ((Bool) -> Void)? {
         guard first < waiting.count, waiting[first].end <= sent else { return nil }
         let call = waiting[first].call

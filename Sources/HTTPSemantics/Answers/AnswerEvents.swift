@@ -1,27 +1,27 @@
 public import HTTP1
 
-/// The request that an event is about, as far as rules look at it.
+/// The request that an event concerns, with what the rules need of it.
 public struct AskedRequest {
-    /// As sent.
+    /// The method as it was sent.
     public let method: String
     /// The fields as they were sent.
     public let fields: HTTPFields
-    /// The caller has put an Authorization field into it: challenges are the caller's to answer.
+    /// Whether the caller has put an Authorization field into it: then the caller answers challenges.
     public let hasOwnAuthorization: Bool
-    /// What the answer to a challenge that went along was for; nil without such.
+    /// The space of the answer to a challenge that the request carried; nil if it carried none.
     public let authorized: ProtectionSpace?
-    /// When it went out, in seconds since 1970.
+    /// When the request was sent, in seconds since 1970.
     public let sent: Int64
-    /// What the answer may be to the cache.
+    /// Whether the answer may be stored.
     public let caching: Caching
 
-    /// What an answer may be to the owner's cache.
+    /// What the owner's cache may do with an answer.
     public enum Caching: Hashable, Sendable {
         /// There is no cache.
         case none
-        /// It is not stored, as files and streams are not, but may say something of what is.
+        /// The answer is not stored, as those to files and streams are not; but it may update or remove what is stored.
         case compares
-        /// It is stored if the rules permit it.
+        /// The answer is stored if the rules permit it.
         case stores
     }
 
@@ -45,11 +45,11 @@ public struct AskedRequest {
 
 /// The head of a final response.
 public struct AnswerHead {
-    /// From 200 on.
+    /// The status, from 200 on.
     public let status: Int
-    /// As the server sent them.
+    /// The fields as the server sent them.
     public let fields: HTTPFields
-    /// Of the content as it will be delivered, in octets; -1 where it is not known.
+    /// The length of the content as it will be delivered, in octets; -1 where it is not known.
     public let length: Int64
 
     /// See the properties.
@@ -60,17 +60,17 @@ public struct AnswerHead {
     }
 }
 
-/// How an exchange has failed, as far as rules look at it.
+/// The failure of an exchange, with what the rules need of it.
 public struct AnswerFailure: Sendable {
     /// A proxy has asked for credentials instead of opening a tunnel or passing the request on.
     public struct ProxyRefusal: Sendable {
-        /// What it asks.
+        /// The proxy's challenges.
         public let challenges: [AuthenticationChallenge]
-        /// The proxy's own.
+        /// The proxy's host.
         public let host: String
-        /// The proxy's own.
+        /// The proxy's port.
         public let port: Int
-        /// The request was one for https.
+        /// Whether the request was one for https.
         public let isSecure: Bool
 
         /// See the properties.
@@ -82,14 +82,14 @@ public struct AnswerFailure: Sendable {
         }
     }
 
-    /// Nil for every other failure.
+    /// The proxy's challenge; nil for every other failure.
     public var proxy: ProxyRefusal?
-    /// There was no way to the server, by the word of the kernel or the name service, and there may be one later.
+    /// Whether there was no way to the server, as the kernel or the name service says. There may be one later.
     public var isWithoutConnectivity: Bool
-    /// It is the network's, and another try may not meet it. What the server or its certificate says, it would say
-    /// again.
+    /// Whether the fault is the network's, so that another try may succeed. What the server or its certificate says, it
+    /// would say again.
     public var isTransient: Bool
-    /// For content that only the caller has, and must give again: the facts that ``RetryRule`` decides on. Nil for
+    /// The facts that ``RetryRule`` decides on, for content that only the caller has, and must give again. Nil for
     /// other content.
     public var stream: RetryRule.Facts?
 
@@ -107,21 +107,21 @@ public struct AnswerFailure: Sendable {
     }
 }
 
-/// What the user has said to a challenge.
+/// The user's answer to a challenge.
 public enum ChallengeReply: Sendable {
     /// A name and a password.
     case credentials(Credentials)
-    /// Not to this question, but perhaps to the next.
+    /// Declines this question; the user may answer the next.
     case next
-    /// To none: the refusal is the answer.
+    /// Declines all questions: the refusal is the answer.
     case none
 }
 
-/// The rest of a download that an earlier one has begun.
+/// What an earlier download has left, as the offer to request the rest.
 public struct ResumeOffer: Hashable, Sendable {
-    /// What If-Range says: a strong entity tag, or a date.
+    /// The value of If-Range: a strong entity tag, or a date.
     public let validator: String
-    /// What is on disk, in octets.
+    /// How much is on disk, in octets.
     public let received: Int64
     /// The length of the whole; -1 where it is not known.
     public let expected: Int64
@@ -133,7 +133,7 @@ public struct ResumeOffer: Hashable, Sendable {
         self.expected = expected
     }
 
-    /// Range and If-Range (RFC 9110 §14.2, §13.1.5).
+    /// The fields Range and If-Range (RFC 9110 §14.2, §13.1.5).
     public var fields: [(name: String, value: String)] {
         [("Range", "bytes=\(received)-"), ("If-Range", validator)]
     }

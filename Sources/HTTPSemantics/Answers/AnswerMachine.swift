@@ -1,7 +1,6 @@
 public import HTTP1
 
-/// What becomes of an answer: a value that is told what happens to one request, and says each time what is to be done
-/// next.
+/// Decides what becomes of an answer. It is told each event of one request, and returns what is to be done next.
 ///
 /// ```
 ///                     ┌── serveStored, fail            ┌── proposeRedirect ──▶ follow(…), decline()
@@ -10,33 +9,32 @@ public import HTTP1
 ///                               └▶ fail(…)             ├── sendAgain
 ///                                                      └── deliver
 /// ```
-/// It knows neither sockets, files nor clocks: its owner tells the time, and does what a ``Step`` says. One machine
+/// It knows neither sockets, files nor clocks: its owner tells it the time, and does what a ``Step`` says. One machine
 /// lives as long as one attempt to get an answer, through all its redirects and challenges. It is never copied.
 ///
 /// The order in which a head is judged:
-/// 1. Whether the credentials that went along were right. An answer that goes on to redirect has accepted them as well.
-/// 2. What a method that changes things makes of what is stored (RFC 9111 §4.4), for a redirect too: the change has
-///    been made.
-/// 3. Whether it speaks of the stored response. A 304 to conditions of the cache's is nothing that a user could read,
-///    and an error that a stored response stands in for must not be taken for a challenge or a redirect.
+/// 1. Whether the credentials it carried were right. An answer that then redirects has accepted them as well.
+/// 2. Which stored responses a method that changes things invalidates (RFC 9111 §4.4). A redirect does so too: the
+///    change has been made.
+/// 3. Whether it concerns the stored response. A 304 to the cache's conditions has nothing that a user could read, and
+///    an error that a stored response replaces must not be taken for a challenge or a redirect.
 /// 4. Whether it is a challenge, before it could be a redirect: 401 never is one.
 /// 5. Whether it is a redirect.
-/// 6. Whether it is stored. Only what is delivered is: what was asked about in 3 to 5 is not.
-/// 7. Whether it is the rest of what is on disk. Last, since it is a question about the answer that counts.
+/// 6. Whether it is stored. Only what is delivered is: an answer handled in 3 to 5 is not.
+/// 7. Whether it is the rest of what is on disk. This is last, since it is a question about the final answer.
 ///
 /// The order in which a failure is judged:
-/// 1. Content that only the caller has is asked for again, where the server cannot have seen the request
-///    (``RetryRule``).
-/// 2. A proxy's challenge is answered: the other ways meet the same proxy.
-/// 3. What is stored stands in. A user who accepts stale answers has one now, and need not wait.
+/// 1. Content that only the caller has is asked for again, if the server cannot have seen the request (``RetryRule``).
+/// 2. A proxy's challenge is answered: any other way would meet the same proxy.
+/// 3. A stored response replaces it. A user who accepts stale answers has one now, and need not wait.
 /// 4. The request waits for connectivity: nothing has been sent, so waiting costs nothing but time.
-/// 5. All begins anew, where the owner tries again by itself.
+/// 5. The attempt begins anew, if the owner's rules say so.
 /// 6. It fails.
 public struct AnswerMachine: ~Copyable, Sendable {
-    /// A stored response that may have a part in the answer. An object, so that a machine without one is small.
+    /// A stored response that may take part in the answer. It is an object, so that a machine without one is small.
     private final class Stored: Sendable {
         let exchange: StoredExchange
-        /// The request carries conditions of the cache's: a 304 is for it.
+        /// Whether the request carries the cache's conditions: then a 304 is for the cache.
         let isConditional: Bool
         let mayServeStale: Bool
 
@@ -50,30 +48,30 @@ public struct AnswerMachine: ~Copyable, Sendable {
     private let rules: Rules
     /// How many redirects have been followed.
     public private(set) var redirects = 0
-    /// A redirect has led to another origin, once at least: what is told the first one alone stays away, even on a way
-    /// back.
+    /// Whether a redirect has led to another origin at least once: fields for the first origin alone are then left out,
+    /// even if a later redirect leads back.
     public private(set) var hasLeftOrigin = false
-    /// The request's content goes along: no redirect has made a GET of it.
+    /// Whether the request's content is sent: no redirect has made the request a GET.
     public private(set) var sendsContent = true
-    /// The redirect that was proposed takes the content away.
+    /// Whether the proposed redirect drops the content.
     private var dropsContent = false
-    /// How far it has come with a server's challenges.
+    /// The progress with a server's challenges.
     public private(set) var challenges = ChallengeProgress()
     private var stored: Stored?
-    /// A head has come that nothing was asked about: failures from then on are the answer's.
+    /// Whether a final head has come: later failures are failures within the answer.
     private var hasHead = false
     private var offer: ResumeOffer?
     private var hasStartedOver = false
     private var hasAskedForStream = false
     private var tries = 0
 
-    /// The machine of a first attempt; the offer is what an earlier download has left.
+    /// Makes the machine of a first attempt. The offer is what an earlier download has left.
     public init(_ rules: Rules, resuming offer: ResumeOffer? = nil) {
         self.rules = rules
         self.offer = offer
     }
 
-    /// The machine of a new attempt after this one: it has learnt nothing but how often it was tried.
+    /// Returns the machine of a new attempt after this one: it keeps only how often the request was tried.
     public func anew(resuming offer: ResumeOffer?) -> AnswerMachine {
         var machine = AnswerMachine(rules, resuming: offer)
         machine.tries = tries
@@ -83,19 +81,19 @@ public struct AnswerMachine: ~Copyable, Sendable {
 
     // MARK: Before the request
 
-    /// Range and If-Range of a download that goes on; nothing once it has had to start over.
+    /// Range and If-Range of a download that goes on; none once it had to start over.
     public var resumptionFields: [(name: String, value: String)] { hasStartedOver ? [] : offer?.fields ?? [] }
 
-    /// The request goes out, whatever is stored: nothing is, or nothing was looked for.
+    /// Begins a request that is sent whatever is stored: nothing is, or the cache was not asked.
     public mutating func beginUncached() {
         stored = nil
         hasHead = false
     }
 
-    /// The request is about to go out.
+    /// Begins a request that may be answered from the cache.
     ///
     /// - Parameters:
-    ///   - method: as it would be sent.
+    ///   - method: the method as it would be sent.
     ///   - fields: the fields as they would be sent.
     ///   - mode: how far the request may use the cache.
     ///   - found: what is stored for its method and URL; nil for nothing.
@@ -126,14 +124,14 @@ public struct AnswerMachine: ~Copyable, Sendable {
 
     // MARK: The head
 
-    /// The head of a final response has come.
+    /// Judges the head of a final response.
     ///
     /// - Parameters:
-    ///   - head: of the response.
-    ///   - request: what the response answers.
-    ///   - now: when it came, in seconds since 1970; asked for where it matters, as `url` is.
-    ///   - url: the request's. Most answers need none.
-    ///   - memory: what servers have accepted before; it learns from this answer.
+    ///   - head: the response's head.
+    ///   - request: the request that it answers.
+    ///   - now: when it came, in seconds since 1970. It is computed only if it is needed, as `url` is.
+    ///   - url: the request's URL, which most answers do not need.
+    ///   - memory: what servers have accepted before. It learns from this answer.
     public mutating func receive(
         _ head: AnswerHead,
         to request: AskedRequest,
@@ -161,9 +159,9 @@ public struct AnswerMachine: ~Copyable, Sendable {
         return Verdict(step: step, accepted: accepted, invalidated: invalidated)
     }
 
-    /// The server has switched protocols (101): the credentials that went along were right.
+    /// Notes that the server has switched protocols (101): the credentials that the request carried were right.
     ///
-    /// - Returns: what they are for; nil where none went along.
+    /// - Returns: the space of these credentials; nil if the request carried none.
     public mutating func switchProtocols(
         _ fields: HTTPFields,
         authorized: ProtectionSpace?,
@@ -286,18 +284,19 @@ public struct AnswerMachine: ~Copyable, Sendable {
         return permitted == .forbidden ? .none : .store(permitted)
     }
 
-    /// What an earlier download has left is of no use, or is not there any more: the whole is asked for.
+    /// Requests the whole content, since what an earlier download has left is of no use, or is gone.
     public mutating func restIsGone() -> Step {
         hasStartedOver = true
         hasHead = false
         return .requestWhole
     }
 
-    // MARK: The user's word
+    // MARK: The user's decisions
 
-    /// The user goes on with a request, after ``Step/proposeRedirect(_:)`` or by a redirect of the user's own.
+    /// Follows a redirect, after ``Step/proposeRedirect(_:)`` or one that the user makes.
     ///
-    /// From the URL of the request that was redirected; with `bringsContent` if the user has put content into it.
+    /// `from` is the URL of the redirected request; `bringsContent` is true if the user has put content into the new
+    /// one.
     public mutating func follow(to url: WebURL?, from: WebURL?, bringsContent: Bool) -> Step {
         guard mayRedirect else { return .fail(.tooManyRedirects) }
         redirects += 1
@@ -307,13 +306,13 @@ public struct AnswerMachine: ~Copyable, Sendable {
         return .sendAgain
     }
 
-    /// The user does not want the redirect followed: the response is the answer.
+    /// Declines the redirect: the response is the answer.
     public mutating func decline() -> Step {
         dropsContent = false
         return .deliver(.whole, .none)
     }
 
-    /// The user has answered ``Step/askForCredentials(_:failures:)``, for the request of that URL.
+    /// Takes the user's answer to ``Step/askForCredentials(_:failures:)``, for the request of that URL.
     public mutating func reply(_ reply: ChallengeReply, to question: ChallengeQuestion, url: WebURL) -> Step {
         switch reply {
         case .none: challenges.questions = []
@@ -324,7 +323,8 @@ public struct AnswerMachine: ~Copyable, Sendable {
                 challenges.questions = []
                 break
             }
-            // A proxy's are its owner's to send; they are refused or not with the next answer, which does not say so.
+            // A proxy's credentials are sent by the owner. The next answer does not say whether the proxy accepted
+            // them.
             if question.side == .proxy {
                 challenges.countFailure(question.space)
             } else {
@@ -335,20 +335,20 @@ public struct AnswerMachine: ~Copyable, Sendable {
         return askNext() ?? (question.side == .proxy ? .fail(.refusedByProxy) : .deliver(.whole, .none))
     }
 
-    /// The next question of the challenge at hand; nil without one.
+    /// Returns the next question of the current challenge; nil without one.
     private mutating func askNext() -> Step? {
         guard !challenges.questions.isEmpty else { return nil }
         let question = challenges.questions.removeFirst()
         let failures = challenges.failures(question.space)
         guard failures < ChallengeRule.attemptLimit else {
-            // Nor is a weaker scheme tried: a user who was refused so often would send in the clear what Digest keeps.
+            // No weaker scheme is tried: after so many refusals the user would send unencrypted what Digest protects.
             challenges.questions = []
             return nil
         }
         return .askForCredentials(question, failures: failures)
     }
 
-    /// The Authorization of the next request, by what the user has answered; nil where nothing was asked.
+    /// Returns the next request's Authorization, from the user's answers; nil if nothing was asked.
     ///
     /// - Parameters: as for ``Authorizer/value(method:target:content:)``.
     public mutating func authorization(
@@ -362,12 +362,12 @@ public struct AnswerMachine: ~Copyable, Sendable {
         return SentAuthorization(value: value, by: authorizer)
     }
 
-    /// The hash of the next request's content, by ``contentDigest``: one request uses it up.
+    /// Takes the hash of the next request's content, made by ``contentDigest``. One request uses it up.
     package mutating func take(contentHash: [UInt8]?) { challenges.authorizer?.take(contentHash: contentHash) }
 
     // MARK: Failure
 
-    /// The exchange has ended without an answer, or within one.
+    /// Judges the failure of the exchange, before or within an answer.
     public mutating func fail(_ failure: AnswerFailure) -> Step {
         if let facts = failure.stream, !hasAskedForStream, RetryRule.allows(facts) {
             hasAskedForStream = true
@@ -391,8 +391,8 @@ public struct AnswerMachine: ~Copyable, Sendable {
         return .fail(.failure)
     }
 
-    /// A quarter of a second, then twice as long each time, up to ten seconds. The kernel tells no one when a server
-    /// comes into reach, and a try costs one look-up and one packet.
+    /// Returns the next pause: a quarter of a second, then twice as long each time, up to ten seconds. The kernel does
+    /// not report when a server comes into reach, and a try costs one look-up and one packet.
     private mutating func nextPause() -> Duration {
         defer { tries += 1 }
         return min(.milliseconds(250 << min(tries, 8)), .seconds(10))

@@ -1,31 +1,31 @@
 package import TLS
 
 extension AnswerMachine {
-    /// What the user has given goes along with the next request. Cheaper than ``challenges``.
+    /// Whether the next request carries an answer of the user's. Cheaper than ``challenges``.
     public var hasAuthorizer: Bool { challenges.hasAuthorizer }
 
     /// Whether one more redirect may be followed.
     public var mayRedirect: Bool { redirects < RedirectRule.limit }
 
-    /// How content that is not in memory is to be hashed before the next ``authorization(method:target:content:)``;
-    /// nil: it is not.
+    /// The hash function for content that is not in memory, needed before the next
+    /// ``authorization(method:target:content:)``; nil if no hash is needed.
     package var contentDigest: MessageDigest? {
         guard let authorizer = challenges.authorizer, authorizer.side == .origin else { return nil }
         return authorizer.contentDigest
     }
 
-    /// What the owner wants of each request.
+    /// The owner's rules for each request.
     public struct Rules: Sendable {
-        /// The fields that another origin is not sent, and that a stored response's user is known by.
+        /// The fields that another origin is not sent, and that identify the user of a stored response.
         public var secrets: SecretFields
-        /// A request that finds no way to its server waits for one.
+        /// Whether a request without a way to its server waits for one.
         public var waitsForConnectivity: Bool
-        /// A request that the network has failed is tried again, for as long as its owner lets it.
+        /// Whether a request that the network has failed is tried again, for as long as its owner lets it.
         public var triesAgain: Bool
-        /// Takes a redirect's target as the owner's own URL type does; nil for what that type refuses.
+        /// Reads a redirect's target as the owner's own URL type does; nil for a text that the type refuses.
         public var read: @Sendable (String) -> WebURL?
 
-        /// Without other words: nothing waits, nothing is tried again.
+        /// Makes rules. By default nothing waits, and nothing is tried again.
         public init(
             secrets: SecretFields = .usual,
             waitsForConnectivity: Bool = false,
@@ -39,13 +39,13 @@ extension AnswerMachine {
         }
     }
 
-    /// What a head means beside the step that follows on it.
+    /// The meaning of a head.
     public struct Verdict: Sendable {
-        /// What is to be done.
+        /// The step to take.
         public let step: Step
-        /// The credentials that went along were right, for this space.
+        /// The space of credentials that the request carried and the answer has accepted; nil for none.
         public let accepted: ProtectionSpace?
-        /// The URLs for which nothing stored is good any more.
+        /// The URLs whose stored responses are no longer good.
         public let invalidated: [WebURL]
     }
 }

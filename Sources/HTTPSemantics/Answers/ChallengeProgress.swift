@@ -1,6 +1,6 @@
 /// How far a request has come with one server's challenges.
 public struct ChallengeProgress: Sendable {
-    /// Answers for the next request; nil where nothing was asked, or what was answered has been accepted.
+    /// Answers challenges for the next request; nil if nothing was asked, or the answer has been accepted.
     public internal(set) var authorizer: Authorizer? {
         get {
             guard case .authorizer(let authorizer) = answer else { return nil }
@@ -8,34 +8,34 @@ public struct ChallengeProgress: Sendable {
         }
         set { answer = newValue.map { .authorizer($0) } ?? .none }
     }
-    /// Whether there is an ``authorizer``, which need not be copied to be asked for.
+    /// Whether there is an ``authorizer``. Asking this does not copy it.
     public var hasAuthorizer: Bool { if case .authorizer = answer { true } else { false } }
-    /// Kept apart: most requests are never challenged, and an authorizer is large.
+    /// The authorizer is kept apart: most requests are never challenged, and an authorizer is large.
     private indirect enum Answer {
         case none
         case authorizer(Authorizer)
     }
     private var answer = Answer.none
-    /// The questions of the challenge at hand that have not been put yet.
+    /// The questions of the current challenge that have not been asked yet.
     var questions: [ChallengeQuestion] = []
-    /// Answers that this request has had refused, by what they were for.
+    /// How many answers to this request were refused, by space.
     private var refused: [ProtectionSpace: Int] = [:]
-    /// How often the request has gone out with an answer.
+    /// How often the request was sent with an answer.
     private var answers = 0
 
     func failures(_ space: ProtectionSpace) -> Int { refused[space, default: 0] }
 
     mutating func countFailure(_ space: ProtectionSpace) { refused[space, default: 0] += 1 }
 
-    /// What went along was refused. What was sent unasked may be an old answer; only what this request was given
-    /// counts.
+    /// Notes that the credentials were refused. Credentials sent without a challenge may be old: only those that this
+    /// request was given count.
     mutating func refuse(_ space: ProtectionSpace) {
         if hasAuthorizer { countFailure(space) }
         authorizer = nil
     }
 
-    /// Counts one more answer. False: the request has gone out with answers often enough. A server may name another
-    /// realm, or call each nonce old, for ever.
+    /// Counts one more answer. Returns false if the request was sent with answers often enough: a server may name
+    /// another realm, or call each nonce stale, for ever.
     mutating func countAnswer() -> Bool {
         answers += 1
         return answers <= ChallengeRule.answerLimit

@@ -1,74 +1,74 @@
-/// What is to be done next about a request: the answer of ``AnswerMachine`` to each event. Its owner does it, and tells
-/// the machine what comes of it. Cases that are rare and large are kept apart: the step of a usual answer is small.
+/// The next thing to do about a request, which ``AnswerMachine`` returns for each event. The owner does it, and tells
+/// the machine the result. Rare, large cases are indirect: the step of a usual answer is small.
 public enum Step: Sendable {
-    /// Goes over the network, with these fields besides its own.
+    /// Sends the request over the network, with these fields besides its own.
     case send([(name: String, value: String)])
-    /// The stored response is the answer.
+    /// Makes the stored response the answer.
     ///
-    /// - `age`: in seconds, for the Age field; nil: it is counted again when the response is served.
-    /// - `refresh`: the conditions of a request that brings the cache up to date meanwhile (RFC 5861 §3); nil for none.
+    /// - `age`: in seconds, for the Age field; nil: it is computed when the response is served.
+    /// - `refresh`: the conditions of a request that updates the cache meanwhile (RFC 5861 §3); nil for none.
     case serveStored(age: Int64?, refresh: [(name: String, value: String)]?)
-    /// The stored response is the answer, with the fields that a 304 has left.
+    /// Makes the stored response the answer, with the fields as a 304 has updated them.
     indirect case serveUpdated(StoredExchange)
-    /// The stored response is no good any more: it is removed, and the same request goes out without conditions.
+    /// Removes the stored response, which is no longer good, and sends the request again without conditions.
     case discardStored
-    /// There is nothing to serve, and the request wanted nothing else: a 504 is the answer (RFC 9111 §5.2.1.7).
+    /// Makes a 504 the answer: nothing is stored, and the request accepts nothing else (RFC 9111 §5.2.1.7).
     case answerGatewayTimeout
-    /// The user, or a store of credentials, is asked for a name and a password.
+    /// Asks the user, or a store of credentials, for a user name and a password.
     ///
     /// - `failures`: how many answers to this question were refused before.
     indirect case askForCredentials(ChallengeQuestion, failures: Int)
-    /// The user is asked whether the redirect is followed; without a user to ask, it is.
+    /// Asks the user whether to follow the redirect. Without a user to ask, it is followed.
     indirect case proposeRedirect(Redirect)
-    /// The request goes out again, or the one that the user has put in its place.
+    /// Sends the request again, or the one that the user has put in its place.
     case sendAgain
-    /// The request goes out again for the whole. What an earlier download has left is of no use and goes, and the rest
-    /// of this answer is not worth reading.
+    /// Sends the request again, for the whole content. What an earlier download has left is of no use and is removed,
+    /// and the rest of this answer is not worth reading.
     case requestWhole
-    /// The user is asked for the content's stream once more, and then the request goes out again.
+    /// Asks the user for the content's stream once more, and then sends the request again.
     case askForStream
-    /// The request waits for a way to its server, and is sent again then.
+    /// Waits for a way to the server, and then sends the request again.
     ///
-    /// - `isFirst`: the user has not been told yet that it waits.
+    /// - `isFirst`: whether the user has not been told yet that it waits.
     case waitForConnectivity(Duration, isFirst: Bool)
-    /// All begins anew after that time, with what has come so far if it can be gone on from.
+    /// Begins anew after that time, with the content that has come so far if it can be continued.
     case beginAnew(after: Duration)
-    /// The response is the answer.
+    /// Makes the response the answer.
     case deliver(Placement, Storage)
-    /// There is no answer.
+    /// Fails the request.
     case fail(Reason)
 
-    /// Where the content of an answer goes, if it goes to a file.
+    /// Where the content of an answer is written, if it goes to a file.
     public enum Placement: Hashable, Sendable {
-        /// To the beginning of a new file.
+        /// At the beginning of a new file.
         case whole
-        /// To the beginning of a new file; what an earlier download has left is of no use, and goes.
+        /// At the beginning of a new file; what an earlier download has left is of no use, and is removed.
         case wholeInsteadOfRest
-        /// Behind what an earlier download has left.
+        /// After what an earlier download has left.
         ///
         /// - `total`: the length of the whole, in octets.
         case rest(total: Int64)
     }
 
-    /// What the answer means to the cache.
+    /// What the cache does with the answer.
     public enum Storage: Hashable, Sendable {
-        /// It is not for the cache.
+        /// Nothing.
         case none
-        /// It is stored when it is complete.
+        /// Stores it when it is complete.
         case store(CacheStorage)
-        /// It is an answer to HEAD: what is stored for GET is compared with it (RFC 9111 §4.3.5).
+        /// Compares it with what is stored for GET: it is an answer to HEAD (RFC 9111 §4.3.5).
         case compare
     }
 
-    /// Why there is no answer.
+    /// The reason for failing.
     public enum Reason: Hashable, Sendable {
         /// More than ``RedirectRule/limit`` redirects.
         case tooManyRedirects
-        /// Only the cache was to be asked, and it has nothing.
+        /// Only the cache was to be asked, and it holds nothing.
         case nothingStored
-        /// The proxy refuses all credentials there are.
+        /// The proxy refuses all available credentials.
         case refusedByProxy
-        /// What ended the exchange, which nothing makes up for.
+        /// The exchange's own failure, for which nothing makes up.
         case failure
     }
 }

@@ -1,8 +1,8 @@
 /// Why no credentials could be written for a challenge.
 public enum AuthenticationError: Error, Hashable, Sendable {
-    /// A control character in user name or password (RFC 7617 §2, RFC 7616 §3.4).
+    /// The user name or the password holds a control character (RFC 7617 §2, RFC 7616 §3.4).
     case controlCharacter
-    /// A colon in the user name, which Basic ends there (RFC 7617 §2).
+    /// The user name holds a colon, at which Basic would end it (RFC 7617 §2).
     case colonInUser
     /// The challenge protects the content too (`qop=auth-int`), which is not in memory.
     case contentNeeded
@@ -22,7 +22,7 @@ extension AuthenticationError: CustomStringConvertible {
 }
 
 extension Credentials {
-    /// RFC 7617 §2 forbids them, and a line end would be a second field.
+    /// Throws for control characters: RFC 7617 §2 forbids them, and a line end would begin a second field.
     func checkControls() throws(AuthenticationError) {
         let isControl: (UInt8) -> Bool = { $0 < 0x20 || $0 == 0x7F }
         guard !user.utf8.contains(where: isControl), !password.utf8.contains(where: isControl) else {

@@ -1,25 +1,25 @@
 public import HTTP1
 
-/// The answers that servers have accepted from a session: they go out unasked with later requests to the same
-/// protection space, which saves each of them a refusal (RFC 7617 §2.2, RFC 7616 §3.6).
+/// The answers that servers have accepted from a session. Later requests to the same protection space carry them from
+/// the start, which saves each of them a refusal (RFC 7617 §2.2, RFC 7616 §3.6).
 ///
-/// A value; its owner keeps it in one place, since a Digest answer counts up.
+/// A value. Its owner keeps it in one place, since a Digest answer increments a count.
 public struct AuthorizationMemory: Sendable {
     private var known: [WebOrigin: [Authorizer]] = [:]
 
-    /// Realms of one server. A server that has more of them makes them up.
+    /// The most realms of one server. A server that has more invents them.
     public static let realmLimit = 32
-    /// Servers: beyond it, one is forgotten and asks again.
+    /// The most servers. Beyond that one is forgotten, and asks again.
     public static let serverLimit = 1024
 
-    /// Nothing is known yet.
+    /// Makes a memory that knows nothing.
     public init() {}
 
-    /// Whether nothing is known: then nothing need be looked up.
+    /// Whether it knows nothing: then nothing need be looked up.
     public var isEmpty: Bool { known.isEmpty }
 
-    /// The Authorization value for a request; nil if nothing is known for its URL. Nothing is looked at while nothing
-    /// is known.
+    /// Returns the Authorization value for a request; nil if nothing is known for its URL. Looks nothing up while
+    /// nothing is known.
     ///
     /// - Parameters: as for ``Authorizer/value(method:target:content:)``.
     public mutating func authorization(
@@ -31,45 +31,46 @@ public struct AuthorizationMemory: Sendable {
         guard !known.isEmpty, let origin = url.origin, let place = place(origin, url) else { return nil }
         guard var authorizer = known[origin]?[place] else { return nil }
         defer { known[origin]?[place] = authorizer }
-        // What cannot be written now, as auth-int for a stream, is left for the server to ask.
+        // A value that cannot be made now, as auth-int for a stream, is left for the server to ask for.
         guard let value = try? authorizer.value(method: method, target: target, content: content) else { return nil }
         return SentAuthorization(value: value, by: authorizer)
     }
 
-    /// By whose name and password ``authorization(for:method:target:content:)`` would answer, which it is not asked to.
+    /// Returns the credentials with which ``authorization(for:method:target:content:)`` would answer, without
+    /// answering.
     public func credentials(for url: WebURL) -> Credentials? {
         guard !known.isEmpty, let origin = url.origin, let place = place(origin, url) else { return nil }
         return known[origin]?[place].credentials
     }
 
-    /// The one that answers for this URL and space, to be taken up by a task whose request was refused.
+    /// Returns the authorizer for this URL and space, for a task whose request was refused.
     public func authorizer(for url: WebURL, _ space: ProtectionSpace) -> Authorizer? {
         url.origin.flatMap { known[$0] }?.first { $0.space == space }
     }
 
-    /// Takes an answer that was accepted. One for a proxy is the engine's to remember.
+    /// Remembers an answer that was accepted. The engine remembers those for a proxy.
     public mutating func remember(_ authorizer: Authorizer, for url: WebURL) {
         guard authorizer.side == .origin, let origin = url.origin else { return }
         if known[origin] == nil, known.count >= Self.serverLimit, let other = known.keys.first { known[other] = nil }
         var all = known[origin] ?? []
-        // The same realm may have been met in another folder: both folders are known then.
+        // The same realm may have been met in another folder: then both folders are known.
         all.removeAll { $0.space == authorizer.space && ($0.scope == authorizer.scope || !$0.isSameUser(authorizer)) }
         if all.count >= Self.realmLimit { all.removeFirst() }
         all.append(authorizer)
         known[origin] = all
     }
 
-    /// What was refused is not sent again.
+    /// Forgets an answer that was refused, so that it is not sent again.
     public mutating func forget(_ space: ProtectionSpace, for url: WebURL) {
         guard let origin = url.origin else { return }
         known[origin]?.removeAll { $0.space == space }
         if known[origin]?.isEmpty == true { known[origin] = nil }
     }
 
-    /// What it is as new.
+    /// Forgets everything.
     public mutating func forgetAll() { known = [:] }
 
-    /// Takes up what a response to a request with an answer of ours says (RFC 7616 §3.5).
+    /// Takes what a response to a request that carried an answer says (RFC 7616 §3.5).
     public mutating func note(_ fields: HTTPFields, for url: WebURL) {
         guard !known.isEmpty, fields.contains(Authenticator.Side.origin.informationField),
             let origin = url.origin, let place = place(origin, url)
@@ -77,7 +78,7 @@ public struct AuthorizationMemory: Sendable {
         known[origin]?[place].note(fields)
     }
 
-    /// The one that covers most of the path; of equals, the last.
+    /// Returns the index of the authorizer that covers the most of the path; among equals, the last.
     private func place(_ origin: WebOrigin, _ url: WebURL) -> Int? {
         var best: (covered: Int, place: Int)?
         for (place, authorizer) in (known[origin] ?? []).enumerated() {

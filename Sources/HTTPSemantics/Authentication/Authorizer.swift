@@ -1,29 +1,29 @@
 public import HTTP1
 package import TLS
 
-/// Answers one server's, or one proxy's, questions with one user's name and password, request after request.
+/// Answers one server's or proxy's questions with one user's name and password, request after request.
 public struct Authorizer: Sendable {
     private enum Scheme: Sendable {
         case basic
         case digest(DigestAuthentication)
     }
 
-    /// Whose questions it answers.
+    /// The side whose questions it answers.
     public let side: Authenticator.Side
     /// The protection space it answers for.
     public let space: ProtectionSpace
     /// Where it may be used before a server has asked.
     public let scope: AuthorizationScope
-    /// By whose name and password it answers.
+    /// The user name and password that it answers with.
     public let credentials: Credentials
     private var scheme: Scheme
 
-    /// Nil if no name and password answers the question.
+    /// Makes an authorizer; nil if no name and password can answer the question.
     ///
     /// - Parameters:
-    ///   - question: what was asked.
+    ///   - question: the question.
     ///   - credentials: the answer to it.
-    ///   - url: of the request that was asked; unused for proxies.
+    ///   - url: the URL of the request that was refused; unused for proxies.
     public init?(_ question: ChallengeQuestion, _ credentials: Credentials, url: WebURL) {
         side = question.side
         space = question.space
@@ -39,13 +39,13 @@ public struct Authorizer: Sendable {
         }
     }
 
-    /// The value for the next request's ``Authenticator/Side/credentialsField``. A Digest answer counts up, so each
-    /// request takes its own.
+    /// Returns the value for the next request's ``Authenticator/Side/credentialsField``. A Digest answer increments a
+    /// count, so each request takes its own.
     ///
     /// - Parameters:
     ///   - method: exactly as sent.
     ///   - target: the request-target exactly as sent.
-    ///   - content: what the request carries; nil if it is not in memory.
+    ///   - content: the request's content; nil if it is not in memory.
     public mutating func value(method: String, target: String, content: [UInt8]?) throws(AuthenticationError) -> String
     {
         switch scheme {
@@ -57,20 +57,20 @@ public struct Authorizer: Sendable {
         }
     }
 
-    /// How content that is not in memory is to be hashed for the next value; nil: it is not.
+    /// The hash function for content that is not in memory, needed for the next value; nil if no hash is needed.
     package var contentDigest: MessageDigest? {
         if case .digest(let digest) = scheme { digest.contentDigest } else { nil }
     }
 
-    /// The hash of the next request's content, by ``contentDigest``: one value uses it up.
+    /// Takes the hash of the next request's content, made by ``contentDigest``. One value uses it up.
     package mutating func take(contentHash: [UInt8]?) {
         guard case .digest(var digest) = scheme else { return }
         digest.take(contentHash: contentHash)
         scheme = .digest(digest)
     }
 
-    /// Takes up a challenge that only says that the nonce was too old (RFC 7616 §3.3, `stale`): the same name and
-    /// password are good for another try, and the user is not asked. False: it says something else.
+    /// Takes a challenge that only says that the nonce was too old (RFC 7616 §3.3, `stale`): the same name and password
+    /// may be tried again, and the user is not asked. Returns false if it says something else.
     public mutating func renew(_ question: ChallengeQuestion) -> Bool {
         guard case .digest = scheme, question.space == space, let challenge = DigestChallenge(question.challenge),
             challenge.isStale
@@ -79,7 +79,7 @@ public struct Authorizer: Sendable {
         return true
     }
 
-    /// Takes up what a response to an authorized request says (RFC 7616 §3.5).
+    /// Takes what a response to an authorized request says (RFC 7616 §3.5).
     public mutating func note(_ fields: HTTPFields) {
         guard case .digest(var digest) = scheme, let information = fields.joined(side.informationField) else { return }
         digest.note(information: information)
@@ -87,17 +87,17 @@ public struct Authorizer: Sendable {
     }
 }
 
-/// What of an ``Authorizer`` went along with a request. An object: few requests have one, and what holds it is small
-/// without.
+/// The part of an ``Authorizer`` that was sent with a request. It is an object: few requests have one, and those
+/// without it stay small.
 public final class SentAuthorization: Sendable {
-    /// The Authorization field's.
+    /// The value of the Authorization field.
     public let value: String
-    /// For what it is good.
+    /// The space that it is for.
     public let space: ProtectionSpace
-    /// Whose name and password it proves.
+    /// The user name and password that it proves.
     public let credentials: Credentials
 
-    /// What an authorizer's value went out as.
+    /// Makes the record of a value that was sent.
     public init(value: String, by authorizer: Authorizer) {
         self.value = value
         space = authorizer.space
@@ -105,20 +105,20 @@ public final class SentAuthorization: Sendable {
     }
 }
 
-/// Where a credential is sent unasked.
+/// The paths to which credentials are sent without a challenge.
 public struct AuthorizationScope: Hashable, Sendable {
-    /// Beginnings of paths on the server that asked; "/" is all of it.
+    /// Prefixes of paths on the server that asked; "/" is the whole server.
     public let paths: [String]
 
-    /// RFC 7617 §2.2: what lies at or below the last folder of the path.
+    /// Returns the scope of Basic (RFC 7617 §2.2): everything at or below the last folder of the path.
     public static func folder(of url: WebURL) -> AuthorizationScope {
         let path = url.cleanPath
         let end = path.lastIndex(of: "/") ?? path.startIndex
         return AuthorizationScope(paths: [path.isEmpty ? "/" : String(path[...end])])
     }
 
-    /// RFC 7616 §3.3, `domain`: those it names, or without it the whole server. It may name other servers, too; what
-    /// one server says does not send a user's answers to another.
+    /// Returns the scope of Digest (RFC 7616 §3.3, `domain`): the URLs that it names, or without it the whole server.
+    /// It may name other servers too; those are ignored, since one server must not send a user's answers to another.
     public static func domain(_ list: String?, _ url: WebURL) -> AuthorizationScope {
         let base = url.reference
         let found: [String] = (list ?? "").split(separator: " ").compactMap { part in
@@ -129,7 +129,8 @@ public struct AuthorizationScope: Hashable, Sendable {
         return AuthorizationScope(paths: names ? found : ["/"])
     }
 
-    /// How much of the URL's path it covers, in octets; nil for nothing. What covers more is meant more.
+    /// Returns how much of the URL's path it covers, in octets; nil for nothing. The scope that covers more is
+    /// preferred.
     public func covers(_ url: WebURL) -> Int? {
         let path = url.cleanPath
         return paths.filter { path.hasPrefix($0) }.map(\.utf8.count).max()

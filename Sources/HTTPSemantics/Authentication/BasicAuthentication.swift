@@ -1,9 +1,9 @@
 import TextCoding
 
-/// The Basic scheme (RFC 7617): name and password, readable for everything that reads the connection.
+/// The Basic scheme (RFC 7617): name and password, readable by all that can read the connection.
 public enum BasicAuthentication {
-    /// The value of an Authorization or Proxy-Authorization field. UTF-8, which is what servers that name a charset ask
-    /// for (§2.1) and most others take.
+    /// Returns the value of an Authorization or Proxy-Authorization field, in UTF-8: servers that name a charset ask
+    /// for it (§2.1), and most others take it.
     public static func authorization(_ credentials: Credentials) throws(AuthenticationError) -> String {
         try credentials.checkControls()
         guard !credentials.user.utf8.contains(UInt8(ascii: ":")) else { throw .colonInUser }

@@ -4,10 +4,10 @@
 ///     challenge        = auth-scheme [ 1*SP ( token68 / #auth-param ) ]   §11.3
 ///     auth-param       = token BWS "=" BWS ( token / quoted-string )      §11.2
 ///
-/// Commas part challenges and parameters alike: a token is a parameter's name if an equals sign and a value follow, and
-/// begins a challenge otherwise.
+/// Commas separate both challenges and parameters: a token is a parameter's name if an equals sign and a value follow,
+/// and begins a challenge otherwise.
 struct ChallengeParser {
-    /// Schemes registered with IANA have up to a dozen parameters; a list that goes on is no challenge to answer.
+    /// Schemes registered with IANA have up to a dozen parameters; a longer list is no challenge that can be answered.
     private static let maximumParameters = 32
 
     private let bytes: [UInt8]
@@ -44,14 +44,14 @@ struct ChallengeParser {
         }
     }
 
-    /// Reads what follows a scheme, up to the next one. False: it is no challenge.
+    /// Reads what follows a scheme, up to the next one. Returns false if that is no challenge.
     private mutating func finish(_ challenge: inout Pending) -> Bool {
         let end = position
         skip(Self.isBlank)
         if position == bytes.count || bytes[position] == UInt8(ascii: ",") {
             return parameters(of: &challenge)
         }
-        // Only blanks part a scheme from what belongs to it.
+        // Only blanks separate a scheme from what belongs to it.
         guard position > end else { return false }
         if let token = token68() {
             challenge.token68 = token
@@ -67,7 +67,7 @@ struct ChallengeParser {
             guard let name = token() else { return position == bytes.count }
             skip(Self.isBlank)
             guard position < bytes.count, bytes[position] == UInt8(ascii: "=") else {
-                // No parameter, so the next scheme: it needs a comma before it.
+                // This is no parameter, so it is the next scheme, which needs a comma before it.
                 position = start
                 return isBehindComma(start)
             }
@@ -88,8 +88,8 @@ struct ChallengeParser {
         return position == bytes.count || bytes[position] == UInt8(ascii: ",")
     }
 
-    /// RFC 9110 §11.2: 1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" ) *"=". Nothing is taken unless it is all
-    /// there is up to the next comma.
+    /// RFC 9110 §11.2: 1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" ) *"=". Takes nothing unless all of it
+    /// stands before the next comma.
     private mutating func token68() -> String? {
         let start = position
         skip { Self.isAlphanumeric($0) || "-._~+/".utf8.contains($0) }

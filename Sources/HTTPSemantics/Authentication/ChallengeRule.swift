@@ -1,16 +1,16 @@
 public import HTTP1
 
-/// One way in which a 401 or 407 lets itself be answered.
+/// One way to answer a 401 or a 407.
 public struct ChallengeQuestion: Hashable, Sendable {
     /// Whether a server or a proxy asks.
     public let side: Authenticator.Side
-    /// What it says.
+    /// The challenge.
     public let challenge: AuthenticationChallenge
-    /// What the user and the store of credentials are asked about.
+    /// The space for which the user and the store of credentials are asked.
     public let space: ProtectionSpace
 
-    /// Whether a name and a password are of use. The methods whose answers need an operating system's help are asked
-    /// about, since a user may want to know, but no credential answers them.
+    /// Whether a user name and a password can answer it. The user is also asked about methods that need an operating
+    /// system's help, since a user may want to know of them, but no credential answers them.
     public var isAnswerable: Bool {
         switch space.scheme {
         case .basic: true
@@ -20,18 +20,18 @@ public struct ChallengeQuestion: Hashable, Sendable {
     }
 }
 
-/// Which questions a response asks, and in which order (RFC 9110 §11, RFC 7616, RFC 7617).
+/// The questions that a response asks, and their order (RFC 9110 §11, RFC 7616, RFC 7617).
 public enum ChallengeRule {
-    /// How many answers to one request may be refused. People mistype, programs repeat themselves.
+    /// How many answers to one request may be refused: people mistype, and programs repeat themselves.
     public static let attemptLimit = 3
 
-    /// How many answers a request may be given in all, whatever they are for: a proxy and a server with two schemes
-    /// each, and their nonces.
+    /// How many answers a request may be sent with in all: a proxy's and a server's with two schemes each, and their
+    /// nonces.
     public static let answerLimit = 16
 
-    /// The questions of a 401, the strongest first: Digest with a good hash, Digest with MD5, Basic; then what can only
-    /// be asked about. Of equals the server's first (RFC 7616 §3.7). Empty for another status, and if every scheme is
-    /// unknown (`Bearer` and its like): then the response is the answer, without anybody being asked.
+    /// Returns the questions of a 401, the strongest first: Digest with a good hash, Digest with MD5, Basic; then those
+    /// that cannot be answered. Among equals the server's order counts (RFC 7616 §3.7). Empty for another status, and
+    /// if every scheme is unknown (such as `Bearer`): then the response is the answer, and the user is not asked.
     public static func questions(status: Int, fields: HTTPFields, url: WebURL) -> [ChallengeQuestion] {
         guard status == Authenticator.Side.origin.status, let origin = url.origin else { return [] }
         return sorted(AuthenticationChallenge.all(in: fields, Authenticator.Side.origin.challengeField)) {
@@ -52,13 +52,13 @@ public enum ChallengeRule {
         }
     }
 
-    /// The same for the challenges of a proxy.
+    /// Returns the same for the challenges of a proxy.
     ///
     /// - Parameters:
-    ///   - challenges: of the 407, in the order in which they stood.
-    ///   - host: of the proxy.
-    ///   - port: of the proxy.
-    ///   - isSecure: whether requests for https are meant, which go through the proxy in a tunnel.
+    ///   - challenges: those of the 407, in their order.
+    ///   - host: the proxy's host.
+    ///   - port: the proxy's port.
+    ///   - isSecure: whether the request was for https, which goes through the proxy in a tunnel.
     public static func questions(
         ofProxy challenges: [AuthenticationChallenge],
         host: String,

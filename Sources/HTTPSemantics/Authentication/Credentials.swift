@@ -1,11 +1,11 @@
-/// A user's name and password, for Basic and Digest authentication and for SOCKS5.
+/// A user name and a password, for Basic and Digest authentication and for SOCKS5.
 public struct Credentials: Hashable, Sendable {
-    /// The user's name; it may be empty.
+    /// The user name; it may be empty.
     public let user: String
     /// The password; it may be empty.
     public let password: String
 
-    /// Takes any text; what a scheme cannot carry, the scheme refuses.
+    /// Makes credentials of any text; a scheme refuses what it cannot carry.
     public init(user: String, password: String) {
         self.user = user
         self.password = password
@@ -13,10 +13,10 @@ public struct Credentials: Hashable, Sendable {
 }
 
 extension Credentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Nothing of either: descriptions end up in logs.
+    /// Neither name nor password: descriptions end up in logs.
     public var description: String { "Credentials(…)" }
     /// As `description`.
     public var debugDescription: String { description }
-    /// Nothing: reflection ends up in logs too.
+    /// No children: reflection ends up in logs too.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

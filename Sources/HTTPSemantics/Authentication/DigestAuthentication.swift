@@ -1,35 +1,34 @@
 package import TLS
 import TextCoding
 
-/// Answers one Digest challenge, request after request (RFC 7616 §3.4; RFC 2069 §2.1.2 where the challenge is of that
-/// age).
+/// Answers one Digest challenge, request after request (RFC 7616 §3.4; RFC 2069 §2.1.2 if the challenge is that old).
 ///
-/// A challenge holds until the next one; each answer counts one up (`nc`), so that none can be replayed.
+/// A challenge is valid until the next one; each answer increments a count (`nc`), so that none can be replayed.
 public struct DigestAuthentication: Sendable {
-    /// What it answers.
+    /// The challenge that it answers.
     public let challenge: DigestChallenge
     private let credentials: Credentials
     private var nonce: String
     private var count: UInt32 = 0
     private var clientNonce = DigestAuthentication.randomNonce()
-    /// §3.4.2: a session's secret is made once, with the nonces of its first request.
+    /// §3.4.2: the secret of a session algorithm is made once, with the nonces of its first request.
     private var secret: String?
-    /// Of the next request's content, where that is not in memory.
+    /// The hash of the next request's content, if that is not in memory.
     private var contentHash: [UInt8]?
 
-    /// Answers that challenge with those credentials; the first answer counts 1.
+    /// Makes the answers to that challenge with those credentials; the first answer counts 1.
     public init(_ challenge: DigestChallenge, _ credentials: Credentials) {
         self.challenge = challenge
         self.credentials = credentials
         nonce = challenge.nonce
     }
 
-    /// The value of an Authorization or Proxy-Authorization field for one request.
+    /// Returns the value of an Authorization or Proxy-Authorization field for one request.
     ///
     /// - Parameters:
     ///   - method: exactly as sent.
     ///   - target: the request-target exactly as sent.
-    ///   - content: what the request carries; nil if it is not in memory.
+    ///   - content: the request's content; nil if it is not in memory.
     public mutating func authorization(
         method: String,
         target: String,
@@ -51,7 +50,8 @@ public struct DigestAuthentication: Sendable {
         } else {
             response = try hash("\(secret):\(nonce):\(request)")
         }
-        // §3.4: algorithm, qop and nc stand without quotes, all else within; the order is that of its examples.
+        // §3.4: algorithm, qop and nc are written without quotes, all else with them; the order is that of its
+        // examples.
         let parts: [String?] = [
             try user(), "realm=\(quoted(challenge.realm))", "uri=\(quoted(target))",
             challenge.algorithmName.map { "algorithm=\($0)" }, "nonce=\(quoted(nonce))", counted,
@@ -61,9 +61,9 @@ public struct DigestAuthentication: Sendable {
         return "Digest " + parts.compactMap(\.self).joined(separator: ", ")
     }
 
-    /// Takes up an Authentication-Info or Proxy-Authentication-Info field (§3.5): the nonce it wants used next.
+    /// Takes an Authentication-Info or Proxy-Authentication-Info field (§3.5): the nonce to use next.
     public mutating func note(information field: String) {
-        // The same grammar as a challenge's, without the scheme.
+        // The grammar is that of a challenge, without the scheme.
         guard let next = ChallengeParser.parse("digest " + field).first?.parameters["nextnonce"], next != nonce else {
             return
         }
@@ -72,15 +72,15 @@ public struct DigestAuthentication: Sendable {
         clientNonce = DigestAuthentication.randomNonce()
     }
 
-    /// How content that is not in memory is to be hashed for the next answer; nil: it is not.
+    /// The hash function for content that is not in memory, needed for the next answer; nil if no hash is needed.
     package var contentDigest: MessageDigest? {
         challenge.protection == .content ? challenge.algorithm.function : nil
     }
 
-    /// The hash of the next request's content, by ``contentDigest``: one answer uses it up.
+    /// Takes the hash of the next request's content, made by ``contentDigest``. One answer uses it up.
     package mutating func take(contentHash: [UInt8]?) { self.contentHash = contentHash }
 
-    /// For the specifications' examples, whose nonces are known.
+    /// Sets the client's nonce, for the specifications' examples.
     mutating func use(clientNonce: String) { self.clientNonce = clientNonce }
 
     private var protection: String? {
@@ -91,13 +91,13 @@ public struct DigestAuthentication: Sendable {
         }
     }
 
-    /// §3.4.2: H(A1).
+    /// Returns H(A1) (§3.4.2).
     private func makeSecret() throws(AuthenticationError) -> String {
         let secret = try hash("\(credentials.user):\(challenge.realm):\(credentials.password)")
         return challenge.isSession ? try hash("\(secret):\(nonce):\(clientNonce)") : secret
     }
 
-    /// §3.4.3: A2.
+    /// Returns A2 (§3.4.3).
     private func describe(_ method: String, _ target: String, _ content: [UInt8]?) throws(AuthenticationError) -> String
     {
         guard challenge.protection == .content else { return "\(method):\(target)" }
@@ -110,7 +110,7 @@ public struct DigestAuthentication: Sendable {
         if challenge.hashesUser {
             return "username=\(quoted(try hash("\(credentials.user):\(challenge.realm)")))"
         }
-        // §3.4 with RFC 8187 §3.2.1, where the server is known to read it.
+        // §3.4 with RFC 8187 §3.2.1, if the server is known to read it.
         if challenge.isUTF8, !credentials.user.utf8.allSatisfy({ $0 < 0x80 }) {
             return "username*=UTF-8''\(Self.percentEncoded(credentials.user))"
         }
@@ -133,7 +133,7 @@ public struct DigestAuthentication: Sendable {
         return result + "\""
     }
 
-    /// 128 bits from the system, so that a server that chooses its nonce cannot guess them (§5.11).
+    /// Returns 128 random bits from the system, so that a server that chooses its nonce cannot guess them (§5.11).
     private static func randomNonce() -> String {
         var generator = SystemRandomNumberGenerator()
         return Hex.text((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })

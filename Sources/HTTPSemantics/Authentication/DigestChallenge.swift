@@ -4,7 +4,7 @@ internal import TLS
 public struct DigestChallenge: Hashable, Sendable {
     /// The hash functions of RFC 7616 §3.2, by their names in challenges.
     public enum Algorithm: String, Hashable, Sendable {
-        /// The one every server knows, and the weakest.
+        /// The one that every server knows, and the weakest.
         case md5 = "MD5"
         /// SHA-256.
         case sha256 = "SHA-256"
@@ -20,39 +20,39 @@ public struct DigestChallenge: Hashable, Sendable {
         }
     }
 
-    /// How much a response covers.
+    /// What a response covers.
     public enum Protection: Hashable, Sendable {
-        /// No `qop`: method and target, without a nonce of ours.
+        /// No `qop`: method and target, without a client's nonce.
         case legacy
         /// `auth`: method and target.
         case request
-        /// `auth-int` alone: the content too.
+        /// `auth-int` alone: also the content.
         case content
     }
 
     /// The protection space, in the server's words.
     public let realm: String
-    /// What the answer is made with.
+    /// The server's nonce, from which the answer is made.
     public let nonce: String
-    /// Sent back as it came.
+    /// Data that is sent back as it came.
     public let opaque: String?
-    /// The hash function that the answer is made by.
+    /// The hash function of the answer.
     public let algorithm: Algorithm
-    /// A `-sess` algorithm: the secret is bound to the first nonce and to a nonce of ours.
+    /// Whether it is a `-sess` algorithm: its secret depends on the first nonce and on the client's.
     public let isSession: Bool
-    /// The `algorithm` as it stood there, to be sent back; nil if none did.
+    /// The `algorithm` as the server wrote it, to be sent back; nil for none.
     let algorithmName: String?
-    /// What the answer covers; the least that the server offers.
+    /// What the answer covers: the least that the server offers.
     public let protection: Protection
-    /// The credentials were right and only the nonce too old.
+    /// Whether the credentials were right and only the nonce was too old.
     public let isStale: Bool
-    /// The user's name is to be sent hashed (§3.4.4).
+    /// Whether the user's name is to be sent hashed (§3.4.4).
     public let hashesUser: Bool
-    /// Names are in UTF-8, by the server's word (§3.3).
+    /// Whether the server says that names are in UTF-8 (§3.3).
     let isUTF8: Bool
 
-    /// Nil for another scheme, and for what cannot be answered: no realm or nonce, an algorithm or a protection
-    /// unknown to us, a session algorithm without a nonce of ours to make a session with.
+    /// Reads a challenge. Nil for another scheme, and for one that cannot be answered: without realm or nonce, with an
+    /// unknown algorithm or protection, or with a session algorithm but no client's nonce to make a session with.
     public init?(_ challenge: AuthenticationChallenge) {
         let parameters = challenge.parameters
         guard challenge.scheme == "digest", let realm = challenge.realm, let nonce = parameters["nonce"] else {

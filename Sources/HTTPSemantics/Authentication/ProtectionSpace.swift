@@ -1,25 +1,25 @@
-/// A part of a server, or of a proxy, that one name and password opens (RFC 9110 §11.5).
+/// A part of a server or a proxy that one name and password opens (RFC 9110 §11.5).
 public struct ProtectionSpace: Hashable, Sendable {
-    /// Lower case.
+    /// The host in lower case.
     public let host: String
-    /// The server's, or the proxy's.
+    /// The port of the server or the proxy.
     public let port: Int
-    /// Whether the host is asked as a server or as a proxy.
+    /// Whether the host is a server or a proxy.
     public let side: Authenticator.Side
-    /// The host is asked over TLS.
+    /// Whether the host is reached over TLS.
     public let isSecure: Bool
-    /// As the challenge names it; realms compare with the case of their letters.
+    /// The realm as the challenge names it; realms are compared with case.
     public let realm: String?
-    /// How the challenge wants to be answered.
+    /// The scheme of the challenge.
     public let scheme: AuthenticationScheme
 
     /// - Parameters:
-    ///   - host: in any case of letters (RFC 3986 §3.2.2).
-    ///   - port: of the server, or of the proxy.
+    ///   - host: in any case (RFC 3986 §3.2.2).
+    ///   - port: the port of the server or the proxy.
     ///   - side: which of the two it is.
-    ///   - isSecure: whether requests for https are meant.
-    ///   - realm: nil where the challenge names none.
-    ///   - scheme: of the authentication.
+    ///   - isSecure: whether the request was for https.
+    ///   - realm: nil if the challenge names none.
+    ///   - scheme: the scheme of the challenge.
     public init(
         host: String,
         port: Int,

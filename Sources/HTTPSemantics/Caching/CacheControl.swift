@@ -1,17 +1,17 @@
 public import HTTP1
 
-/// What the Cache-Control lines of a request or a response say (RFC 9111 §5.2). Unknown directives mean nothing.
+/// The directives in the Cache-Control lines of a message (RFC 9111 §5.2). Unknown directives are ignored.
 public struct CacheControl: Hashable, Sendable {
     /// A number of seconds (§1.2.2).
     public enum Seconds: Hashable, Sendable {
         /// The directive is not there.
         case absent
-        /// No number, or two that differ: what it limits is over (§4.2.1).
+        /// The value is no number, or there are two that differ: what it limits is over (§4.2.1).
         case invalid
-        /// In seconds; 2^31 at most.
+        /// The value in seconds, 2^31 at most.
         case value(Int64)
 
-        /// The seconds, where there are any.
+        /// The seconds, if there is a value.
         public var number: Int64? {
             switch self {
             case .absent, .invalid: nil
@@ -20,50 +20,50 @@ public struct CacheControl: Hashable, Sendable {
         }
     }
 
-    /// How stale a response a request takes (§5.2.1.2).
+    /// How stale a response a request accepts (§5.2.1.2).
     public enum Staleness: Hashable, Sendable {
-        /// Nothing stale; anything.
+        /// `none` accepts no stale response, `any` accepts all.
         case none, any
-        /// Stale for so many seconds at most.
+        /// Accepts responses that have been stale for that many seconds at most.
         case upTo(Int64)
     }
 
-    /// Nothing of request and response is stored (§5.2.1.5, §5.2.2.5).
+    /// Whether nothing of the message is stored (§5.2.1.5, §5.2.2.5).
     public var noStore = false
-    /// With field names or without: with, too, the response is asked about before each use.
+    /// Whether `no-cache` is there, with field names or without: then the response is validated before each use.
     public var noCache = false
-    /// The field names of `no-cache="…"`, lower case, which are not stored.
+    /// The field names of `no-cache="…"` in lower case, whose fields are not stored.
     public var noCacheFields: [String] = []
-    /// A response is for everyone (§5.2.2.9).
+    /// Whether a response is for every user (§5.2.2.9).
     public var isPublic = false
-    /// A response is for one user (§5.2.2.7).
+    /// Whether a response is for one user (§5.2.2.7).
     public var isPrivate = false
-    /// A response is not served stale, whatever the request says (§5.2.2.2).
+    /// Whether a response is never served stale, whatever the request says (§5.2.2.2).
     public var mustRevalidate = false
-    /// A response is stored only by a cache that knows its status (§5.2.2.3).
+    /// Whether a response is stored only by a cache that knows its status (§5.2.2.3).
     public var mustUnderstand = false
-    /// RFC 8246.
+    /// Whether a response never changes while it is fresh (RFC 8246).
     public var isImmutable = false
-    /// A request is answered from what is stored, or with 504 (§5.2.1.7).
+    /// Whether a request is answered from the cache, or with 504 (§5.2.1.7).
     public var onlyIfCached = false
-    /// The oldest that a request takes; the lifetime of a response (§5.2.1.1, §5.2.2.1).
+    /// The greatest age that a request accepts, or the lifetime of a response (§5.2.1.1, §5.2.2.1).
     public var maxAge = Seconds.absent
-    /// How long a response must still be fresh for this request (§5.2.1.3).
+    /// For how long a response must still be fresh for this request (§5.2.1.3).
     public var minFresh = Seconds.absent
-    /// How stale a response this request takes.
+    /// How stale a response this request accepts.
     public var maxStale = Staleness.none
-    /// RFC 5861.
+    /// For how long a stale response may be served while it is validated (RFC 5861 §3).
     public var staleWhileRevalidate = Seconds.absent
-    /// For how long a stale response stands in for an error.
+    /// For how long a stale response replaces an error (RFC 5861 §4).
     public var staleIfError = Seconds.absent
 
-    /// Nothing is said.
+    /// Makes an empty set of directives.
     public init() {}
 
-    /// What all Cache-Control lines of a message say together; Pragma, where there are none.
+    /// Reads the directives of all Cache-Control lines of a message; of Pragma, if there are none.
     public init(_ fields: HTTPFields) {
         guard fields.contains(.cacheControl) else {
-            // §5.4: Pragma speaks where nothing else does.
+            // §5.4: Pragma counts if there is no Cache-Control.
             noCache = fields.contains("Pragma") && fields.listMembers(of: "Pragma").contains { Self.isNoCache($0) }
             return
         }
@@ -99,7 +99,7 @@ public struct CacheControl: Hashable, Sendable {
                 maxStale = .any
                 return
             }
-            // What cannot be read allows nothing.
+            // A value that cannot be read allows nothing.
             if let number = Self.seconds(argument) { maxStale = .upTo(number) }
         default: break
         }
@@ -110,13 +110,13 @@ public struct CacheControl: Hashable, Sendable {
         seconds = seconds == .absent || seconds == new ? new : .invalid
     }
 
-    /// §1.2.2: 1*DIGIT; what is too large is taken for 2^31.
+    /// Returns the number of seconds (§1.2.2: 1*DIGIT); a larger one than 2^31 counts as 2^31.
     public static func seconds(_ text: String) -> Int64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
         return min(Int64(text) ?? largest, largest)
     }
 
-    /// Seconds: what larger numbers are taken for.
+    /// The largest number of seconds; larger ones count as this.
     public static let largest: Int64 = 1 << 31
 
     private static func trimmed(_ text: Substring) -> String {
@@ -125,7 +125,7 @@ public struct CacheControl: Hashable, Sendable {
         return end.map { String(start[...$0]) } ?? ""
     }
 
-    /// §5.2: both forms are to be taken, token and quoted-string.
+    /// §5.2: both forms are accepted, token and quoted-string.
     private static func unquoted(_ text: String) -> String {
         guard text.utf8.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") else { return text }
         return String(text.dropFirst().dropLast())

@@ -1,8 +1,8 @@
 public import HTTP1
 
-/// What a request that changes things makes of what is stored (RFC 9111 §4.4).
+/// Which stored responses a request that changes things invalidates (RFC 9111 §4.4).
 public enum CacheInvalidation {
-    /// RFC 9110 §9.2.1. A method that is not known may do anything.
+    /// Whether a method is safe (RFC 9110 §9.2.1). An unknown method may do anything.
     public static func isSafe(_ method: String) -> Bool {
         switch method {
         case "GET", "HEAD", "OPTIONS", "TRACE": true
@@ -10,12 +10,13 @@ public enum CacheInvalidation {
         }
     }
 
-    /// The URLs whose stored responses are no longer good after this response. None for an error: nothing has changed.
+    /// Returns the URLs whose stored responses are no longer good after this response. None for an error: nothing has
+    /// changed.
     public static func urls(method: String, url: WebURL, status: Int, response: HTTPFields) -> [WebURL] {
         guard !isSafe(method), (200...399).contains(status) else { return [] }
         var urls = [url]
         for name in ["Location", "Content-Location"] {
-            // No origin may clear what another one has stored.
+            // No origin may invalidate what another one has stored.
             guard let value = response[name], case let other = resolve(value, against: url), other.text != url.text,
                 other.origin == url.origin
             else { continue }

@@ -1,20 +1,21 @@
-/// What a stored response is found by (RFC 9111 §2): the method and the whole URL, query included, fragment not.
+/// The key of a stored response (RFC 9111 §2): the method and the whole URL, with its query and without its fragment.
 public struct CacheKey: Hashable, Sendable {
-    /// As it is sent: methods compare with the case of their letters.
+    /// The method as it is sent: methods are compared with case.
     public let method: String
-    /// In its normal form, without a fragment.
+    /// The URL in its normal form, without a fragment.
     public let url: String
 
     /// - Parameters:
     ///   - method: exactly as sent.
-    ///   - url: absolute; brought into its normal form here.
+    ///   - url: absolute; it is brought into its normal form here.
     public init(method: String, url: String) {
         self.method = method
         self.url = Self.normalized(url)
     }
 
-    /// RFC 9110 §4.2.3: scheme and host in lower case, no default port, no empty path. The rest is the server's to
-    /// compare. A URL that is like this already, as most are, is not copied: one pass over its octets says so.
+    /// Returns the URL in its normal form (RFC 9110 §4.2.3): scheme and host in lower case, no default port, no empty
+    /// path. Only the server can compare the rest. A URL that is already in this form, as most are, is not copied: one
+    /// pass over its octets shows it.
     private static func normalized(_ text: String) -> String {
         isNormal(text) ? text : rewritten(text)
     }
@@ -57,7 +58,7 @@ public struct CacheKey: Hashable, Sendable {
 }
 
 extension CacheKey {
-    /// FNV-1a, 64 bits: the same in every process, and nothing is allocated for it.
+    /// A digest by FNV-1a, 64 bits: the same in every process, and computed without an allocation.
     public var quickDigest: UInt64 {
         var digest: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in method.utf8 { digest = (digest ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }

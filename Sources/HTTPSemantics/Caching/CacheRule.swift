@@ -1,24 +1,24 @@
 public import HTTP1
 
-/// What a cache says to a request.
+/// A cache's decision about a request.
 public enum CacheDecision: Sendable {
-    /// The stored response is the answer.
+    /// Serves the stored response.
     ///
     /// - `age`: in seconds, for the Age field.
-    /// - `refresh`: the conditions of a request that brings the cache up to date meanwhile (RFC 5861 §3); nil for none.
+    /// - `refresh`: the conditions of a request that updates the cache meanwhile (RFC 5861 §3); nil for none.
     case serve(age: Int64, isStale: Bool, refresh: [(name: String, value: String)]?)
-    /// The server is asked, with these fields added: a 304 makes the stored response the answer.
+    /// Asks the server, with these fields added: a 304 makes the stored response the answer.
     ///
-    /// - `mayServeStale`: the stored one answers too if the server cannot be reached or says 500, 502, 503 or 504
-    ///   (RFC 5861 §4).
+    /// - `mayServeStale`: whether the stored one is also the answer if the server cannot be reached or answers 500,
+    ///   502, 503 or 504 (RFC 5861 §4).
     case validate([(name: String, value: String)], mayServeStale: Bool)
-    /// The server is asked.
+    /// Asks the server.
     case load(mayServeStale: Bool)
-    /// There is no answer.
+    /// Fails the request.
     case fail(CacheRefusal)
 }
 
-/// Why there is no answer although no server was asked.
+/// The reason for failing without asking a server.
 public enum CacheRefusal: Hashable, Sendable {
     /// ``CacheMode/onlyStored``, and nothing is stored: the load fails.
     case nothingStored
@@ -26,17 +26,17 @@ public enum CacheRefusal: Hashable, Sendable {
     case gatewayTimeout
 }
 
-/// What a private cache makes of a request (RFC 9111 §4), by the request's cache mode.
+/// The decisions of a private cache (RFC 9111 §4), by the request's cache mode.
 public enum CacheRule {
-    /// What the cache says to a request.
+    /// Returns the cache's decision about a request.
     ///
     /// - Parameters:
-    ///   - method: as it would be sent.
+    ///   - method: the method as it would be sent.
     ///   - request: the fields as they would be sent.
     ///   - mode: how far the request may use the cache.
-    ///   - stored: for the request's method and URL; nil without any.
+    ///   - stored: the stored response for the request's method and URL; nil for none.
     ///   - now: seconds since 1970.
-    ///   - vary: says which requests the stored response answers.
+    ///   - vary: decides which requests the stored response answers.
     public static func decide(
         method: String,
         request: HTTPFields,
@@ -61,8 +61,8 @@ public enum CacheRule {
         }
     }
 
-    /// What the mode adds to the request that is sent, unless the caller has put it there: other caches on the way are
-    /// told to look away (RFC 9111 §5.2.1.4, §5.4).
+    /// Returns the fields that the mode adds to the request, unless the caller has set them: they ask other caches on
+    /// the way not to serve what they have (RFC 9111 §5.2.1.4, §5.4).
     public static func additions(_ mode: CacheMode, _ request: HTTPFields) -> [(name: String, value: String)] {
         switch mode {
         case .reload:
@@ -71,7 +71,7 @@ public enum CacheRule {
         }
     }
 
-    /// Whether an answer lets a stale response stand in for it (RFC 5861 §4).
+    /// Whether a stale response may replace an answer of this status (RFC 5861 §4).
     public static func isError(_ status: Int) -> Bool { [500, 502, 503, 504].contains(status) }
 
     private static func asItIs(_ stored: StoredExchange, _ now: Int64) -> CacheDecision {
@@ -103,7 +103,7 @@ public enum CacheRule {
         return ask(stored, mayServeStale: isServedOnError(freshness, wishes, control))
     }
 
-    /// §4.2 and the directives of §5.2.1.
+    /// Whether the response is acceptable (§4.2), by the directives of §5.2.1.
     private static func isAcceptable(
         _ freshness: CacheFreshness,
         _ wishes: CacheControl,
@@ -114,7 +114,7 @@ public enum CacheRule {
         case .absent: break
         case .invalid: return false
         case .value(let limit):
-            // RFC 8246 §2: a reload of what never changes asks no server.
+            // RFC 8246 §2: a reload of a response that never changes asks no server.
             if freshness.age > limit, !(control.isImmutable && freshness.isFresh) { return false }
         }
         switch wishes.minFresh {
@@ -132,7 +132,7 @@ public enum CacheRule {
         }
     }
 
-    /// RFC 5861 §3. A request that says how old or how fresh it wants things has said that it does not want this.
+    /// Whether it is served while it is validated (RFC 5861 §3). A request that limits age or freshness excludes that.
     private static func isServedWhileAsking(
         _ freshness: CacheFreshness,
         _ wishes: CacheControl,
@@ -144,7 +144,7 @@ public enum CacheRule {
         return freshness.staleness <= limit
     }
 
-    /// RFC 5861 §4: the directive may stand in the response or in the request.
+    /// Whether it is served instead of an error (RFC 5861 §4): the directive may be in the response or in the request.
     private static func isServedOnError(
         _ freshness: CacheFreshness,
         _ wishes: CacheControl,

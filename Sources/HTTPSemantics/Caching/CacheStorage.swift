@@ -4,21 +4,23 @@ public import HTTP1
 public enum CacheStorage: Hashable, Sendable {
     /// Nothing is stored.
     case forbidden
-    /// It has neither a lifetime nor a validator, so it serves only requests that take anything there is. It is allowed
-    /// everywhere, and not worth a file.
+    /// It has neither a lifetime nor a validator, so it serves only requests that accept anything. It may be stored
+    /// anywhere, but is not worth a file.
     case inMemory
     /// In memory and on disk.
     case everywhere
 
+    /// Returns whether a response that has come complete may be stored.
+    ///
     /// - Parameters:
     ///   - method: exactly as sent.
-    ///   - request: as it was sent.
-    ///   - status: of the response.
-    ///   - response: of a response that came complete.
+    ///   - request: the fields as they were sent.
+    ///   - status: the response's status.
+    ///   - response: the response's fields.
     public static func permitted(method: String, request: HTTPFields, status: Int, response: HTTPFields) -> CacheStorage
     {
-        // A partial response would have to be combined with others (§3.4). One to conditions of the caller's own is
-        // his.
+        // A partial response would have to be combined with others (§3.4). A 304 answers the caller's own conditions,
+        // and is the caller's.
         guard method == "GET", (200...599).contains(status), status != 206, status != 304 else { return .forbidden }
         let control = CacheControl(response)
         if control.noStore, !(control.mustUnderstand && isUnderstood(status)) { return .forbidden }
@@ -38,7 +40,7 @@ public enum CacheStorage: Hashable, Sendable {
         return canLast || CacheValidation.hasValidator(response) ? .everywhere : .inMemory
     }
 
-    /// RFC 9110 §15.1.
+    /// Whether the lifetime may be guessed (RFC 9110 §15.1).
     public static func isHeuristic(_ status: Int) -> Bool {
         switch status {
         case 200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501: true
@@ -46,7 +48,7 @@ public enum CacheStorage: Hashable, Sendable {
         }
     }
 
-    /// Whose meaning for caches is known here (§5.2.2.3): all final ones that RFC 9110 defines, 206 and 304 left out.
+    /// Whether the status's meaning for caches is known here (§5.2.2.3): all final ones of RFC 9110 but 206 and 304.
     private static func isUnderstood(_ status: Int) -> Bool {
         switch status {
         case 200...205, 300...303, 305...308, 400...417, 421, 422, 426, 500...505: true
@@ -54,8 +56,8 @@ public enum CacheStorage: Hashable, Sendable {
         }
     }
 
-    /// The fields to be stored: those for the next hop, and those that must not be used again unasked, are left out
-    /// (§3.1, §5.2.2.4).
+    /// Returns the fields to be stored, without those for the next hop and those that must not be used again without
+    /// validation (§3.1, §5.2.2.4).
     public static func kept(_ fields: HTTPFields) -> HTTPFields {
         var names: [String] = []
         if fields.contains(.connection) { names += fields.listMembers(of: "Connection") }

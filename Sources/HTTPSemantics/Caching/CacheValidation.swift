@@ -1,13 +1,13 @@
 public import HTTP1
 
-/// How the origin is asked whether a stored response is still good, and what its answer does to it (RFC 9111 §4.3).
+/// How to ask the origin whether a stored response is still good, and how its answer changes it (RFC 9111 §4.3).
 public enum CacheValidation {
-    /// Whether a response can be asked about: it has an entity tag, or says when it was changed.
+    /// Whether a response can be validated: it has an entity tag or a date of its last change.
     public static func hasValidator(_ fields: HTTPFields) -> Bool {
         fields.contains(.etag) || fields.contains(.lastModified)
     }
 
-    /// §4.3.1: the fields to add to the request. Empty if nothing can be asked.
+    /// Returns the fields to add to the request (§4.3.1); none if the response cannot be validated.
     public static func conditions(_ fields: HTTPFields) -> [(name: String, value: String)] {
         var conditions: [(name: String, value: String)] = []
         if let tag = fields["ETag"] { conditions.append(("If-None-Match", tag)) }
@@ -15,8 +15,8 @@ public enum CacheValidation {
         return conditions
     }
 
-    /// Whether the caller has put conditions of his own into a request, or wants a part: the answer is his then, and
-    /// the cache keeps out of it.
+    /// Whether the caller has put conditions into a request, or asks for a part: then the answer is the caller's, and
+    /// the cache does not use it.
     public static func isConditional(_ request: HTTPFields) -> Bool {
         if request.contains(.range) { return true }
         return conditional.contains { request.contains($0) }
@@ -26,14 +26,14 @@ public enum CacheValidation {
         "If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since", "If-Range",
     ]
 
-    /// §4.3.4: what is stored once a 304 has come. Nil if the 304 speaks of another response than the stored one, which
-    /// is then no use any more; the request goes out again without conditions.
+    /// Returns the stored response as a 304 has updated it (§4.3.4). Nil if the 304 is about another response than the
+    /// stored one, which is then of no use; the request is sent again without conditions.
     ///
     /// - Parameters:
-    ///   - stored: what was asked about.
+    ///   - stored: the response that was validated.
     ///   - notModified: the fields of the 304.
-    ///   - requested: when it was asked about, in seconds since 1970.
-    ///   - received: when the 304 had come.
+    ///   - requested: when the request was sent, in seconds since 1970.
+    ///   - received: when the 304 came.
     public static func freshened(
         _ stored: StoredExchange,
         by notModified: HTTPFields,
@@ -48,22 +48,24 @@ public enum CacheValidation {
         return stored.updated(with: notModified, requested: requested, received: received)
     }
 
-    /// What the response to a HEAD request says of what is stored for GET (§4.3.5).
+    /// The effect of a response to HEAD on what is stored for GET (§4.3.5).
     public enum HeadEffect: Sendable {
         /// Nothing.
         case none
-        /// The stored response takes over the new fields.
+        /// The stored response gets the new fields.
         case update(StoredExchange)
-        /// The origin has another one now.
+        /// The stored response is removed: the origin has another one now.
         case remove
     }
 
+    /// Returns the effect of a response to HEAD.
+    ///
     /// - Parameters:
-    ///   - head: the fields of a 200.
-    ///   - status: of the response to HEAD.
+    ///   - head: the fields of the response to HEAD.
+    ///   - status: the status of the response to HEAD.
     ///   - stored: what is stored for the same URL.
     ///   - requested: when HEAD was sent, in seconds since 1970.
-    ///   - received: when the response had come.
+    ///   - received: when the response came.
     public static func effect(
         ofHead head: HTTPFields,
         status: Int,
@@ -73,7 +75,8 @@ public enum CacheValidation {
     ) -> HeadEffect {
         guard status == 200, stored.status == 200 else { return .none }
         for name in ["ETag", "Last-Modified", "Content-Length"] {
-            // The length of coded content is not that of what is stored; it is compared with what the origin said then.
+            // The length of coded content is not that of what is stored; it is compared with what the origin said at
+            // that time.
             if let value = head[name], let own = stored.fields[name], value != own { return .remove }
         }
         guard hasValidator(head) else { return .none }
@@ -82,8 +85,8 @@ public enum CacheValidation {
 }
 
 extension StoredExchange {
-    /// §3.2: the new fields take the place of the old ones of the same name, but for those that describe how the
-    /// content came, as it is stored already and decoded, and those of the hop.
+    /// Returns the response with the new fields in place of the old ones of the same name (§3.2), except those that
+    /// describe how the content came, which is already stored and decoded, and those of the hop.
     fileprivate func updated(with new: HTTPFields, requested: Int64, received: Int64) -> StoredExchange {
         var result = self
         let news = CacheStorage.kept(new)
@@ -97,7 +100,7 @@ extension StoredExchange {
             }
             try? result.fields.append(news.name(at: index), news.value(at: index))
         }
-        // §4.2.3: an Age that was sent with the old response says nothing of the new one.
+        // §4.2.3: an Age that came with the old response does not apply to the new one.
         if !replaced.contains("age") { result.fields.remove(name: "Age") }
         result.record.requested = requested
         result.record.received = received
@@ -112,15 +115,15 @@ extension StoredExchange {
 
 /// Entity tags (RFC 9110 §8.8.3).
 public enum EntityTag {
-    /// Whether the tag only says that two responses mean the same.
+    /// Whether the tag is weak: it only says that two responses have the same meaning.
     public static func isWeak(_ tag: String) -> Bool { tag.hasPrefix("W/") }
 
-    /// §8.8.3.2: neither is weak, and they are the same.
+    /// Whether both are equal and neither is weak (§8.8.3.2).
     public static func areStronglyEqual(_ left: String, _ right: String) -> Bool {
         !isWeak(left) && left == right
     }
 
-    /// §8.8.3.2: the same, weak or not.
+    /// Whether both are equal, weak or not (§8.8.3.2).
     public static func areWeaklyEqual(_ left: String, _ right: String) -> Bool {
         left.dropFirst(isWeak(left) ? 2 : 0) == right.dropFirst(isWeak(right) ? 2 : 0)
     }

@@ -2,14 +2,14 @@ public import HTTP1
 
 /// A stored response as the rules of caching see it.
 public struct StoredExchange: Sendable {
-    /// The response's.
+    /// The response's status.
     public var status: Int
-    /// The response's, as they are kept.
+    /// The response's fields, as they are kept.
     public var fields: HTTPFields
-    /// What is remembered beside it.
+    /// What the cache remembers about it.
     public var record: CacheRecord
 
-    /// A stored response with what is remembered beside it.
+    /// Makes a stored response with what the cache remembers about it.
     public init(status: Int, fields: HTTPFields, record: CacheRecord) {
         self.status = status
         self.fields = fields

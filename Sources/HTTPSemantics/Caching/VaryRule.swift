@@ -2,31 +2,31 @@ public import HTTP1
 internal import TLS
 internal import TextCoding
 
-/// Which requests a stored response answers, of all those for its URL.
+/// Decides which requests a stored response answers, of all those for its URL.
 ///
 /// - Those with the same values in the fields that its Vary names (RFC 9111 §4.1).
-/// - Those of the same user. RFC 9111 means a private cache to serve one user; a program on Linux serves many with one
-///   cache. So what identifies the user (Authorization, Cookie and every other secret field) counts as if Vary had
-///   named it, unless the server says `public`: that its answer is for everyone (§5.2.2.9).
+/// - Those of the same user. RFC 9111 assumes that a private cache serves one user; a program on Linux serves many with
+///   one cache. So the fields that identify the user (Authorization, Cookie and every other secret field) count as if
+///   Vary had named them, unless the server says with `public` that its answer is for everyone (§5.2.2.9).
 ///
-/// Secret values are kept and compared as digests: the cache is not a second place where tokens are stored.
+/// Secret values are kept and compared as digests, so that the cache is no second place where tokens are stored.
 public struct VaryRule: Hashable, Sendable {
-    /// With the fields that are secret without a session's own words.
+    /// The rule with the usual secret fields.
     public static let usual = VaryRule(.usual)
 
     private let secrets: SecretFields
 
-    /// - Parameter secrets: what another origin is not sent identifies the user here.
+    /// - Parameter secrets: the fields that another origin is not sent. Here they identify the user.
     public init(_ secrets: SecretFields) { self.secrets = secrets }
 
-    /// What is stored beside a response.
+    /// Returns what is stored with a response.
     ///
     /// - Parameters:
-    ///   - request: its fields as they were sent; for fields that change with each request, something constant
-    ///     stands in: the user's name and password for a Digest answer.
-    ///   - response: its fields, with or without Vary.
-    ///   - requested: seconds since 1970, as `received`.
-    ///   - received: when the response's head had come.
+    ///   - request: the request's fields as they were sent. A field that changes with each request is replaced by
+    ///   something constant: a Digest answer by the user's name and password.
+    ///   - response: the response's fields, with or without Vary.
+    ///   - requested: when the request was sent, in seconds since 1970.
+    ///   - received: when the response's head came, in seconds since 1970.
     public func record(
         of request: HTTPFields,
         varying response: HTTPFields,
@@ -44,8 +44,8 @@ public struct VaryRule: Hashable, Sendable {
         matches(record.varying, request) && !isUnknownAsker(request, to: record)
     }
 
-    /// Whether the request says that it comes from another user than the one that the stored response was for. What
-    /// Vary names besides does not count, and a request that identifies no user is refused nothing.
+    /// Whether the request says that it comes from another user than the one that the stored response was for. Other
+    /// fields that Vary names do not count, and a request that identifies no user is not foreign.
     public func isForeign(_ record: CacheRecord, to request: HTTPFields) -> Bool {
         let isAnother = record.varying.contains { field in
             field.isSecret && request.contains(field.name) && field.value != value(of: field, in: request)
@@ -53,7 +53,7 @@ public struct VaryRule: Hashable, Sendable {
         return isAnother || isUnknownAsker(request, to: record)
     }
 
-    /// Whether the request comes from the user that the stored response was for, whatever Vary names besides.
+    /// Whether the request comes from the user that the stored response was for, whatever else Vary names.
     public func isSameAsker(_ record: CacheRecord, _ request: HTTPFields) -> Bool {
         matches(record.varying.filter(\.isSecret), request) && !isUnknownAsker(request, to: record)
     }
@@ -64,7 +64,7 @@ public struct VaryRule: Hashable, Sendable {
         return name == Self.clientCertificate || secrets.contains(name)
     }
 
-    /// Stands for the certificate shown in the handshake; RFC 9440 tells servers behind a proxy by the same name.
+    /// The name that stands for the certificate shown in the handshake; RFC 9440 uses it for servers behind a proxy.
     public static let clientCertificate = "client-cert"
 
     /// Whether any field identifies the user.
@@ -74,7 +74,7 @@ public struct VaryRule: Hashable, Sendable {
 
     // MARK: Vary
 
-    /// The request's fields that a response's Vary names.
+    /// Returns the request's fields that a response's Vary names.
     public func select(_ request: HTTPFields, varying response: HTTPFields) -> [VaryingField] {
         guard response.contains(.vary) else { return [] }
         var selected: [VaryingField] = []
@@ -85,12 +85,12 @@ public struct VaryRule: Hashable, Sendable {
         return selected
     }
 
-    /// Whether a request has what the stored response was selected by. `Vary: *` never matches.
+    /// Whether a request has the values that the stored response was selected by. `Vary: *` never matches.
     public func matches(_ varying: [VaryingField], _ request: HTTPFields) -> Bool {
         varying.allSatisfy { $0.name != "*" && $0.value == value(of: $0, in: request) }
     }
 
-    // MARK: Who asks
+    // MARK: The user
 
     private func identifying(_ request: HTTPFields, except selected: [VaryingField]) -> [VaryingField] {
         var found: [VaryingField] = []
@@ -103,7 +103,7 @@ public struct VaryRule: Hashable, Sendable {
     }
 
     /// Whether the request identifies its user by a field that the stored response's request did not have. Cookies
-    /// alone are no reason: they come with the very answers that are stored.
+    /// alone do not count: they come with the very answers that are stored.
     private func isUnknownAsker(_ request: HTTPFields, to record: CacheRecord) -> Bool {
         guard !record.isForAnyone else { return false }
         return (0..<request.count).contains { index in
@@ -113,7 +113,7 @@ public struct VaryRule: Hashable, Sendable {
         }
     }
 
-    /// A response that sets a cookie is for whom the cookie is for, whatever else it says.
+    /// Whether a response is for every user. One that sets a cookie is for the cookie's user, whatever else it says.
     private static func isForAnyone(_ response: HTTPFields) -> Bool {
         response.contains(.cacheControl) && CacheControl(response).isPublic && !response.contains(.setCookie)
     }
@@ -126,17 +126,17 @@ public struct VaryRule: Hashable, Sendable {
         return field
     }
 
-    /// Lines are joined and blanks around commas dropped (§4.1): neither means anything in a list. Nothing is known
-    /// here of what else may be the same in a field.
+    /// Returns the value to compare: lines are joined and blanks around commas dropped (§4.1), since neither has a
+    /// meaning in a list. Other equivalences of values are not known here.
     private func value(of field: VaryingField, in request: HTTPFields) -> String? {
         guard request.contains(field.name) else { return nil }
         let value = request.listMembers(of: field.name).joined(separator: ",")
         return field.isSecret ? Self.digest(field.name, value) : value
     }
 
-    /// Of the name, too: what two fields have in common does not show.
+    /// Returns a digest of name and value, so that equal values of two fields cannot be recognised.
     private static func digest(_ name: String, _ value: String) -> String {
-        // Without a digest nothing compares as equal: a new value each time.
+        // Without a hash function no values are equal: each gets a new random one.
         guard let octets = MessageDigest.sha256.hash(Array("\(name):\(value)".utf8).span) else {
             return "\(UInt64.random(in: .min ... .max))"
         }

@@ -1,12 +1,12 @@
-/// Whether a server may have a cookie kept (RFC 6265bis §5.7), as far as the jar's content does not matter.
+/// Whether a server may store a cookie (RFC 6265bis §5.7), without regard to what the jar holds.
 public enum CookieAdmission {
-    /// The cookie to keep, changed where the rules say so; nil if it is refused.
+    /// Returns the cookie to store, changed where the rules say so; nil if it is refused.
     ///
     /// - Parameters:
-    ///   - cookie: as its line reads.
-    ///   - scope: of the request that the cookie came in answer to.
+    ///   - cookie: the cookie of a Set-Cookie line.
+    ///   - scope: the scope of the request whose answer set the cookie.
     ///   - isSameSite: whether that request was caused by its own site (RFC 6265bis §5.2).
-    ///   - suffixes: the domains that no host below them may set cookies for.
+    ///   - suffixes: the domains for which no host below them may set cookies.
     public static func admit(
         _ cookie: Cookie,
         from scope: CookieScope,
@@ -17,7 +17,7 @@ public enum CookieAdmission {
         guard isNamedFairly(cookie), !cookie.isSecure || scope.isSecure, cookie.domain.utf8.allSatisfy({ $0 < 0x80 })
         else { return nil }
         if !cookie.isHostOnly, !scope.isAddress, suffixes.contains(cookie.domain) {
-            // A public suffix may set cookies for itself, not for those below it.
+            // A public suffix may set cookies for itself, but not for names below it.
             guard cookie.domain == scope.host else { return nil }
             cookie.isHostOnly = true
         }
@@ -29,13 +29,14 @@ public enum CookieAdmission {
         return keepsItsPromise(cookie) ? cookie : nil
     }
 
-    /// A cookie that is all value is sent as if the value were name and value: it may not look like one with a prefix.
+    /// Whether the name is honest. A cookie that is all value is sent as if the value were name and value, so it must
+    /// not look like one with a prefix.
     private static func isNamedFairly(_ cookie: Cookie) -> Bool {
         guard !Cookie.holdsControls(cookie.name), !Cookie.holdsControls(cookie.value) else { return false }
         return !cookie.name.isEmpty || !(hasPrefix("__secure-", cookie.value) || hasPrefix("__host-", cookie.value))
     }
 
-    /// What the name's prefix says of the cookie (§4.1.3) must be so. Case does not matter: servers do not look at it.
+    /// Whether the cookie is as the prefix of its name says (§4.1.3). Case does not matter: servers ignore it.
     private static func keepsItsPromise(_ cookie: Cookie) -> Bool {
         if hasPrefix("__secure-", cookie.name) { return cookie.isSecure }
         if hasPrefix("__host-", cookie.name) { return cookie.isSecure && cookie.isHostOnly && cookie.path == "/" }

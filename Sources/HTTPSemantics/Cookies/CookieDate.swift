@@ -1,13 +1,13 @@
-/// Dates in cookies, which servers write in every form there is: tokens in any order, as RFC 6265bis §5.1.1 reads them.
+/// Dates in cookies, which servers write in many forms: tokens in any order, as RFC 6265bis §5.1.1 reads them.
 public enum CookieDate {
-    /// Seconds since 1970 of what the text says, nil where it says no date.
+    /// Returns the date in seconds since 1970; nil for text that is no date.
     public static func parse(_ text: String) -> Double? {
         var time: Time?
         var day: Int?
         var month: Int?
         var year: Int?
         for token in text.utf8.split(whereSeparator: isDelimiter) {
-            // Each is taken once; what comes after it may be one of the others.
+            // Each part is taken once; a later token of its form may be one of the other parts.
             if time == nil, let found = self.time(token) {
                 time = found
             } else if day == nil, let found = number(token, 1...2) {
@@ -33,7 +33,7 @@ public enum CookieDate {
         }
     }
 
-    /// The first token of a time's form is the time, though it name an hour that no day has.
+    /// The first token in the form of a time is the time, even if it is none of a day.
     private struct Time {
         let hours: Int
         let minutes: Int
@@ -56,13 +56,13 @@ public enum CookieDate {
 
     private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 
-    /// The first three letters; the rest may be anything.
+    /// Returns the month of the first three letters; the rest may be anything.
     private static func month(_ token: Substring.UTF8View) -> Int? {
         let start = token.prefix(3).map(\.lowercasedASCII)
         return months.firstIndex { $0.utf8.elementsEqual(start) }.map { $0 + 1 }
     }
 
-    /// So many digits, followed by none.
+    /// Returns a number of so many digits that no digit follows.
     private static func number(_ token: Substring.UTF8View, _ count: ClosedRange<Int>) -> Int? {
         let digits = token.prefix { $0 &- 0x30 < 10 }
         guard count.contains(digits.count) else { return nil }
@@ -76,7 +76,7 @@ public enum CookieDate {
         return [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1]
     }
 
-    /// By years that begin in March, so that the leap day is the last.
+    /// Years are counted from March, so that the leap day is the last.
     private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let year = month > 2 ? year : year - 1
         let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1

@@ -1,19 +1,19 @@
-/// Cookies by domain: what is kept, what is sent, what has to go. A plain value; its owner knows threads, clocks and
-/// files. Times are in seconds since 1970.
+/// Cookies by domain: those that are stored, those to send, and those to evict. A plain value; its owner deals with
+/// threads, clocks and files. Times are in seconds since 1970.
 public struct CookieJar: Sendable {
-    /// A cookie as a jar keeps it. Times are in seconds since 1970.
+    /// A stored cookie. Times are in seconds since 1970.
     public struct Entry: Sendable, Equatable, Codable {
         /// The cookie.
         public var cookie: Cookie
-        /// When the first cookie of its key was made: what replaces a cookie inherits its age.
+        /// When the first cookie of its key was made: a cookie that replaces another inherits its age.
         public var creation: Double
-        /// When it was last sent, or set.
+        /// When it was last sent or set.
         public var lastAccess: Double
 
         /// - Parameters:
-        ///   - cookie: as it was admitted.
-        ///   - creation: seconds since 1970, as `lastAccess`.
-        ///   - lastAccess: when a request carried it last, in seconds since 1970.
+        ///   - cookie: the cookie as it was admitted.
+        ///   - creation: when it was made, in seconds since 1970.
+        ///   - lastAccess: when a request last carried it, in seconds since 1970.
         public init(cookie: Cookie, creation: Double, lastAccess: Double) {
             self.cookie = cookie
             self.creation = creation
@@ -21,39 +21,39 @@ public struct CookieJar: Sendable {
         }
     }
 
-    /// Chrome's number; RFC 6265bis §6.1 asks for 50 at least.
+    /// The most cookies of a domain: Chrome's number. RFC 6265bis §6.1 asks for at least 50.
     public static let maximumPerDomain = 180
-    /// What RFC 6265bis §6.1 asks for at least.
+    /// The most cookies in all: the least that RFC 6265bis §6.1 asks for.
     public static let maximumCount = 3000
-    /// Where a full jar is cut back to, so that not every new cookie looks at all others.
+    /// The number to which a full jar is reduced, so that not every new cookie has to look at all others.
     public static let countAfterEviction = 2700
-    /// What curl sends: servers refuse fields of more than 8 KiB.
+    /// The most cookies in one request, as in curl: servers refuse fields of more than 8 KiB.
     public static let maximumSent = 150
-    /// Octets of one Cookie field.
+    /// The most octets of one Cookie field.
     public static let maximumHeader = 8190
 
-    /// By ``DomainHash``, so that a host's parents are found without making strings of them. Who shares a hash by
-    /// chance shares an array; every match compares the domain itself.
+    /// The entries by ``DomainHash``, so that a host's parents are found without making strings of them. Domains with
+    /// the same hash share an array; every match compares the domain itself.
     private var entries: [UInt64: [Entry]] = [:]
-    /// How many cookies it holds, those that have expired unnoticed too.
+    /// How many cookies it holds, expired ones included.
     public private(set) var count = 0
-    /// What was set or removed since the owner last asked.
+    /// The keys of cookies that were set or removed since the owner last asked.
     public private(set) var changes: Set<Cookie.Key> = []
-    /// Whether anybody will ask.
+    /// Whether ``changes`` are recorded.
     public let recordsChanges: Bool
     private let seed = UInt64.random(in: .min ... .max)
 
-    /// An empty jar.
+    /// Makes an empty jar.
     ///
-    /// - Parameter recordsChanges: whether the owner asks for ``changes``, as one does that writes them to a file.
+    /// - Parameter recordsChanges: whether the owner asks for ``changes``, for example to write them to a file.
     public init(recordsChanges: Bool = false) {
         self.recordsChanges = recordsChanges
     }
 
     // MARK: Sending
 
-    /// The entries for a request, longer paths first, then older ones (RFC 6265bis §5.8.3). Being sent keeps them from
-    /// being evicted. No allocation where there are none.
+    /// Returns the entries for a request, longer paths first, then older ones (RFC 6265bis §5.8.3). Cookies that are
+    /// sent are evicted later. Allocates nothing if there are none.
     public mutating func take(for scope: CookieScope, isSameSite: Bool, now: Double) -> [Entry] {
         guard count > 0 else { return [] }
         var found: [Entry] = []
@@ -88,13 +88,14 @@ public struct CookieJar: Sendable {
         }
     }
 
-    /// The Cookie field's value; nil where there is nothing to send. Those past the limits stay behind.
+    /// Returns the Cookie field's value; nil if there is nothing to send. Cookies beyond the limits are left out.
     public mutating func header(for scope: CookieScope, isSameSite: Bool, now: Double) -> String? {
         let found = take(for: scope, isSameSite: isSameSite, now: now)
         return found.isEmpty ? nil : Self.header(found.lazy.map(\.cookie))
     }
 
-    /// `name=value` with "; " between; a cookie without a name is its value alone (RFC 6265bis §5.8.3).
+    /// Returns `name=value` pairs with "; " between them; of a cookie without a name the value alone (RFC 6265bis
+    /// §5.8.3).
     public static func header(_ cookies: some Sequence<Cookie>) -> String? {
         var header = ""
         for cookie in cookies.prefix(maximumSent) {
@@ -110,10 +111,10 @@ public struct CookieJar: Sendable {
         return header.isEmpty ? nil : header
     }
 
-    // MARK: Keeping
+    // MARK: Storing
 
-    /// Keeps a cookie in place of the one with its key, whose age it inherits; an expired one only removes that. Says
-    /// whether anything is different now.
+    /// Stores a cookie in place of the one with its key, whose age it inherits; an expired one only removes that.
+    /// Returns whether anything has changed.
     @discardableResult
     public mutating func set(_ cookie: Cookie, creation: Double, now: Double) -> Bool {
         guard !cookie.isExpired(at: now) else { return remove(cookie.key) }
@@ -133,8 +134,7 @@ public struct CookieJar: Sendable {
         return true
     }
 
-    /// Whether a cookie from an unprotected answer would take the place of a protected one, or hide it (RFC 6265bis
-    /// §5.7).
+    /// Whether a cookie from an answer without TLS would replace a secure one, or hide it (RFC 6265bis §5.7).
     public func overlaysSecure(_ cookie: Cookie) -> Bool {
         guard count > 0 else { return false }
         return entries.values.contains { bucket in
@@ -148,13 +148,13 @@ public struct CookieJar: Sendable {
         }
     }
 
-    /// Says whether there was one.
+    /// Removes a cookie. Returns whether there was one.
     @discardableResult
     public mutating func remove(_ key: Cookie.Key) -> Bool {
         removeAll(in: hash(key.domain)) { $0.cookie.key == key }
     }
 
-    /// Says whether there was any.
+    /// Removes cookies. Returns whether there were any.
     @discardableResult
     public mutating func removeAll(where isUnwanted: (Entry) -> Bool) -> Bool {
         var isChanged = false
@@ -174,8 +174,8 @@ public struct CookieJar: Sendable {
 
     // MARK: Limits
 
-    /// Brings a domain, and then the jar, below its limit: expired ones go first, then in a domain those that are not
-    /// secure, then the one that was not used the longest (RFC 6265bis §5.7).
+    /// Reduces a domain, and then the jar, to its limit: expired cookies go first, then in a domain those that are not
+    /// secure, then the one that was not used for the longest time (RFC 6265bis §5.7).
     public mutating func evict(after domain: String, now: Double) {
         let hash = hash(domain)
         if let bucket = entries[hash], bucket.count > Self.maximumPerDomain {
@@ -197,29 +197,29 @@ public struct CookieJar: Sendable {
 
     // MARK: The owner's view
 
-    /// The cookie of that key, expired or not.
+    /// Returns the cookie of that key, expired or not.
     public func entry(_ key: Cookie.Key) -> Entry? {
         entries[hash(key.domain)]?.first { $0.cookie.key == key }
     }
 
-    /// All that have not expired, in no order.
+    /// Returns all that have not expired, in no order.
     public func all(at now: Double) -> [Entry] {
         entries.values.flatMap { bucket in bucket.filter { !$0.cookie.isExpired(at: now) } }
     }
 
-    /// What was set or removed since this was called last.
+    /// Returns what was set or removed since the last call.
     public mutating func takeChanges() -> Set<Cookie.Key> {
         defer { changes = [] }
         return changes
     }
 
-    /// Takes back what could not be written.
+    /// Takes back changes that could not be written.
     public mutating func restoreChanges(_ keys: Set<Cookie.Key>) {
         changes.formUnion(keys)
     }
 
-    /// Takes over what another process keeps. What was changed here since the last exchange, or ends with this process,
-    /// stays as it is. Says whether anything is different now.
+    /// Takes the cookies that another process has stored. Cookies that were changed here since the last exchange, or
+    /// that end with this process, stay as they are. Returns whether anything has changed.
     public mutating func adopt(_ others: [Entry], except changed: Set<Cookie.Key>, now: Double) -> Bool {
         let mine = changed.union(changes)
         let before = Set(all(at: now).map(\.cookie))
@@ -245,11 +245,11 @@ public struct CookieJar: Sendable {
     }
 }
 
-/// A host's octets from the last to the first, so that on its way it is the hash of every parent (FNV-1a).
+/// A hash over a host's octets from the last to the first (FNV-1a): on its way it has the hash of every parent domain.
 private struct DomainHash {
     private(set) var value: UInt64
 
-    /// - Parameter seed: of chance, or a server could choose domains that all fall together.
+    /// - Parameter seed: a random number; otherwise a server could choose domains whose hashes are all equal.
     init(_ seed: UInt64) {
         value = seed ^ 0xCBF2_9CE4_8422_2325
     }

@@ -1,22 +1,23 @@
-/// What of a request's URL matters to cookies.
+/// The parts of a request's URL that matter to cookies.
 public struct CookieScope: Sendable, Equatable {
-    /// Lower case, without brackets, an IDN in its ASCII form. A trailing dot makes another host (RFC 6265bis §5.1.2).
+    /// The host in lower case, without brackets, an IDN in ASCII. A trailing dot makes another host (RFC 6265bis
+    /// §5.1.2).
     public let host: String
-    /// The host is an IP address, which has no names below it.
+    /// Whether the host is an IP address, which has no names below it.
     public let isAddress: Bool
-    /// As it is sent, with its query: a path of its own would be a string of its own.
+    /// The target as it is sent, with its query: a separate path would be another string.
     private let target: String
     private let pathLength: Int
-    /// The URL's, or the default one of its scheme.
+    /// The URL's port, or its scheme's default.
     public let port: UInt16
-    /// https and wss.
+    /// Whether the scheme is https or wss.
     public let isSecure: Bool
 
     /// - Parameters:
-    ///   - host: lower case, without brackets.
+    ///   - host: in lower case, without brackets.
     ///   - isAddress: whether the host is an IP address.
-    ///   - port: of the request.
-    ///   - target: path and query, percent-encoded. What does not begin with a slash counts as "/".
+    ///   - port: the request's port.
+    ///   - target: path and query, percent-encoded. A target that does not begin with a slash counts as "/".
     ///   - isSecure: whether it is for `https` or `wss`.
     public init(host: String, isAddress: Bool, port: UInt16, target: String, isSecure: Bool) {
         self.host = host
@@ -27,7 +28,7 @@ public struct CookieScope: Sendable, Equatable {
         self.isSecure = isSecure
     }
 
-    /// Nil for a URL of another scheme than the Web's, without a host, or with a port that there is not.
+    /// Nil for a URL of a scheme other than http, https, ws and wss, without a host, or with an impossible port.
     public init?(_ url: WebURL) {
         guard let origin = url.origin, let port = UInt16(exactly: origin.port) else { return nil }
         self.init(
@@ -39,16 +40,16 @@ public struct CookieScope: Sendable, Equatable {
         )
     }
 
-    /// Percent-encoded; never empty, without the query.
+    /// The path, percent-encoded and without the query; never empty.
     public var path: Substring.UTF8View { target.utf8.prefix(pathLength) }
 
-    /// domain-match (RFC 6265bis §5.1.3): the same, or a name below it.
+    /// Whether the host is the domain or a name below it: domain-match (RFC 6265bis §5.1.3).
     public func matches(domain: String) -> Bool {
         if host == domain { return true }
         return !isAddress && Self.host(host, isBelow: domain)
     }
 
-    /// Whether the host is the domain with labels before it. The dot counts: `notexample.com` is not below
+    /// Whether the host is the domain with labels before it. The dot is needed: `notexample.com` is not below
     /// `example.com`.
     public static func host(_ host: String, isBelow domain: String) -> Bool {
         let difference = host.utf8.count - domain.utf8.count
@@ -58,14 +59,15 @@ public struct CookieScope: Sendable, Equatable {
         return host.utf8.dropFirst(difference - 1).first == UInt8(ascii: ".")
     }
 
-    /// path-match (RFC 6265bis §5.1.4): `/foo` is for `/foo` and `/foo/bar`, not for `/foobar`.
+    /// Whether a cookie's path covers a path: path-match (RFC 6265bis §5.1.4). `/foo` covers `/foo` and `/foo/bar`, but
+    /// not `/foobar`.
     public static func path(_ path: Substring.UTF8View, matches cookiePath: String) -> Bool {
         guard path.starts(with: cookiePath.utf8) else { return false }
         let rest = path.dropFirst(cookiePath.utf8.count)
         return rest.isEmpty || cookiePath.utf8.last == UInt8(ascii: "/") || rest.first == UInt8(ascii: "/")
     }
 
-    /// default-path (RFC 6265bis §5.1.4): up to the last slash, without it.
+    /// The path up to its last slash, without that: default-path (RFC 6265bis §5.1.4).
     public var defaultPath: String {
         guard path.first == UInt8(ascii: "/"), let slash = path.lastIndex(of: UInt8(ascii: "/")),
             slash > path.startIndex
@@ -73,7 +75,7 @@ public struct CookieScope: Sendable, Equatable {
         return String(Substring(path[..<slash]))
     }
 
-    /// Whether both belong to one site (RFC 6265bis §5.2): the same host, or hosts of one registrable domain.
+    /// Whether both are of the same site (RFC 6265bis §5.2): the same host, or hosts of one registrable domain.
     public func isSameSite(as other: CookieScope, suffixes: PublicSuffixes = .list) -> Bool {
         guard other.host != host else { return true }
         guard !isAddress, !other.isAddress else { return false }

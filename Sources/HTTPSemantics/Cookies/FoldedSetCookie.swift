@@ -1,7 +1,7 @@
-/// Several Set-Cookie fields that were joined with commas or with line feeds, as a dictionary of fields has to join
-/// them. The commas in dates are no such ends: behind one that is, there stands a token and an equals sign.
+/// Several Set-Cookie fields that were joined with commas or line feeds, as a dictionary of fields has to join them. A
+/// comma in a date does not separate two fields: after one that does, a token and an equals sign follow.
 public enum FoldedSetCookie {
-    /// The lines that were joined, in their order; those that are blank are left out.
+    /// Returns the lines that were joined, in their order, without blank ones.
     public static func split(_ text: String) -> [String] {
         text.utf8.split { $0 == 0x0A || $0 == 0x0D }.flatMap { splitAtCommas(Array($0)) }
     }
@@ -35,7 +35,8 @@ public enum FoldedSetCookie {
         return position < octets.count && octets[position] == UInt8(ascii: "=")
     }
 
-    /// A quoted value may hold commas, if it ends before the next semicolon or comma does what it does elsewhere.
+    /// Returns the end of a quoted value. It may hold commas if its closing quote comes before the next semicolon, and
+    /// a comma, a semicolon or nothing follows.
     private static func endOfQuoted(_ octets: [UInt8], _ start: Int) -> Int {
         guard start < octets.count, octets[start] == UInt8(ascii: "\""),
             let end = octets[(start + 1)...].firstIndex(of: UInt8(ascii: "\""))

@@ -1,20 +1,21 @@
 internal import CPublicSuffixes
 
-/// The list of publicsuffix.org as it was when ``version`` was made: the domains below which anyone registers names,
+/// The list of publicsuffix.org as it was when ``version`` was made: the domains below which anyone can register names,
 /// those of registries (`co.uk`) and those of companies (`github.io`). `./dev publicsuffix` renews it.
 ///
-/// 150 KB of text in the program, a rule a line, labels from the last to the first and sorted: found by halving, with
-/// nothing to be made of it first.
+/// It is 150 KB of text in the program, one rule a line, with labels from the last to the first, and sorted: rules are
+/// found by binary search, with nothing to prepare.
 public enum PublicSuffixList {
-    /// Of the list.
+    /// The list's version.
     public static var version: String { unsafe String(cString: uncurl_public_suffixes_version()) }
 
-    /// By the algorithm of publicsuffix.org, without its default rule, by which names of one label are suffixes.
+    /// Whether the list holds the domain, by the algorithm of publicsuffix.org without its default rule, which makes
+    /// names of one label suffixes.
     ///
-    /// - Parameter domain: lower case, in ASCII, without a trailing dot.
+    /// - Parameter domain: in lower case, in ASCII, without a trailing dot.
     public static func contains(_ domain: String) -> Bool {
         let (key, parent) = key(of: domain)
-        // An exception counts for more than any rule.
+        // An exception takes precedence over any rule.
         if holds(key + [UInt8(ascii: "!")]) { return false }
         if holds(key) { return true }
         return parent > 0 && holds(key[..<parent] + [UInt8(ascii: "."), UInt8(ascii: "*")])
@@ -23,7 +24,7 @@ public enum PublicSuffixList {
     /// Whether the list excepts the domain from a rule with a star.
     public static func isException(_ domain: String) -> Bool { holds(key(of: domain).octets + [UInt8(ascii: "!")]) }
 
-    /// Labels from the last to the first, and how many octets of that are the parent's.
+    /// Returns the labels from the last to the first, and how many octets of that are the parent's.
     private static func key(of domain: String) -> (octets: [UInt8], parent: Int) {
         var key: [UInt8] = []
         key.reserveCapacity(domain.utf8.count + 2)
@@ -36,13 +37,13 @@ public enum PublicSuffixList {
         return (key, parent)
     }
 
-    /// Whether the text has such a line.
+    /// Whether the text holds such a line.
     private static func holds(_ line: some Collection<UInt8>) -> Bool {
         let text = unsafe UnsafeRawBufferPointer(
             start: uncurl_public_suffixes(),
             count: Int(uncurl_public_suffixes_length())
         )
-        // Both are places where a line begins, or the end of the text.
+        // Both are positions where a line begins, or the end of the text.
         var (low, high) = (0, text.count)
         while low < high {
             var start = low + (high - low) / 2

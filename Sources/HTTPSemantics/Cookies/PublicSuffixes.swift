@@ -4,36 +4,36 @@ public struct PublicSuffixes: Sendable {
     /// Whether a domain is a public suffix. The domain is in lower case, in ASCII, and has no trailing dot.
     public typealias Rule = @Sendable (_ domain: String) -> Bool
 
-    /// By the ``PublicSuffixList``.
+    /// The suffixes of the ``PublicSuffixList``.
     public static let list = PublicSuffixes(nil)
 
-    /// Nil: the built-in list.
+    /// The rule; nil for the built-in list.
     private let rule: Rule?
 
-    /// - Parameter rule: in place of the ``PublicSuffixList``; nil for the list. It must not wait: it is asked while a
+    /// - Parameter rule: replaces the ``PublicSuffixList``; nil for the list. It must not block: it is called while a
     ///   request is made.
     public init(_ rule: Rule?) { self.rule = rule }
 
-    /// Whether the domain is a public suffix. Names of one label always are: the default rule of the list is `*`.
+    /// Whether the domain is a public suffix. Names of one label always are: the list's default rule is `*`.
     ///
-    /// - Parameter domain: lower case, in ASCII; one trailing dot does not count.
+    /// - Parameter domain: in lower case, in ASCII; one trailing dot is ignored.
     public func contains(_ domain: String) -> Bool {
         let domain = domain.hasSuffix(".") ? String(domain.dropLast()) : domain
         guard domain.utf8.contains(UInt8(ascii: ".")) else { return true }
         return rule.map { $0(domain) } ?? PublicSuffixList.contains(domain)
     }
 
-    /// Whether two hosts share a registrable domain: whether they are one site (RFC 6265bis §5.2).
+    /// Whether two hosts share a registrable domain: then they are one site (RFC 6265bis §5.2).
     public func areSameSite(_ left: String, _ right: String) -> Bool {
         left == right || registrable(left) == registrable(right)
     }
 
-    /// Whether a name among those that a rule with a star takes for suffixes can be registered: `city.kobe.jp`.
+    /// Whether a rule with a star makes the domain a suffix and an exception lets it be registered: `city.kobe.jp`.
     private func isException(_ domain: Substring) -> Bool {
         rule == nil && PublicSuffixList.isException(String(domain))
     }
 
-    /// The public suffix and the label before it; a host that is a public suffix stands for itself.
+    /// Returns the public suffix with the label before it; for a host that is a public suffix, the host itself.
     public func registrable(_ host: String) -> Substring {
         var domain = host[...]
         while let dot = domain.firstIndex(of: ".") {

@@ -1,25 +1,25 @@
-/// One Set-Cookie field, read as RFC 6265bis §5.6 has it: nearly everything is a cookie, attributes that make no sense
-/// are passed over, and the last of several counts. Whether it is kept is another question (``CookieAdmission``).
+/// One Set-Cookie field, read by RFC 6265bis §5.6: nearly everything is a cookie, attributes that make no sense are
+/// ignored, and the last of several counts. ``CookieAdmission`` decides whether it is stored.
 public struct SetCookieLine: Sendable {
-    /// Empty for a cookie that is all value.
+    /// The name; empty for a cookie that is all value.
     public var name: String
-    /// As it stood there: quotes are part of it.
+    /// The value as it is in the field, with its quotes.
     public var value: String
-    /// Lower case, without a leading dot; empty for none.
+    /// The domain in lower case, without a leading dot; empty for none.
     public var domain = ""
-    /// Nil for the default path.
+    /// The path; nil for the default path.
     public var path: String?
-    /// In seconds since 1970.
+    /// When the cookie expires, in seconds since 1970.
     public var expires: Double?
-    /// In seconds from now; overrides ``expires``.
+    /// How long the cookie lives, in seconds from now; it overrides ``expires``.
     public var maximumAge: Double?
     /// The Secure attribute.
     public var isSecure = false
     /// The HttpOnly attribute.
     public var isHTTPOnly = false
-    /// The SameSite attribute; nil for none, and for one of no known value.
+    /// The SameSite attribute; nil for none and for an unknown value.
     public var sameSite: Cookie.SameSite?
-    // The attributes of RFC 2965 that HTTPCookie shows.
+    // The attributes of RFC 2965 that HTTPCookie has.
     /// The Version attribute.
     public var version = 0
     /// The Comment attribute.
@@ -31,14 +31,14 @@ public struct SetCookieLine: Sendable {
     /// The Discard attribute.
     public var isDiscarded = false
 
-    /// Octets of name and value together (§5.6, step 5), which every user agent must take.
+    /// The most octets of name and value together (§5.6, step 5), which every user agent must accept.
     public static let maximumSize = 4096
-    /// Octets of an attribute's value (§5.6, step 6 of the attributes); longer ones are passed over.
+    /// The most octets of an attribute's value (§5.6, step 6 of the attributes); longer ones are ignored.
     public static let maximumAttributeSize = 1024
-    /// How long a cookie may live, in seconds: 400 days (§5.5).
+    /// The longest life of a cookie, in seconds: 400 days (§5.5).
     public static let maximumLifetime: Double = 400 * 86_400
 
-    /// Nil for a line with controls, for one without name and value, and for one too long.
+    /// Reads a line. Nil for a line with control characters, for one without name and value, and for one too long.
     public init?(_ line: String) {
         guard !Cookie.holdsControls(line) else { return nil }
         var parts = line.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)[...]
@@ -72,8 +72,8 @@ public struct SetCookieLine: Sendable {
         }
     }
 
-    /// Digits with perhaps a minus before them (§5.6.2); more than a Double counts exactly is more than 400 days
-    /// anyway.
+    /// Returns the number of digits with an optional minus (§5.6.2); more than a Double counts exactly is more than 400
+    /// days anyway.
     private static func seconds(_ text: String) -> Double? {
         let digits = text.hasPrefix("-") ? text.utf8.dropFirst() : text.utf8[...]
         guard !text.isEmpty, digits.allSatisfy({ $0 &- 0x30 < 10 }) else { return nil }
@@ -81,12 +81,12 @@ public struct SetCookieLine: Sendable {
         return Double(text)
     }
 
-    /// The ports of a Port attribute; what is no port is passed over.
+    /// Returns the ports of a Port attribute, without those that are no port.
     public static func ports(_ text: String) -> [Int] {
         text.split { $0 == "," || $0 == "\"" || $0 == " " }.compactMap { Int($0) }.filter { (1...65535).contains($0) }
     }
 
-    /// Split at the first equals sign; nil without one.
+    /// Splits at the first equals sign; nil without one.
     private static func pair(_ text: Substring.UTF8View) -> (String, String)? {
         guard let equals = text.firstIndex(of: UInt8(ascii: "=")) else { return nil }
         return (trimmed(text[..<equals]), trimmed(text[text.index(after: equals)...]))
@@ -99,9 +99,9 @@ public struct SetCookieLine: Sendable {
         return String(Substring(start[..<end]))
     }
 
-    /// The cookie it stands for when it comes from there at that time, without asking whether it may.
+    /// Returns the cookie of this line, from that request at that time, without asking whether it may be set.
     public func cookie(from scope: CookieScope, now: Double) -> Cookie {
-        // An address has no hosts below it, so the cookie is the host's alone.
+        // An address has no hosts below it, so the cookie is for that host alone.
         let isHostOnly = domain.isEmpty || HostText.isAddress(domain)
         var cookie = Cookie(
             name: name,

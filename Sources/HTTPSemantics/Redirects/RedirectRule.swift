@@ -1,23 +1,23 @@
 public import HTTP1
 
-/// Whether a response sends its request elsewhere, and as what (RFC 9110 §15.4).
+/// Whether a response redirects its request, and what the next request is (RFC 9110 §15.4).
 ///
-/// A redirect from https to http is followed, as Darwin does where no transport security policy forbids it, and is
-/// treated as one to another origin: nothing secret goes along. A delegate that wants none of it answers with nil.
+/// A redirect from https to http is followed, as Darwin does if no transport security policy forbids it, and is treated
+/// as one to another origin: no secret is sent. A delegate that does not want it answers with nil.
 public enum RedirectRule {
-    /// Of one task, as browsers have it. RFC 9110 §15.4 asks for a limit and names none. A redirect to the same URL
-    /// counts as any other: the next answer may be another one.
+    /// The most redirects of one task, as in browsers. RFC 9110 §15.4 asks for a limit and names none. A redirect to
+    /// the same URL counts too: the next answer may be another one.
     public static let limit = 20
 
-    /// Nil: the response is the answer, as with any that is no redirect, and with one that leads nowhere.
+    /// Returns the redirect. Nil if the response is the answer: it is no redirect, or leads nowhere.
     ///
     /// - Parameters:
-    ///   - status: of the response.
-    ///   - fields: of the response; Location counts.
-    ///   - method: that of the request which got the response, as sent.
-    ///   - url: the same request's.
-    ///   - secrets: what another origin is not sent.
-    ///   - read: takes the target's text as the caller's own URL type does; nil for what that type refuses.
+    ///   - status: the response's status.
+    ///   - fields: the response's fields, of which Location counts.
+    ///   - method: the method of the request that got the response, as sent.
+    ///   - url: the URL of that request.
+    ///   - secrets: the fields that another origin is not sent.
+    ///   - read: reads the target's text as the caller's own URL type does; nil for a text that the type refuses.
     public static func follow(
         status: Int,
         fields: HTTPFields,
@@ -41,9 +41,9 @@ public enum RedirectRule {
         )
     }
 
-    /// The method of the next request, nil if the status is no redirect. 301 and 302 turn POST into GET, as RFC 9110
-    /// §15.4.2 permits and all clients do; 303 everything but HEAD (§15.4.4); 307 and 308 nothing (§15.4.8). 300 offers
-    /// a choice to the user; 304 to 306 are none.
+    /// Returns the method of the next request; nil if the status is no redirect. 301 and 302 change POST to GET, as RFC
+    /// 9110 §15.4.2 permits and all clients do; 303 changes everything but HEAD to GET (§15.4.4); 307 and 308 change
+    /// nothing (§15.4.8). 300 offers the user a choice; 304 to 306 are no redirects.
     private static func rewrite(_ status: Int, _ method: String) -> String? {
         switch status {
         case 301, 302: method == "POST" ? "GET" : method
@@ -54,25 +54,25 @@ public enum RedirectRule {
     }
 }
 
-/// What becomes of a request that is redirected.
+/// The next request after a redirect.
 public struct Redirect: Hashable, Sendable {
-    /// Where the next request goes.
+    /// The URL of the next request.
     public let url: WebURL
-    /// The next request's.
+    /// The method of the next request.
     public let method: String
-    /// The method is another one, so content and what describes it stay behind.
+    /// Whether the method has changed, so that content and the fields that describe it are left out.
     public let dropsContent: Bool
-    /// Scheme, host or port are others.
+    /// Whether scheme, host or port differ.
     public let isCrossOrigin: Bool
-    /// From https to http.
+    /// Whether it leads from https to http.
     public let isDowngrade: Bool
-    /// Where the redirect came from.
+    /// The URL that redirected.
     public let source: WebURL
     /// The fields that another origin is not sent.
     public let secrets: SecretFields
 
-    /// The next request's fields, from those of the request that was redirected: **that** one's, not the first one's.
-    /// So what was taken away on the way to another origin stays away, even when a later redirect leads home.
+    /// Returns the next request's fields, made from those of the request that was redirected, **not** from the first
+    /// one's. So a field that was left out on the way to another origin stays out, even if a later redirect leads back.
     public func fields(from fields: HTTPFields) -> HTTPFields {
         var kept = fields
         for index in (0..<fields.count).reversed() {
@@ -89,8 +89,8 @@ public struct Redirect: Hashable, Sendable {
         return kept
     }
 
-    /// Whether a field of the request goes along. Cookies of the jar and answers to challenges are found anew for the
-    /// new URL; what is meant here are the caller's own.
+    /// Whether a field of the request is kept. That concerns the caller's own fields: the jar's cookies and answers to
+    /// challenges are looked up anew for the new URL.
     public func keeps(_ name: String) -> Bool {
         let name = name.lowercased()
         if dropsContent, name.hasPrefix("content-") || Self.aboutContent.contains(name) { return false }
@@ -98,8 +98,8 @@ public struct Redirect: Hashable, Sendable {
         return true
     }
 
-    /// RFC 9110 §10.1.3: no fragment and no user information; to another origin the origin alone; nothing that came by
-    /// https to a server that is asked without it.
+    /// Returns the Referer (RFC 9110 §10.1.3): without fragment and user information; to another origin only the
+    /// origin; nil if it came by https and the next server is reached without it.
     public func referer(_ value: String) -> String? {
         guard !isDowngrade, let origin = WebURL(value).origin,
             !origin.isSecure || url.origin?.isSecure == true
@@ -117,7 +117,7 @@ public struct Redirect: Hashable, Sendable {
         "transfer-encoding", "trailer", "expect", "digest", "repr-digest",
     ]
 
-    /// They compare with what another server has sent.
+    /// These fields compare with what another server has sent.
     private static let conditional: Set<String> = [
         "if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "if-range",
     ]

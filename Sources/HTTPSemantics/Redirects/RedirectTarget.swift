@@ -1,14 +1,14 @@
 public import HTTP1
 
-/// Where a Location field leads (RFC 9110 §10.2.2).
+/// The target of a Location field (RFC 9110 §10.2.2).
 public enum RedirectTarget {
-    /// Nil if it leads nowhere that http reaches: no Location, an empty one, two that differ, or one that names no host
-    /// to be asked by http or https. The response is then what it is.
+    /// Returns the target. Nil if it cannot be reached by http or https: no Location, an empty one, two that differ, or
+    /// one without a host. The response is then the answer.
     ///
     /// - Parameters:
-    ///   - fields: of the response; Location counts.
-    ///   - url: of the request that was answered so.
-    ///   - read: takes the target's text as the caller's own URL type does; nil for what that type refuses.
+    ///   - fields: the response's fields, of which Location counts.
+    ///   - url: the URL of the request that was answered.
+    ///   - read: reads the target's text as the caller's own URL type does; nil for a text that the type refuses.
     public static func resolve(
         _ fields: HTTPFields,
         against url: WebURL,
@@ -20,11 +20,11 @@ public enum RedirectTarget {
         guard let scheme = target.scheme.map({ String(decoding: $0, as: UTF8.self).lowercased() }),
             scheme == "http" || scheme == "https", var authority = target.authority
         else { return nil }
-        // RFC 9110 §4.2.4: what stands before an "@" mostly serves to make a URL look like another. Not looked at.
+        // RFC 9110 §4.2.4: text before an "@" mostly serves to make a URL look like another one. It is ignored.
         if let at = authority.lastIndex(of: UInt8(ascii: "@")) { authority = authority[(at + 1)...] }
         guard !authority.isEmpty, authority.first != UInt8(ascii: ":") else { return nil }
         target.authority = authority
-        // The fragment of where we were, unless Location brings one.
+        // The fragment is that of the request's URL, unless Location has one.
         target.fragment = target.fragment ?? base.fragment
         guard let text = String(validating: target.percentEncoded.bytes, as: UTF8.self), let found = read(text),
             found.origin != nil
@@ -39,7 +39,7 @@ public enum RedirectTarget {
         for index in 0..<fields.count where fields.known(at: index) == .location {
             guard fields.block[fields.valueRange(at: index)] == first else { return nil }
         }
-        // Ends of lines cannot come from a server; a response that a program made up may have them.
+        // A server cannot send line ends in a value; a response that a program made up may hold them.
         guard !first.contains(where: { $0 == 0 || $0 == 10 || $0 == 13 }) else { return nil }
         return Array(first)
     }

@@ -1,11 +1,11 @@
-/// Header fields that identify the user, or open something to the sender. Another origin is not sent them.
+/// Header fields that identify the user, or give the sender access to something. Another origin is not sent them.
 public struct SecretFields: Hashable, Sendable {
-    /// By the RFCs that define them. Host names the old server, so it belongs to it.
+    /// Fields that RFCs define. Host names the old server, so it must not be sent to the new one.
     private static let always: Set<String> = [
         "authorization", "proxy-authorization", "cookie", "cookie2", "www-authenticate", "proxy-authenticate", "host",
     ]
 
-    /// No RFC names them: what API gateways, clouds and well-known services take keys, tokens and sessions in.
+    /// Fields of no RFC, in which API gateways, clouds and well-known services take keys, tokens and sessions.
     public static let usualNames: Set<String> = [
         "X-API-Key", "API-Key", "ApiKey", "X-API-Token", "X-API-Secret", "X-Auth-Token", "X-Auth-Key", "X-Access-Token",
         "X-Authorization", "X-Session-Token", "X-Session-ID", "X-Secret-Key", "X-Client-Secret", "X-User-Token",
@@ -15,16 +15,16 @@ public struct SecretFields: Hashable, Sendable {
         "DD-APPLICATION-KEY", "Private-Token", "Job-Token", "Deploy-Token", "Circle-Token",
     ]
 
-    /// Those that the RFCs define, and ``usualNames``.
+    /// The fields that the RFCs define, and ``usualNames``.
     public static let usual = SecretFields(usualNames)
 
-    /// In lower case.
+    /// The names in lower case.
     private let names: Set<String>
 
-    /// - Parameter names: those besides the RFCs' own, in any case of letters.
+    /// - Parameter names: the fields besides the RFCs' own, in any case.
     public init(_ names: Set<String>) { self.names = Set(names.map { $0.lowercased() }) }
 
-    /// Whether a field of that name is one of them, in any case of letters.
+    /// Whether a field of that name is secret, in any case.
     public func contains(_ name: String) -> Bool {
         let name = name.lowercased()
         return SecretFields.always.contains(name) || names.contains(name)

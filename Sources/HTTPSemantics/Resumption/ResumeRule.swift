@@ -1,26 +1,28 @@
 internal import HTTP1
 
-/// Whether what a server answers is the rest of what is on disk (RFC 9110 §14, §15.3.7). Anything that leaves a doubt
-/// starts over: a file of two halves is worse than a second transfer.
+/// Whether a server's answer is the rest of what is on disk (RFC 9110 §14, §15.3.7). Any doubt starts the download
+/// over: a file of two halves is worse than a second transfer.
 public enum ResumeRule {
-    /// What is done with an answer.
+    /// What to do with an answer.
     public enum Decision: Equatable {
-        /// The rest, from this byte on.
+        /// Append it: it is the rest, from the next byte on.
         case append(total: Int64)
-        /// All of it again, with this answer.
+        /// Start over with this answer: it is the whole.
         case restart
-        /// This answer is of no use: ask again, for the whole.
+        /// Send the request again, for the whole: this answer is of no use.
         case askAgain
     }
 
+    /// Decides what to do with an answer.
+    ///
     /// - Parameters:
-    ///   - status: of the response.
-    ///   - contentRange: its field; nil without one.
-    ///   - entityTag: its field; nil without one.
-    ///   - lastModified: its field; nil without one.
-    ///   - contentLength: of this response's content; -1 where it is not known.
-    ///   - validator: the strong validator that was asked for.
-    ///   - received: what is on disk.
+    ///   - status: the response's status.
+    ///   - contentRange: the value of the field; nil without one.
+    ///   - entityTag: the value of the field; nil without one.
+    ///   - lastModified: the value of the field; nil without one.
+    ///   - contentLength: the length of this response's content; -1 where it is not known.
+    ///   - validator: the strong validator that was sent.
+    ///   - received: the length of what is on disk.
     ///   - expected: the length of the whole as it was known; -1 if it was not.
     public static func decide(
         status: Int,
@@ -39,7 +41,7 @@ public enum ResumeRule {
                 return .askAgain
             }
             guard contentLength < 0 || contentLength == total - received else { return .askAgain }
-            // A server that has not looked at If-Range says itself what it sends.
+            // A server that has ignored If-Range still says what it sends.
             if validator.hasPrefix("\"") {
                 if let entityTag, entityTag != validator { return .askAgain }
             } else if let lastModified, lastModified != validator {
@@ -47,20 +49,52 @@ public enum ResumeRule {
             }
             return .append(total: total)
         case 416:
-            // Fewer bytes than we have, by a server that did not look at If-Range: not our content.
+            // The server has fewer bytes than are on disk and has ignored If-Range: this is other content.
             return .askAgain
         default:
             return .restart
         }
     }
 
+    /// The length of the whole content, if an answer is the part of it that was asked for; nil if it is not.
+    ///
+    /// - Parameters:
+    ///   - part: the bytes that were asked for.
+    ///   - status: of the response.
+    ///   - contentRange: its field; nil without one.
+    ///   - entityTag: its field; nil without one.
+    ///   - lastModified: its field; nil without one.
+    ///   - validator: the content's; nil: no answer has come before this one.
+    ///   - total: the content's length; nil: no answer has come before this one. The content may be shorter than the
+    ///     part then.
+    package static func wholeLength(
+        ofPart part: ClosedRange<Int64>,
+        status: Int,
+        contentRange: String?,
+        entityTag: String?,
+        lastModified: String?,
+        validator: String?,
+        total: Int64?
+    ) -> Int64? {
+        guard status == 206, let range = contentRange.flatMap(ContentRange.init), let whole = range.total,
+            range.first == part.lowerBound, range.last == min(part.upperBound, whole - 1), total ?? whole == whole
+        else { return nil }
+        // A server that has not looked at If-Range says itself what it sends.
+        if let validator, validator.hasPrefix("\"") {
+            if let entityTag, entityTag != validator { return nil }
+        } else if let validator, let lastModified, lastModified != validator {
+            return nil
+        }
+        return whole
+    }
+
     /// What to send as If-Range; nil where nothing tells the content apart for sure. A date counts only if it is a
     /// minute older than the answer: within the same second, content may have changed twice (RFC 9110 §8.8.2.2).
     ///
     /// - Parameters:
-    ///   - entityTag: the response's field; nil without one.
-    ///   - lastModified: the response's field; nil without one.
-    ///   - date: when the answer was made, by its own word, in seconds since 1970.
+    ///   - entityTag: the value of the response's field; nil without one.
+    ///   - lastModified: the value of the response's field; nil without one.
+    ///   - date: when the answer was made, as it says, in seconds since 1970.
     ///   - now: seconds since 1970, for dates with years of two digits.
     public static func validator(entityTag: String?, lastModified: String?, date: Int64?, now: Int64) -> String? {
         if let entityTag, entityTag.count >= 2, entityTag.hasPrefix("\""), entityTag.hasSuffix("\"") {
@@ -77,7 +111,7 @@ public enum ResumeRule {
 struct ContentRange: Equatable {
     let first: Int64
     let last: Int64
-    /// Nil for `*`.
+    /// The length of the whole; nil for `*`.
     let total: Int64?
 
     init?(_ text: String) {

@@ -1,17 +1,17 @@
 internal import HTTP1
 
-/// What a Retry-After field says (RFC 9110 §10.2.3): how long a client is asked to wait before it sends another
+/// The value of a Retry-After field (RFC 9110 §10.2.3): how long a client is asked to wait before it sends another
 /// request.
 public enum RetryAfter: Hashable, Sendable {
-    /// So many seconds from the answer on. A number that no integer holds counts as the largest one.
+    /// That many seconds from the answer on. A number that no integer holds counts as the largest one.
     case seconds(Int64)
     /// Until that date, in seconds since 1970.
     case date(Int64)
 
-    /// Nil for what is neither a number of seconds nor a date.
+    /// Reads a value; nil if it is neither a number of seconds nor a date.
     ///
     /// - Parameters:
-    ///   - value: the field's; blanks at its ends do not count.
+    ///   - value: the field's value; blanks at its ends are ignored.
     ///   - now: seconds since 1970, for dates with years of two digits.
     public init?(_ value: String, now: Int64) {
         var octets = Array(value.utf8)[...]
@@ -27,7 +27,7 @@ public enum RetryAfter: Hashable, Sendable {
         }
     }
 
-    /// How long there is to wait; nothing for a date that is over.
+    /// Returns how long to wait; zero for a date in the past.
     ///
     /// - Parameter now: seconds since 1970.
     public func delay(at now: Double) -> Duration {

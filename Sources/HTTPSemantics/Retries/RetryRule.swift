@@ -1,29 +1,29 @@
-/// Whether a failed exchange is sent again by itself (RFC 9112 §9.3.1, RFC 9110 §9.2.2).
+/// Whether a failed exchange is sent again automatically (RFC 9112 §9.3.1, RFC 9110 §9.2.2).
 ///
-/// The one race it answers: the server closed a kept-alive connection while our request was on its way.
-/// curl re-sends even a POST in that case; we do so only where the server cannot have acted on it: none of it left, or
-/// the kernel tells that none of it arrived before the server closed (``Facts/unreceived``).
+/// It answers one race: the server closed a kept-alive connection while the request was on its way. curl then sends
+/// even a POST again. This library does so only if the server cannot have acted on it: none of it left, or the kernel
+/// tells that none of it arrived before the server closed (``Facts/unreceived``).
 public enum RetryRule {
-    /// The facts a retry is decided on.
+    /// The facts by which a retry is decided.
     public struct Facts: Hashable, Sendable {
-        /// The connection had carried an exchange before: a fresh one that fails is never retried silently.
+        /// Whether the connection had carried an exchange before: a failure on a new one is never retried silently.
         public var reusedConnection: Bool
-        /// Anything at all of a response, an informational one too.
+        /// Whether anything of a response came, even an informational one.
         public var responseStarted: Bool
-        /// The peer ended the connection (FIN, RST); never a timeout, never a malformed answer.
+        /// Whether the peer ended the connection (FIN, RST); a timeout or a malformed answer does not count.
         public var peerClosed: Bool
-        /// The kernel took any part of the request.
+        /// Whether the kernel took any part of the request.
         public var sent: Bool
-        /// The peer had closed its side before any of the request arrived.
+        /// Whether the peer had closed its side before any of the request arrived.
         public var unreceived: Bool
-        /// GET, HEAD, OPTIONS, TRACE, PUT, DELETE, or the caller's word.
+        /// Whether the method is GET, HEAD, OPTIONS, TRACE, PUT or DELETE, or the caller says that it is idempotent.
         public var idempotent: Bool
-        /// The body can be sent from its start again.
+        /// Whether the content can be sent again from its start.
         public var replayable: Bool
-        /// It has been sent a second time already.
+        /// Whether it has been sent a second time already.
         public var alreadyRetried: Bool
 
-        /// The facts of one failure; see the properties.
+        /// Makes the facts of one failure; see the properties.
         public init(
             reusedConnection: Bool,
             responseStarted: Bool,
@@ -44,7 +44,7 @@ public enum RetryRule {
             self.alreadyRetried = alreadyRetried
         }
 
-        /// The server closed the connection between two exchanges, or as the second began.
+        /// Whether the server closed the connection between two exchanges, or as the second began.
         public var meetsClosedConnection: Bool { reusedConnection && !responseStarted && peerClosed }
     }
 
@@ -54,7 +54,7 @@ public enum RetryRule {
             && !facts.alreadyRetried && (!facts.sent || facts.unreceived || facts.idempotent)
     }
 
-    /// The methods of RFC 9110 §9.2.2, case-sensitive.
+    /// Whether a method is idempotent (RFC 9110 §9.2.2); methods are compared with case.
     public static func isIdempotent(_ method: String) -> Bool {
         switch method {
         case "GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE": true

@@ -1,20 +1,20 @@
 import TextCoding
 
-/// A URI reference in its five parts (RFC 3986 §3 and appendix B), and how it is resolved against a base (§5.2).
-/// Octets, not characters: what servers send is not always text.
+/// A URI reference in its five parts (RFC 3986 §3 and appendix B), and how to resolve it against a base (§5.2). It
+/// consists of octets, not characters: servers do not always send valid text.
 public struct URIReference: Hashable, Sendable {
-    /// Without its colon.
+    /// The scheme, without its colon.
     public var scheme: ArraySlice<UInt8>?
-    /// What stands behind two slashes: host and port, perhaps user information before them.
+    /// The authority, after two slashes: host and port, perhaps with user information before them.
     public var authority: ArraySlice<UInt8>?
-    /// May be empty.
+    /// The path, which may be empty.
     public var path: ArraySlice<UInt8>
-    /// Without its question mark.
+    /// The query, without its question mark.
     public var query: ArraySlice<UInt8>?
-    /// Without its number sign.
+    /// The fragment, without its number sign.
     public var fragment: ArraySlice<UInt8>?
 
-    /// Any text is a reference: what is wrong in a part stays in that part.
+    /// Reads a reference. Any text is one: a fault in a part stays in that part.
     public init(_ text: [UInt8]) {
         var rest = text[...]
         if let hash = rest.firstIndex(of: UInt8(ascii: "#")) {
@@ -39,7 +39,7 @@ public struct URIReference: Hashable, Sendable {
         path = rest
     }
 
-    /// §5.2.2. The fragment is the reference's own.
+    /// Returns the target (§5.2.2). The fragment is the reference's own.
     public func resolved(against base: URIReference) -> URIReference {
         var target = self
         if scheme != nil {
@@ -63,7 +63,7 @@ public struct URIReference: Hashable, Sendable {
         return target
     }
 
-    /// The parts put together again (§5.3).
+    /// The reference's text, made of its parts (§5.3).
     public var bytes: [UInt8] {
         var result: [UInt8] = []
         if let scheme { result += scheme + [UInt8(ascii: ":")] }
@@ -74,14 +74,15 @@ public struct URIReference: Hashable, Sendable {
         return result
     }
 
-    /// §5.2.3.
+    /// Returns the merged path (§5.2.3).
     private func merged(with reference: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         if authority != nil, path.isEmpty { return ([UInt8(ascii: "/")] + reference)[...] }
         guard let slash = path.lastIndex(of: UInt8(ascii: "/")) else { return reference }
         return (path[...slash] + reference)[...]
     }
 
-    /// §5.2.4, with a list of segments in place of its two buffers: linear, whatever a server sends.
+    /// Returns the path without dot segments (§5.2.4). A list of segments replaces the two buffers: it takes linear
+    /// time, whatever a server sends.
     public static func withoutDotSegments(_ path: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         let isAbsolute = path.first == UInt8(ascii: "/")
         let segments = path.dropFirst(isAbsolute ? 1 : 0).split(
@@ -109,9 +110,9 @@ public struct URIReference: Hashable, Sendable {
         return bytes.allSatisfy { $0.isASCIILetter || 0x30...0x39 ~= $0 || "+-.".utf8.contains($0) }
     }
 
-    /// The same with what RFC 3986 §3.3 and §3.4 do not let stand in path, query and fragment encoded: blanks, octets
-    /// that are not ASCII, brackets, quotes, and percent signs without two digits. What is encoded already stays as it
-    /// is.
+    /// The same reference with all octets percent-encoded that RFC 3986 §3.3 and §3.4 do not allow in path, query and
+    /// fragment: blanks, octets that are not ASCII, brackets, quotes, and percent signs without two digits. What is
+    /// already encoded stays as it is.
     public var percentEncoded: URIReference {
         var result = self
         result.path = Self.encoded(path, isPath: true)
@@ -136,7 +137,8 @@ public struct URIReference: Hashable, Sendable {
         return result[...]
     }
 
-    /// pchar and "/", and in queries and fragments "?". Not the percent sign, which depends on what follows it.
+    /// Whether an octet is allowed: pchar and "/", and in queries and fragments "?". The percent sign depends on what
+    /// follows it.
     private static func isAllowed(_ byte: UInt8, isPath: Bool) -> Bool {
         if byte.isASCIILetter || 0x30...0x39 ~= byte { return true }
         return "-._~!$&'()*+,;=:@/".utf8.contains(byte) || (!isPath && byte == UInt8(ascii: "?"))

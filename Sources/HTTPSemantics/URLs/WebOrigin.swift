@@ -1,18 +1,18 @@
-/// Scheme, host and port of a URL: what a secret may be told to (RFC 6454 §4).
+/// Scheme, host and port of a URL: the extent to which a secret may be sent (RFC 6454 §4).
 public struct WebOrigin: Hashable, Sendable {
-    /// `http`, `https`, `ws` or `wss`.
+    /// The scheme: `http`, `https`, `ws` or `wss`.
     public let scheme: String
-    /// Lower case; a trailing dot makes another host.
+    /// The host in lower case; a trailing dot makes another host.
     public let host: String
-    /// The URL's, or the default one of its scheme.
+    /// The URL's port, or its scheme's default.
     public let port: Int
 
     /// Nil for an empty host, and for schemes other than http, https, ws and wss, whose default ports are not known.
     ///
     /// - Parameters:
-    ///   - scheme: in any case of letters.
-    ///   - host: in any case of letters.
-    ///   - port: nil for the scheme's own.
+    ///   - scheme: in any case.
+    ///   - host: in any case.
+    ///   - port: nil for the scheme's default.
     public init?(scheme: String, host: String, port: Int?) {
         let scheme = scheme.lowercased()
         guard !host.isEmpty else { return nil }
@@ -29,7 +29,7 @@ public struct WebOrigin: Hashable, Sendable {
     public var isSecure: Bool { scheme == "https" || scheme == "wss" }
 }
 
-/// RFC 6454 §6.2.
+/// The text of an origin (RFC 6454 §6.2).
 extension WebOrigin: CustomStringConvertible {
     public var description: String {
         let name = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host

@@ -1,22 +1,22 @@
-/// An absolute URL as the rules take it: a text to resolve references against, and the origin that secrets belong to.
+/// An absolute URL for the rules: a text to resolve references against, and the origin that secrets belong to.
 ///
-/// The rules need a URL's host in one spelling. Callers that have a URL type of their own make the origin by that type,
-/// so that the host compared is the host used.
+/// The rules need a URL's host in one spelling. Callers that have a URL type of their own make the origin with that
+/// type, so that the host that is compared is the host that is used.
 public struct WebURL: Hashable, Sendable {
-    /// The whole URL, as it is written.
+    /// The whole URL as it was written.
     public let text: String
-    /// Nil where the scheme is not one of the Web's, or no host is named.
+    /// The origin; nil if the scheme is none of http, https, ws and wss, or there is no host.
     public let origin: WebOrigin?
 
     /// - Parameters:
-    ///   - text: absolute.
-    ///   - origin: of that URL, by a parser of the caller's.
+    ///   - text: an absolute URL.
+    ///   - origin: its origin, by the caller's own parser.
     public init(_ text: String, origin: WebOrigin?) {
         self.text = text
         self.origin = origin
     }
 
-    /// Takes the text apart by RFC 3986 §3; nothing in it is decoded.
+    /// Reads the text by RFC 3986 §3; nothing in it is decoded.
     public init(_ text: String) {
         self.init(URIReference(Array(text.utf8)), text: text)
     }
@@ -41,8 +41,8 @@ public struct WebURL: Hashable, Sendable {
 }
 
 extension URIReference {
-    /// Nil without a scheme of the Web's and a host, for a host with octets that no URL has, and for a port that is no
-    /// number.
+    /// The origin. Nil unless there are a scheme of http, https, ws or wss and a host; for a host with octets that no
+    /// URL has; and for a port that is no number.
     fileprivate var origin: WebOrigin? {
         guard let scheme, var authority else { return nil }
         if let at = authority.lastIndex(of: UInt8(ascii: "@")) { authority = authority[(at + 1)...] }

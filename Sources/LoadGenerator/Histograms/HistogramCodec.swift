@@ -6,14 +6,14 @@ package enum HistogramCodec {
     private static let cookie: UInt32 = 0x1C84_9313
     private static let compressedCookie: UInt32 = 0x1C84_9314
     private static let headSize = 40
-    /// More than any run counts; above it a percentile's rank is no longer exact.
+    /// The highest count: more than any run counts. Above it a percentile's rank is no longer exact.
     package static let countLimit: UInt64 = 1 << 53
-    /// Five digits over 64 bits have 4 million counters of at most nine bytes.
+    /// The largest head and counters: five digits over 64 bits have 4 million counters of at most nine bytes.
     private static let unpackedLimit = 40 << 20
 
     // MARK: Out
 
-    /// Head and counters, not compressed.
+    /// Returns the head and the counters, not compressed.
     package static func encode(_ histogram: LatencyHistogram) -> [UInt8] {
         var counts: [UInt8] = []
         var next = 0
@@ -39,7 +39,7 @@ package enum HistogramCodec {
         return bytes + counts
     }
 
-    /// In a zlib stream with a head of its own, and as Base64: `HISTFAAA…`.
+    /// Returns a zlib stream with a head of its own, as Base64: `HISTFAAA…`.
     package static func text(_ histogram: LatencyHistogram) -> String {
         let packed = ZlibStream.compress(encode(histogram))
         var bytes: [UInt8] = []
@@ -54,7 +54,7 @@ package enum HistogramCodec {
         }
     }
 
-    /// Nine bytes at most: the ninth carries eight bits, unlike in Protocol Buffers.
+    /// Appends a number in at most nine bytes: the ninth carries eight bits, unlike in Protocol Buffers.
     private static func append(zigZag number: Int64, to bytes: inout [UInt8]) {
         var rest = UInt64(bitPattern: (number << 1) ^ (number >> 63))
         for _ in 0..<8 {
@@ -70,7 +70,7 @@ package enum HistogramCodec {
 
     // MARK: In
 
-    /// What ``text(_:)`` wrote, or another library. Values above ``LatencyHistogram/highest`` count as that.
+    /// Reads the text of ``text(_:)`` or of another library. Values above ``LatencyHistogram/highest`` count as that.
     package static func decode(text: some StringProtocol) throws(HistogramError) -> LatencyHistogram {
         guard let bytes = Base64.decode(text) else { throw .notBase64 }
         var reader = Reader(bytes)

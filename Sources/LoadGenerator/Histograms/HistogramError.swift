@@ -5,12 +5,12 @@ package enum HistogramError: Error, Hashable, Sendable, CustomStringConvertible 
     case truncated
     /// The first four bytes, which name the encoding.
     case unknownEncoding(UInt32)
-    /// Its head asks for counters that no HdrHistogram has.
+    /// The head asks for counters that no HdrHistogram has.
     case impossibleLayout
     case normalized
-    /// A counter beyond the head's highest value, or a sum that no run has.
+    /// The histogram has a counter beyond the head's highest value, or a sum that no run has.
     case countsOutOfRange
-    /// What it grows to when it is unpacked; no layout needs as much.
+    /// The unpacked size is over this limit, which is more than any layout needs.
     case tooLarge(limit: Int)
 
     package var description: String {

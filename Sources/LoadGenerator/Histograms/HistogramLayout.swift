@@ -1,4 +1,4 @@
-/// Where a value's counter lies in an HdrHistogram, for any lowest value and precision.
+/// The places of values' counters in an HdrHistogram, for any lowest value and precision.
 ///
 /// Buckets double in width; each but the first has only the upper half of its sub-buckets, as the lower half is the
 /// bucket before it.
@@ -6,15 +6,15 @@ package struct HistogramLayout: Hashable, Sendable {
     let lowest: UInt64
     let highest: UInt64
     let digits: Int
-    /// A counter of the first bucket holds 2 to this power values.
+    /// The width of a counter in the first bucket is 2 to this power values.
     let unitMagnitude: Int
-    /// Half of a bucket's sub-buckets are 2 to this power.
+    /// The number of sub-buckets in half a bucket is 2 to this power.
     package let halfMagnitude: Int
 
-    /// That of ``LatencyHistogram``.
+    /// The layout of ``LatencyHistogram``.
     package static let latency = HistogramLayout(lowest: 1, highest: LatencyHistogram.highest, digits: 3)
 
-    /// nil where HdrHistogram has no such layout.
+    /// Returns nil where HdrHistogram has no such layout.
     init?(checking lowest: UInt64, highest: UInt64, digits: Int) {
         guard (0...5).contains(digits), lowest >= 1, lowest <= highest / 2 else { return nil }
         self.init(lowest: lowest, highest: highest, digits: digits)
@@ -29,7 +29,7 @@ package struct HistogramLayout: Hashable, Sendable {
         halfMagnitude = max(64 - (single - 1).leadingZeroBitCount, 1) - 1
     }
 
-    /// Counters that it takes to reach ``highest``.
+    /// The number of counters that it takes to reach ``highest``.
     package var count: Int { index(of: highest) + 1 }
 
     func index(of value: UInt64) -> Int {
@@ -39,7 +39,7 @@ package struct HistogramLayout: Hashable, Sendable {
         return ((bucket + 1) << halfMagnitude) + sub - (1 << halfMagnitude)
     }
 
-    /// The values that the counter at `index` stands for; it is one of the layout's.
+    /// Returns the values of the counter at `index`, which is one of the layout's.
     func values(at index: Int) -> ClosedRange<UInt64> {
         var bucket = (index >> halfMagnitude) - 1
         var sub = index & ((1 << halfMagnitude) - 1) + (1 << halfMagnitude)

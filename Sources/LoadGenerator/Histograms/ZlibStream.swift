@@ -1,11 +1,11 @@
 internal import CZlib
 
-/// A whole zlib stream (RFC 1950) at once, from memory to memory. The only file here that touches zlib's pointers.
+/// A whole zlib stream (RFC 1950), packed or unpacked in one call. Only this file here uses zlib's pointers.
 enum ZlibStream {
     static func compress(_ bytes: [UInt8]) -> [UInt8] {
         var size = uLongf(compressBound(uLong(bytes.count)))
         var out = [UInt8](repeating: 0, count: Int(size))
-        // It fails for want of memory or room alone, and the bound is the room.
+        // It only fails for want of memory or room, and the bound is the room.
         let status = unsafe out.withUnsafeMutableBufferPointer { out in
             unsafe bytes.withUnsafeBufferPointer { bytes in
                 unsafe CZlib.compress2(out.baseAddress, &size, bytes.baseAddress, uLong(bytes.count), 6)
@@ -14,7 +14,7 @@ enum ZlibStream {
         return status == Z_OK ? Array(out.prefix(Int(size))) : []
     }
 
-    /// - Parameter limit: what the stream may grow to: a small one can hold a thousand times its size.
+    /// - Parameter limit: The largest size of the content: a small stream can hold a thousand times its size.
     static func decompress(_ bytes: some Collection<UInt8>, limit: Int) throws(HistogramError) -> [UInt8] {
         var input = Array(bytes)
         var out = [UInt8](repeating: 0, count: limit)

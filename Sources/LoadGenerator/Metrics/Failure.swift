@@ -4,9 +4,13 @@ package enum Phase: String, Hashable, Sendable, CaseIterable {
     /// The TLS handshake with the server, or with an https proxy.
     case tls
     case write
-    /// From the last byte sent to the first byte of the answer.
+    /// The time from the last byte sent to the first byte of the answer.
     case firstByte = "first-byte"
     case head, body
+    /// The opening handshake of a WebSocket.
+    case upgrade
+    /// On a WebSocket, from a message sent to the one that answers it.
+    case message
     /// A whole response that was not the one wanted.
     case check
 }
@@ -21,7 +25,7 @@ package enum FailureClass: String, Hashable, Sendable, CaseIterable {
     case timeout
     /// RST, or a write after the peer's FIN.
     case reset
-    /// FIN before any byte of the answer, in its head, in its body.
+    /// The peer sent FIN before any byte of the answer, in its head, or in its body.
     case closedBeforeAnswer = "closed-before-answer"
     case closedInHead = "closed-in-head"
     case closedInBody = "closed-in-body"
@@ -37,17 +41,21 @@ package enum FailureClass: String, Hashable, Sendable, CaseIterable {
     case proxyAuthentication = "proxy-authentication"
     /// The parser's reason is the failure's detail.
     case malformed
-    /// Bytes that belong to no answer came behind a whole one: its length was wrong, or the server spoke unasked.
+    /// Bytes that belong to no answer followed a whole one: its length was wrong, or the server sent them unasked.
     case surplus
-    /// What was expected and is not so is the failure's detail.
+    /// The failure's detail is what differs from the expectation.
     case unexpected
     case redirectLimit = "redirect-limit"
+    /// The server answered a WebSocket's handshake otherwise; the status is the failure's detail.
+    case upgradeRefused = "upgrade-refused"
+    /// The server closed a WebSocket in place of an answer; the close code is the failure's detail.
+    case closeFrame = "close-frame"
     /// The answer was stopped at a limit of ours: head size, count of 1xx.
     case limit
     case other
 }
 
-/// What failures are counted by.
+/// The key that failures are counted by.
 package struct Failure: Hashable, Sendable {
     package let phase: Phase
     package let kind: FailureClass
@@ -61,7 +69,7 @@ package struct Failure: Hashable, Sendable {
     }
 }
 
-/// Failures by kind: how many, when first and last, and what the first of them looked like.
+/// Failures by kind: how many, when first and last, and an example of the first.
 package struct FailureLog: Sendable {
     package struct Record: Sendable, Equatable {
         package var count: UInt64
@@ -71,7 +79,7 @@ package struct FailureLog: Sendable {
         package var example: String
     }
 
-    /// 9 phases by 22 classes, and more than half as many reasons; a hostile server finds no more than this.
+    /// Eleven phases by 24 classes, of which most pairs cannot be, and as many reasons; no server finds more.
     package static let limit = 256
 
     package private(set) var records: [Failure: Record] = [:]
@@ -108,7 +116,7 @@ package struct FailureLog: Sendable {
         }
     }
 
-    /// Most frequent first; ties in the order of phase, class and error number, so that reports compare.
+    /// The records, the most frequent first; ties by phase, class and error number, so that reports compare.
     package var sorted: [(failure: Failure, record: Record)] {
         records.map { (failure: $0.key, record: $0.value) }.sorted { left, right in
             guard left.record.count == right.record.count else { return left.record.count > right.record.count }
@@ -122,7 +130,7 @@ package struct FailureLog: Sendable {
         records.reduce(0) { matches($1.key) ? $0 &+ $1.value.count : $0 }
     }
 
-    /// Once the table is full, kinds not yet in it share one row a phase.
+    /// Returns the row of a failure. When the table is full, kinds that it does not have share one row a phase.
     private func slot(for failure: Failure) -> Failure {
         guard records.count >= Self.limit, records[failure] == nil else { return failure }
         return Failure(failure.phase, .other, detail: "kinds beyond \(Self.limit)")

@@ -11,19 +11,19 @@ package struct HandshakeLog: Sendable, Equatable {
 
     package private(set) var full: UInt64 = 0
     package private(set) var resumed: UInt64 = 0
-    /// As many as OpenSSL knows cipher suites at most.
+    /// The count of each agreement. OpenSSL's number of cipher suites bounds it.
     private(set) var agreements: [Agreement: UInt64] = [:]
 
     init() {}
 
-    /// What another process has counted.
+    /// Takes the counts of another process.
     init(full: UInt64, resumed: UInt64, agreements: [Agreement: UInt64]) {
         (self.full, self.resumed, self.agreements) = (full, resumed, agreements)
     }
 
     package var count: UInt64 { full &+ resumed }
 
-    /// nil without any handshake.
+    /// The share of handshakes that resumed a session. Nil without any handshake.
     package var resumedShare: Double? { count == 0 ? nil : Double(resumed) / Double(count) }
 
     package mutating func add(_ info: TLSInfo) {
@@ -37,7 +37,7 @@ package struct HandshakeLog: Sendable, Equatable {
         agreements.merge(other.agreements) { $0 &+ $1 }
     }
 
-    /// Most frequent first; ties by version and name, so that reports compare.
+    /// The agreements, the most frequent first. Ties are ordered by version and name, so that reports compare.
     package var sorted: [(agreement: Agreement, count: UInt64)] {
         agreements.map { (agreement: $0.key, count: $0.value) }.sorted { left, right in
             guard left.count == right.count else { return left.count > right.count }

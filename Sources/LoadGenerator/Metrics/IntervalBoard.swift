@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// What a worker counted between two moments, handed over as it stands.
+/// What a worker counted between two moments, handed over without a copy.
 package struct IntervalPart: Sendable {
     package let worker: Int
     package let isWarmUp: Bool
@@ -28,17 +28,17 @@ package final class IntervalBoard: Sendable {
         var spares: [Metrics]
     }
 
-    /// Nanoseconds.
+    /// The length of an interval in nanoseconds.
     package let length: UInt64
     private let workers: Int
     private let state: Mutex<State>
 
-    /// Parts a worker that nobody has fetched; beyond it the interval gets longer instead. A part is 2 MB.
+    /// The most parts of a worker that wait to be fetched. Beyond it the interval gets longer instead. A part is 2 MB.
     private static let backlog = 8
 
     private let shape: MetricsShape
 
-    /// - Parameter shape: what recorders count besides.
+    /// - Parameter shape: The additional counts of the recorders.
     package init(length: UInt64, workers: Int, shape: MetricsShape = MetricsShape()) {
         (self.length, self.workers, self.shape) = (max(length, 1), workers, shape)
         state = Mutex(State(spares: []))
@@ -47,7 +47,7 @@ package final class IntervalBoard: Sendable {
 
     func makeSpare() -> Metrics { shape.make() }
 
-    /// Empty metrics to go on with; nil while whoever fetches parts is behind.
+    /// Takes empty metrics to continue with. Returns nil while the thread that fetches parts is behind.
     func takeSpare() -> Metrics? {
         state.withLock { state in
             if let spare = state.spares.popLast() { return spare }
@@ -57,7 +57,7 @@ package final class IntervalBoard: Sendable {
 
     package func put(_ part: IntervalPart) { state.withLock { $0.parts.append(part) } }
 
-    /// All parts so far, the oldest of a worker first; leaves as many empty recorders behind.
+    /// Takes all parts so far, the oldest of a worker first, and leaves as many empty recorders behind.
     package func fetch() -> [IntervalPart] {
         let parts = state.withLock { state in
             defer { state.parts = [] }

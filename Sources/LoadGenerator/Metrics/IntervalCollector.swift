@@ -3,7 +3,7 @@ package struct Interval: Sendable {
     /// Nanoseconds after the start of the measured part.
     package var start: UInt64
     package var end: UInt64
-    /// What came to its end in it. `inFlight` is by how much that grew, modulo 2⁶⁴.
+    /// The counts of what ended in the interval. `inFlight` is the growth of that number, modulo 2⁶⁴.
     package var metrics: Metrics
 
     package var length: UInt64 { end - start }
@@ -15,11 +15,11 @@ package struct Interval: Sendable {
 /// of all.
 package struct IntervalCollector {
     private let board: IntervalBoard
-    /// What each worker has handed over, as if it had counted on.
+    /// What each worker has handed over, as one sum.
     private var totals: [Metrics]
     /// Workers whose counts are those of the measured part.
     private var isMeasuring: [Bool]
-    /// The first interval each worker may still hand something over for.
+    /// The first interval that each worker may still hand over a part of.
     private var reached: [UInt64]
     private var open: [UInt64: (end: UInt64, metrics: Metrics)] = [:]
     private var lastEnd: UInt64 = 0
@@ -32,7 +32,7 @@ package struct IntervalCollector {
         reached = [UInt64](repeating: 0, count: workers)
     }
 
-    /// The intervals that have become complete, in order.
+    /// Returns the intervals that have become complete, in order.
     package mutating func collect() -> [Interval] {
         for part in board.fetch() {
             if part.isWarmUp {
@@ -50,7 +50,7 @@ package struct IntervalCollector {
         return emit(before: reached.min() ?? 0)
     }
 
-    /// The run is over: the workers' rests make the last interval, and their results become what they counted in all.
+    /// Ends the run: the workers' rests make the last interval, and their results become what they counted in all.
     package mutating func finish(_ results: inout [WorkerResult], measured: UInt64) -> [Interval] {
         var intervals = collect()
         for index in results.indices {

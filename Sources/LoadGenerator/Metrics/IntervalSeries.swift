@@ -12,6 +12,10 @@ package struct IntervalSeries: Sendable {
         package var connectionsFailed: UInt64
         package var sentAgain: UInt64
         package var bytesIn: UInt64
+        /// By the schedule; nil without one.
+        package var due: UInt64?
+        /// Responses by status code, those that came.
+        package var statuses: [(code: Int, count: UInt64)]
         /// Encoded: a few kilobytes instead of the 270 of an open one.
         fileprivate var latency: [UInt8]
 
@@ -20,9 +24,9 @@ package struct IntervalSeries: Sendable {
         /// Completed requests or opened connections.
         package var perSecond: Double { end > start ? Double(completed) * 1e9 / Double(end - start) : 0 }
 
-        /// Of the times that the run is about.
+        /// The histogram of the times that the run is about.
         package var times: LatencyHistogram {
-            // What was encoded here can be decoded.
+            // The bytes were encoded here, so they can be decoded.
             (try? HistogramCodec.decode(latency)) ?? LatencyHistogram()
         }
 
@@ -31,11 +35,11 @@ package struct IntervalSeries: Sendable {
         }
     }
 
-    /// Points kept, of some 5 KB each; more than any page is wide.
+    /// The most points that are kept, of some 5 KB each. It is more than any page is wide.
     package static let limit = 1_200
 
     package private(set) var points: [Point] = []
-    /// How many intervals a whole point holds.
+    /// The number of intervals in a whole point.
     private var factor = 1
     private var inLast = 0
 
@@ -53,6 +57,8 @@ package struct IntervalSeries: Sendable {
             connectionsFailed: metrics.connectionsFailed,
             sentAgain: metrics.sentAgain,
             bytesIn: metrics.wireBytesIn,
+            due: metrics.schedule?.due,
+            statuses: metrics.statuses.indices.filter { metrics.statuses[$0] > 0 }.map { ($0, metrics.statuses[$0]) },
             latency: HistogramCodec.encode(metrics.headline(work))
         )
         if inLast > 0, inLast < factor, let last = points.popLast() {
@@ -66,7 +72,7 @@ package struct IntervalSeries: Sendable {
         points = stride(from: 0, to: points.count, by: 2).map { index in
             index + 1 < points.count ? Self.merged(points[index], points[index + 1]) : points[index]
         }
-        // The limit is even, so the last point has found no partner and holds what it held.
+        // The limit is even, so the last point has no partner and keeps its intervals.
         factor *= 2
     }
 
@@ -80,6 +86,10 @@ package struct IntervalSeries: Sendable {
         sum.connectionsFailed &+= second.connectionsFailed
         sum.sentAgain &+= second.sentAgain
         sum.bytesIn &+= second.bytesIn
+        sum.due = first.due.map { $0 &+ (second.due ?? 0) } ?? second.due
+        let both = [first.statuses, second.statuses].joined()
+        let counts = Dictionary(both.map { ($0.code, $0.count) }) { $0 &+ $1 }
+        sum.statuses = counts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
         if var latency = try? HistogramCodec.decode(first.latency),
             let other = try? HistogramCodec.decode(second.latency)
         {

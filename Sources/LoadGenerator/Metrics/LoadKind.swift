@@ -1,6 +1,6 @@
-/// What is done with connections.
+/// The load on connections.
 package enum LoadKind: String, Hashable, Sendable {
     case requests
-    /// Each is opened, TLS included, and closed again.
+    /// Each connection is opened, TLS included, and closed again.
     case handshakes
 }

@@ -1,4 +1,4 @@
-/// Everything that is counted in a run; what one worker counted, or several together.
+/// All counts of a run: those of one worker, or of several together.
 ///
 /// At any moment `sent = completed + failed + inFlight`: see ``isBalanced``.
 package struct Metrics: Sendable {
@@ -28,22 +28,22 @@ package struct Metrics: Sendable {
     /// the measured part.
     package var connectionsOpened: UInt64 = 0
     package var connectionsFailed: UInt64 = 0
-    /// Where connections are all there is: those being opened or closed when the run stopped.
+    /// Where connections are all there is: those that were being opened or closed when the run stopped.
     package var connectionsUnfinished: UInt64 = 0
-    /// At rest, and closed because bytes came that no request had asked for.
+    /// Connections at rest that were closed because bytes came that no request had asked for.
     package var connectionsStray: UInt64 = 0
-    /// Of the connections opened.
+    /// The handshakes of the connections opened.
     package var handshakes = HandshakeLog()
 
-    /// From the first byte sent to the last byte received: 2xx and 3xx, other statuses, failures.
+    /// The time from the first byte sent to the last byte received: 2xx and 3xx, other statuses, failures.
     package var success = LatencyHistogram()
     package var httpError = LatencyHistogram()
     package var failure = LatencyHistogram()
-    /// From `connect` to the socket being connected; of the same connections as the counts above.
+    /// The time from `connect` to the socket being connected, of the same connections as the counts above.
     package var connect = LatencyHistogram()
-    /// From the first byte of the TLS handshake with the server to its end.
+    /// The time from the first byte of the TLS handshake with the server to its end.
     package var tls = LatencyHistogram()
-    /// From the first byte sent to the first byte received, for completed requests.
+    /// The time from the first byte sent to the first byte received, for completed requests.
     package var firstByte = LatencyHistogram()
     /// Completed requests a second, one value a worker for each tenth of a second: wrk's `Req/Sec`.
     package var rates = LatencyHistogram()
@@ -52,25 +52,27 @@ package struct Metrics: Sendable {
 
     /// Redirections that were followed; each response on the way is in ``completed``.
     package var redirects: UInt64 = 0
-    /// Answers to requests that followed another of their visit: none of them came due by itself.
+    /// Answers to requests that followed another of their visit: none of these was due by itself.
     package var followUps: UInt64 = 0
-    /// Answered after the measured part, while the run drained: counted everywhere, and in no rate.
+    /// Answers after the measured part, while the run drained: they are in every count, and in no rate.
     package var drained: UInt64 = 0
     /// The part of ``drained`` that was a success.
     package var drainedSuccesses: UInt64 = 0
 
-    /// By the name of the request; the names are ``RunPlan/requestNames``.
+    /// The counts of each name. The names are ``RunPlan/requestNames``.
     package var names: [NamedMetrics] = []
 
-    /// What only a run of streams has.
+    /// The counts of a run of streams. Nil in other runs.
     package var stream: StreamMetrics?
+    /// What only a run of WebSockets has.
+    package var webSocket: WebSocketMetrics?
 
-    /// What only a run with a schedule has.
+    /// The counts of a run with a schedule. Nil in other runs.
     package var schedule: ScheduleMetrics?
 
     package init() {}
 
-    /// The counts add up.
+    /// Whether the counts add up.
     package var isBalanced: Bool { sent == completed &+ failed &+ inFlight }
 
     /// Responses with a 2xx or 3xx status, which are the headline rate: an error can be fast.
@@ -78,7 +80,7 @@ package struct Metrics: Sendable {
     /// Responses with any other final status.
     package var httpErrors: UInt64 { httpError.count }
 
-    /// What a run is made of, and came to its end.
+    /// Returns how many of the things that a run is made of came to their end.
     package func done(_ work: LoadKind) -> UInt64 {
         switch work {
         case .requests: completed
@@ -86,7 +88,7 @@ package struct Metrics: Sendable {
         }
     }
 
-    /// Whatever went wrong: failed requests, failed connects, and responses other than 2xx and 3xx.
+    /// Everything that went wrong: failed requests, failed connects, and responses other than 2xx and 3xx.
     package var errors: UInt64 { failed &+ connectionsFailed &+ httpErrors }
 
     /// Of the requests that came due in the measured part, the share of those answered in it, whatever their status:
@@ -96,7 +98,7 @@ package struct Metrics: Sendable {
         return (Double(completed) - Double(drained) - Double(redirects) - Double(followUps)) / Double(due)
     }
 
-    /// The times that a run of this kind is about: from the instant a request was due, where it had one.
+    /// Returns the times that a run of this kind is about: from the instant a request was due, where it had one.
     package func headline(_ work: LoadKind) -> LatencyHistogram {
         switch work {
         case .requests: schedule?.corrected ?? success
@@ -147,14 +149,23 @@ package struct Metrics: Sendable {
             sum.merge(theirs)
             stream = sum
         }
+        if let theirs = other.webSocket {
+            var sum = webSocket ?? WebSocketMetrics()
+            sum.merge(theirs)
+            webSocket = sum
+        }
         if let theirs = other.schedule { schedule = schedule.map { $0.merged(with: theirs) } ?? theirs }
     }
 
     /// What of a warm-up's counts belongs to the measured part: its connections, with what kept others from coming
     /// about, and the requests under way, carried over as sent. Where connections are what is measured, nothing.
     func afterWarmUp(_ work: LoadKind) -> Metrics {
-        var fresh = MetricsShape(isScheduled: schedule != nil, isStream: stream != nil, names: names.count)
-            .make()
+        var fresh = MetricsShape(
+            isScheduled: schedule != nil,
+            isStream: stream != nil,
+            isWebSocket: webSocket != nil,
+            names: names.count
+        ).make()
         switch work {
         case .handshakes: return fresh
         case .requests: break
@@ -163,6 +174,7 @@ package struct Metrics: Sendable {
         fresh.connectionsOpened = connectionsOpened
         fresh.connectionsFailed = connectionsFailed
         (fresh.connect, fresh.tls, fresh.handshakes) = (connect, tls, handshakes)
+        if let open = webSocket?.open { fresh.webSocket?.open = open }
         for (failure, record) in failures.records where failure.isConnectFailure {
             fresh.failures.add(failure, count: record.count, at: record.first, example: record.example)
         }

@@ -1,7 +1,7 @@
 internal import TLS
 package import TextCoding
 
-/// What was counted, as JSON and back, counter for counter: how a process tells another.
+/// The counts as JSON and back, counter for counter: the form in which one process sends them to another.
 package enum MetricsCodec {
     private typealias Counts = [(String, any WritableKeyPath<Metrics, UInt64> & Sendable)]
     private typealias Times = [(String, any WritableKeyPath<Metrics, LatencyHistogram> & Sendable)]
@@ -36,9 +36,17 @@ package enum MetricsCodec {
         ("first", \.first), ("corrected", \.correctedFirst), ("gaps", \.gaps),
     ]
 
+    private static let socketCounts: [(String, any WritableKeyPath<WebSocketMetrics, UInt64> & Sendable)] = [
+        ("opened", \.opened), ("dropped", \.dropped), ("pushed", \.pushed),
+    ]
+
+    private static let socketTimes: [(String, any WritableKeyPath<WebSocketMetrics, LatencyHistogram> & Sendable)] = [
+        ("open", \.open)
+    ]
+
     // MARK: Writing
 
-    /// What is nothing is left out.
+    /// Encodes the counts. It leaves out those that are zero or empty.
     package static func encode(_ metrics: Metrics) -> JSONTree {
         var members = encode(metrics, counts, times)
         let statuses = metrics.statuses.indices.filter { metrics.statuses[$0] > 0 }
@@ -48,6 +56,9 @@ package enum MetricsCodec {
         members.append(("names", .array(metrics.names.map(encode))))
         if let stream = metrics.stream {
             members.append(("stream", .object(encode(stream, streamCounts, streamTimes))))
+        }
+        if let sockets = metrics.webSocket {
+            members.append(("websocket", .object(encode(sockets, socketCounts, socketTimes))))
         }
         if let schedule = metrics.schedule {
             members.append(("schedule", .object(encode(schedule, scheduleCounts, scheduleTimes))))
@@ -101,7 +112,7 @@ package enum MetricsCodec {
 
     // MARK: Reading
 
-    /// nil: these are no counts.
+    /// Decodes counts. Returns nil for a value that is none.
     package static func decode(_ tree: JSONTree) -> Metrics? {
         var metrics = Metrics()
         guard case .object = tree, decode(tree, &metrics, counts, times) else { return nil }
@@ -130,6 +141,11 @@ package enum MetricsCodec {
             guard decode(tree, &stream, streamCounts, streamTimes) else { return nil }
             metrics.stream = stream
         }
+        if let tree = tree["websocket"] {
+            var sockets = WebSocketMetrics()
+            guard decode(tree, &sockets, socketCounts, socketTimes) else { return nil }
+            metrics.webSocket = sockets
+        }
         if let tree = tree["schedule"] {
             var schedule = ScheduleMetrics()
             guard decode(tree, &schedule, scheduleCounts, scheduleTimes) else { return nil }
@@ -152,7 +168,7 @@ package enum MetricsCodec {
         return true
     }
 
-    /// An empty one for nothing; nil for what is none.
+    /// Returns an empty histogram for an absent value, and nil for a value that is none.
     private static func histogram(_ tree: JSONTree?) -> LatencyHistogram? {
         guard let tree, tree != .null else { return LatencyHistogram() }
         guard let text = tree["hdr"]?.string, let counters = try? HistogramCodec.decode(text: text),

@@ -1,8 +1,8 @@
 extension Metrics {
-    /// One of the histograms, by the tag it has in logs and reports.
+    /// One of the histograms, with its tag in logs and reports.
     package struct Series: Sendable {
         package var tag: String
-        /// What the run is about.
+        /// Whether the run is about it.
         package var isMain = false
         package var histogram: LatencyHistogram
 
@@ -11,7 +11,7 @@ extension Metrics {
         }
     }
 
-    /// All histograms of times, those that the run is about first.
+    /// Returns all histograms of times, those that the run is about first.
     package func series(_ work: LoadKind) -> [Series] {
         let corrected = schedule.map { [Series(tag: "corrected", isMain: true, histogram: $0.corrected)] } ?? []
         let scheduled =
@@ -25,6 +25,7 @@ extension Metrics {
                     Series(tag: "gap", histogram: $0.gaps),
                 ]
             } ?? []
+        let opened = webSocket.map { [Series(tag: "open", histogram: $0.open)] } ?? []
         return corrected + [
             Series(tag: "raw", isMain: work == .requests, histogram: success),
             Series(tag: "http-error", histogram: httpError),
@@ -32,6 +33,6 @@ extension Metrics {
             Series(tag: "ttfb", histogram: firstByte),
             Series(tag: "connect", histogram: connect),
             Series(tag: "tls", isMain: work == .handshakes, histogram: tls),
-        ] + streamed + scheduled
+        ] + streamed + opened + scheduled
     }
 }

@@ -1,4 +1,4 @@
-/// What is counted of the requests of one name.
+/// The counts of the requests of one name.
 package struct NamedMetrics: Sendable {
     /// Whole responses, whatever their status.
     package var completed: UInt64 = 0
@@ -13,7 +13,7 @@ package struct NamedMetrics: Sendable {
 
     package var httpErrors: UInt64 { completed &- succeeded }
     package var errors: UInt64 { failed &+ httpErrors }
-    /// All that could have gone wrong.
+    /// All requests of the name that ended, well or not.
     package var ended: UInt64 { completed &+ failed }
 
     package mutating func merge(_ other: NamedMetrics) {
@@ -24,12 +24,14 @@ package struct NamedMetrics: Sendable {
     }
 }
 
-/// What a worker's recorders have beside the usual counts.
+/// The additional counts of a worker's recorders.
 package struct MetricsShape: Hashable, Sendable {
-    /// They count by a schedule.
+    /// Whether they count by a schedule.
     package var isScheduled = false
-    /// They count events.
+    /// Whether they count events.
     package var isStream = false
+    /// They count WebSockets.
+    package var isWebSocket = false
     /// How many names are told apart.
     package var names = 0
 
@@ -37,6 +39,7 @@ package struct MetricsShape: Hashable, Sendable {
         var metrics = Metrics()
         if isScheduled { metrics.schedule = ScheduleMetrics() }
         if isStream { metrics.stream = StreamMetrics() }
+        if isWebSocket { metrics.webSocket = WebSocketMetrics() }
         metrics.names = (0..<names).map { _ in NamedMetrics() }
         return metrics
     }

@@ -1,31 +1,31 @@
 internal import Synchronization
 
-/// One request, as the log of single requests has it. Nanoseconds.
+/// One request in the log of single requests. All times are in nanoseconds.
 package struct RequestRecord: Sendable {
-    /// After the start of the run: when the schedule wanted it.
+    /// The time when it was due by the schedule, after the start of the run.
     package var due: UInt64?
-    /// After the start of the run: when it was sent, or where no connection came about, when it was tried.
+    /// The time when it was sent, after the start of the run. Without a connection: when it was tried.
     package var start: UInt64
     package var latency: UInt64
     package var firstByte: UInt64?
-    /// 0 without a response.
+    /// The status code. 0 without a response.
     package var status: Int
     package var bytesIn: UInt64 = 0
     package var isNewConnection = true
-    /// A second time: the connection of the first attempt ended before any byte of the answer.
+    /// Whether it was sent a second time: the first connection ended before any byte of the answer.
     package var isSentAgain = false
-    /// Among the names of the run.
+    /// The number of its name among the names of the run.
     package var name: Int?
     package var failure: Failure?
 }
 
-/// A worker's part of the log of single requests: a buffer of its own, handed over when it is full.
+/// A worker's part of the log of single requests. It has a buffer of its own, which it hands over when full.
 final class RequestLog {
     private let board: RequestLogBoard
     private let worker: Int
     private var records: [RequestRecord] = []
 
-    /// A third of a megabyte: a handful of hand-overs a second at full speed.
+    /// The size of the buffer in records. A third of a megabyte: a handful of hand-overs a second at full speed.
     static let chunk = 4_096
 
     init(_ board: RequestLogBoard, worker: Int) {
@@ -62,10 +62,10 @@ package final class RequestLogBoard: Sendable {
     private let state = Mutex(State())
     private let limit: Int
 
-    /// Chunks that wake the writer before its time.
+    /// The number of chunks that wakes the writer early.
     private static let alarm = 4
 
-    /// - Parameter limit: chunks that wait at most; 256 are 80 MB and some ten seconds at full speed.
+    /// - Parameter limit: The most chunks that wait. 256 are 80 MB and some ten seconds at full speed.
     package init(limit: Int = 256) { self.limit = limit }
 
     func put(_ records: [RequestRecord], worker: Int) {
@@ -88,6 +88,6 @@ package final class RequestLogBoard: Sendable {
         }
     }
 
-    /// Records that were not written.
+    /// The number of records that were not written.
     package var lost: UInt64 { state.withLock { $0.lost } }
 }

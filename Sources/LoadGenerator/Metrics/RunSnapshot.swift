@@ -1,4 +1,4 @@
-/// A run so far, all workers together, in the few figures that are shown while it goes on.
+/// The figures of a run so far, all workers together, that are shown while it continues.
 package struct RunSnapshot: Sendable, Equatable {
     package var completed: UInt64 = 0
     /// Failed requests, failed connects, and responses other than 2xx and 3xx.

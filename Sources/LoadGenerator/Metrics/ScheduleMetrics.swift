@@ -1,12 +1,12 @@
-/// What a run with a schedule counts besides: requests by when they were due.
+/// The additional counts of a run with a schedule: requests by when they were due.
 ///
 /// Once the run has ended, every request that came due was sent, or is in ``refused`` or ``unsent``.
 package struct ScheduleMetrics: Sendable {
     /// Requests whose instant came within the measured part.
     package var due: UInt64 = 0
-    /// Of these, those that no connection came free for until the end, drain included.
+    /// Of these, those that got no connection until the end, drain included.
     package var unsent: UInt64 = 0
-    /// Of these, those for which a connection was wanted and none came about.
+    /// Of these, those whose connection could not be opened.
     package var refused: UInt64 = 0
     /// Of these, those that found every connection busy, or none open yet, and had to wait.
     package var delayed: UInt64 = 0
@@ -15,17 +15,17 @@ package struct ScheduleMetrics: Sendable {
     /// time was lost. Successes; and with the time they had waited so far, which is too little, requests that ran into
     /// the timeout, were in flight at the end or unsent. Without those the slowest would be left out.
     package var corrected = LatencyHistogram()
-    /// The same without ``lag``: what the figures would have been had volley been on time.
+    /// The same without ``lag``: the figures if volley had been on time.
     package var unlagged = LatencyHistogram()
     /// From the instant a request was due to the instant volley took notice: its own lateness, whatever the connections
     /// did.
     package var lag = LatencyHistogram()
-    /// From the instant a request was due to its first byte's being sent: lag, the wait for a connection, a connect.
+    /// The time from a request's instant to its first byte sent: lag, the wait for a connection, a connect.
     package var wait = LatencyHistogram()
 
-    /// Of ``due``, those whose first byte was sent: each has its place in ``wait``.
+    /// Of ``due``, those whose first byte was sent. Each is in ``wait``.
     package var sent: UInt64 { wait.count }
-    /// Whatever came due was sent, refused or never tried; once the run has ended.
+    /// Whether every request that came due was sent, refused or never tried. True once the run has ended.
     package var isBalanced: Bool { due == sent &+ refused &+ unsent }
 
     package func merged(with other: ScheduleMetrics) -> ScheduleMetrics {

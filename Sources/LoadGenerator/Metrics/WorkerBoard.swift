@@ -1,14 +1,14 @@
 package import Reactor
 internal import Synchronization
 
-/// What one worker brings home.
+/// The result of one worker.
 package struct WorkerResult: Sendable {
     package var metrics: Metrics
     package var connections: Int
-    /// The measured part.
+    /// The bounds of the measured part.
     package var start: Instant
     package var end: Instant
-    /// The thread's, in the measured part.
+    /// The thread's processor time in the measured part.
     package var core: CoreTime
 
     package init(metrics: Metrics, connections: Int, start: Instant, end: Instant, core: CoreTime) {
@@ -17,16 +17,16 @@ package struct WorkerResult: Sendable {
     }
 }
 
-/// Where the workers, each on its thread, meet the main thread. The lock guards `results`.
+/// The exchange between the workers, each on its thread, and the main thread. The lock guards `results`.
 package final class WorkerBoard: Sendable {
-    /// nil: nobody looks before the end.
+    /// The board of intervals. Nil if they are only read at the end.
     package let intervals: IntervalBoard?
-    /// nil: no log of single requests was asked for.
+    /// The log of single requests. Nil if none was asked for.
     package let log: RequestLogBoard?
     private let results: Mutex<[WorkerResult?]>
     private let allDone: @Sendable () -> Void
 
-    /// `allDone` is called once, on the thread of the worker that is last.
+    /// Makes a board. It calls `allDone` once, on the thread of the worker that is last.
     package init(
         workers: Int,
         intervals: IntervalBoard? = nil,
@@ -46,7 +46,7 @@ package final class WorkerBoard: Sendable {
         if isLast { allDone() }
     }
 
-    /// A worker that will bring nothing home; what it has is as it was.
+    /// Notes a worker that will deliver no result. A result that it has already delivered stays.
     package func lost(_ index: Int) {
         guard results.withLock({ $0[index] == nil }) else { return }
         let never = Instant(nanoseconds: 0)
@@ -57,7 +57,7 @@ package final class WorkerBoard: Sendable {
         )
     }
 
-    /// All results, in the order of the threads; nil as long as one is missing.
+    /// All results, in the order of the threads. Nil as long as one is missing.
     package var finished: [WorkerResult]? {
         results.withLock { results in
             let all = results.compactMap { $0 }

@@ -14,9 +14,9 @@ import TLS
         var completed: UInt64
     }
 
-    /// `start` is the instant that failure times and rates count from, in nanoseconds of the monotonic clock.
+    /// Makes the counters. `start` is when failure times and rates begin, in nanoseconds of the monotonic clock.
     ///
-    /// - Parameter shape: what is counted besides.
+    /// - Parameter shape: The additional counts.
     init(start: UInt64, shape: MetricsShape = MetricsShape()) {
         unsafe metrics = .allocate(capacity: 1)
         unsafe metrics.initialize(to: shape.make())
@@ -30,7 +30,7 @@ import TLS
         unsafe rate.deallocate()
     }
 
-    /// Hands over what was counted so far, and goes on with `fresh`, which is empty.
+    /// Hands over the counts so far, and continues with `fresh`, which is empty.
     func exchange(for fresh: consuming Metrics) -> Metrics {
         let counted = unsafe metrics.move()
         unsafe metrics.initialize(to: fresh)
@@ -44,7 +44,7 @@ import TLS
     var completed: UInt64 { unsafe metrics.pointee.completed }
     var failed: UInt64 { unsafe metrics.pointee.failed }
 
-    /// `requests` began: the first byte of each is with the socket.
+    /// Counts `requests` that began: the socket has the first byte of each.
     func sent(_ requests: UInt64 = 1) {
         unsafe metrics.pointee.sent &+= requests
         unsafe metrics.pointee.inFlight &+= requests
@@ -59,13 +59,13 @@ import TLS
 
     func read(bodyBytes: UInt64) { unsafe metrics.pointee.bodyBytesIn &+= bodyBytes }
 
-    /// A response came to its end. Both times are nanoseconds after the request's first byte was sent.
+    /// Counts a response that ended. Both times are nanoseconds after the request's first byte was sent.
     @inline(__always)
     func completed(status: Int, latency: UInt64, firstByte: UInt64) {
         completed(status: status, latency: latency, firstByte: firstByte, isSuccess: Metrics.isSuccess(status: status))
     }
 
-    /// The same, where what a success is has been said.
+    /// Does the same with the caller's decision of what is a success.
     @inline(__always)
     func completed(status: Int, latency: UInt64, firstByte: UInt64, isSuccess: Bool) {
         unsafe metrics.pointee.completed &+= 1
@@ -88,7 +88,7 @@ import TLS
         unsafe metrics.pointee.failures.add(failure, at: time, example: example())
     }
 
-    /// Requests that the end of their pipeline left without an answer: they count as not sent, and go out again.
+    /// Counts requests without an answer at the end of their pipeline: they count as not sent, and are sent again.
     func withdrew(_ requests: UInt64) {
         unsafe metrics.pointee.sent &-= requests
         unsafe metrics.pointee.inFlight &-= requests
@@ -100,58 +100,76 @@ import TLS
         unsafe metrics.pointee.connect.record(nanoseconds)
     }
 
-    /// TLS was agreed on with the server in so many nanoseconds.
+    /// Counts a TLS handshake with the server that took this number of nanoseconds.
     func secured(_ info: TLSInfo, after nanoseconds: UInt64) {
         unsafe metrics.pointee.handshakes.add(info)
         unsafe metrics.pointee.tls.record(nanoseconds)
     }
 
-    /// Connections were being opened or closed when the run stopped.
+    /// Counts connections that were being opened or closed when the run stopped.
     func unfinished(connections: Int) { unsafe metrics.pointee.connectionsUnfinished &+= UInt64(connections) }
 
-    /// Bytes came on connections at rest.
+    /// Counts connections at rest on which bytes came.
     func strayed(_ connections: UInt64, at time: UInt64, example: @autoclosure () -> String) {
         guard connections > 0 else { return }
         unsafe metrics.pointee.connectionsStray &+= connections
         unsafe metrics.pointee.failures.add(Failure(.body, .surplus), count: connections, at: time, example: example())
     }
 
-    /// No connection came about, so no request was sent and none failed.
+    /// Counts a connection that failed to open: no request was sent, and none failed.
     func connectionFailed(_ failure: Failure, at time: UInt64, example: @autoclosure () -> String) {
         unsafe metrics.pointee.connectionsFailed &+= 1
         unsafe metrics.pointee.failures.add(failure, at: time, example: example())
     }
 
-    /// The engine sent a request again, on a fresh connection.
+    /// Counts a request that the engine sent again, on a fresh connection.
     func repeated() { unsafe metrics.pointee.sentAgain &+= 1 }
 
     // MARK: Streams
 
     func events(_ count: UInt64) { unsafe metrics.pointee.stream?.events &+= count }
 
-    /// Between two events of a stream.
+    /// Records the time between two events of a stream.
     func gap(_ gap: UInt64, stall: UInt64) {
         unsafe metrics.pointee.stream?.gaps.record(gap)
         if gap > stall { unsafe metrics.pointee.stream?.stalls &+= 1 }
     }
 
-    /// A stream has had its first event.
+    /// Records a stream's first event.
     ///
-    /// - Parameter corrected: since its request was due; nil for one that was not.
+    /// - Parameter corrected: The time since its request was due. Nil for one that was not.
     func firstEvent(_ latency: UInt64, corrected: UInt64?) {
         unsafe metrics.pointee.stream?.first.record(latency)
         if let corrected { unsafe metrics.pointee.stream?.correctedFirst.record(corrected) }
     }
 
-    /// A stream has had none.
+    /// Counts a stream without an event.
     func silent(corrected: UInt64?) {
         unsafe metrics.pointee.stream?.silent &+= 1
         if let corrected { unsafe metrics.pointee.stream?.correctedFirst.record(corrected) }
     }
 
+    // MARK: WebSockets
+
+    func opened(after nanoseconds: UInt64) {
+        unsafe metrics.pointee.webSocket?.opened &+= 1
+        unsafe metrics.pointee.webSocket?.open.record(nanoseconds)
+    }
+
+    /// A message was answered by another.
+    func answered(after latency: UInt64) {
+        unsafe metrics.pointee.completed &+= 1
+        unsafe metrics.pointee.inFlight &-= 1
+        unsafe metrics.pointee.success.record(latency)
+    }
+
+    func dropped() { unsafe metrics.pointee.webSocket?.dropped &+= 1 }
+
+    func pushed() { unsafe metrics.pointee.webSocket?.pushed &+= 1 }
+
     // MARK: By name
 
-    /// A request of that name was answered.
+    /// Counts an answer to a request of that name.
     func completed(name: Int, isSuccess: Bool) {
         unsafe metrics.pointee.names[name].completed &+= 1
         if isSuccess { unsafe metrics.pointee.names[name].succeeded &+= 1 }
@@ -159,39 +177,39 @@ import TLS
 
     func failed(name: Int) { unsafe metrics.pointee.names[name].failed &+= 1 }
 
-    /// The time that the run is about, of a request of that name.
+    /// Records the time that the run is about, of a request of that name.
     func took(_ latency: UInt64, name: Int) { unsafe metrics.pointee.names[name].latency.record(latency) }
 
     // MARK: By the schedule
 
-    /// A request's instant came, and volley noticed `lag` nanoseconds later.
+    /// Counts a request whose instant came, and which volley noticed `lag` nanoseconds later.
     func due(noticedAfter lag: UInt64) {
         unsafe metrics.pointee.schedule?.due &+= 1
         unsafe metrics.pointee.schedule?.lag.record(lag)
     }
 
-    /// Many at once, about as late as each other.
+    /// Counts many such requests at once, all about as late.
     func due(_ count: UInt64, noticedAfter lag: UInt64) {
         unsafe metrics.pointee.schedule?.due &+= count
         unsafe metrics.pointee.schedule?.lag.record(lag, count: count)
     }
 
-    /// Requests found no connection free.
+    /// Counts requests that found no connection free.
     func delayed(_ count: UInt64) { unsafe metrics.pointee.schedule?.delayed &+= count }
 
-    /// A request was sent `wait` after it was due.
+    /// Records the time between a request's instant and its first byte.
     func waited(_ wait: UInt64) { unsafe metrics.pointee.schedule?.wait.record(wait) }
 
-    /// Since a request was due it took so long, the first `lag` of it because volley had not noticed.
+    /// Records the time since a request was due. Its first part, `lag`, passed before volley noticed the request.
     func corrected(_ latency: UInt64, lag: UInt64) {
         unsafe metrics.pointee.schedule?.corrected.record(latency)
         unsafe metrics.pointee.schedule?.unlagged.record(latency &- min(latency, lag))
     }
 
-    /// A request that was due got no connection.
+    /// Counts a request that was due and got no connection.
     func refused() { unsafe metrics.pointee.schedule?.refused &+= 1 }
 
-    /// Requests that were due `age` ago will not be sent any more.
+    /// Counts requests that were due `age` ago and will not be sent.
     func unsent(_ count: UInt64 = 1, age: UInt64) {
         unsafe metrics.pointee.schedule?.unsent &+= count
         unsafe metrics.pointee.schedule?.corrected.record(age, count: count)
@@ -202,7 +220,7 @@ import TLS
 
     func redirected() { unsafe metrics.pointee.redirects &+= 1 }
 
-    /// A response came after the measured part.
+    /// Counts a response that came after the measured part.
     func drained(isSuccess: Bool) {
         unsafe metrics.pointee.drained &+= 1
         if isSuccess { unsafe metrics.pointee.drainedSuccesses &+= 1 }
@@ -218,10 +236,10 @@ import TLS
         unsafe rate.pointee = RateMark(since: now, completed: metrics.pointee.completed)
     }
 
-    /// The run begins: rates count from here.
+    /// Begins the run: rates count from here.
     func begin(at now: UInt64) { unsafe rate.pointee = RateMark(since: now, completed: 0) }
 
-    /// The warm-up is over: what was counted so far goes, but for what ``Metrics/afterWarmUp(_:)`` keeps.
+    /// Ends the warm-up: the counts so far go, except those that ``Metrics/afterWarmUp(_:)`` keeps.
     func beginMeasurement(at now: UInt64, of work: LoadKind) {
         unsafe metrics.pointee = metrics.pointee.afterWarmUp(work)
         begin(at: now)
@@ -229,11 +247,11 @@ import TLS
 }
 
 extension Failure {
-    /// It kept a connection from coming about, and so has no request.
+    /// Whether the failure prevented a connection, and so has no request.
     var isConnectFailure: Bool {
         switch phase {
-        case .resolve, .connect, .proxy, .tls: true
-        case .write, .firstByte, .head, .body, .check: false
+        case .resolve, .connect, .proxy, .tls, .upgrade: true
+        case .write, .firstByte, .head, .body, .message, .check: false
         }
     }
 }

@@ -1,11 +1,11 @@
 package import HTTPEngine
 
-/// Requests for one host and port connect to another, as with curl's `--connect-to`.
+/// A rule that connects requests for one host and port to another, as with curl's `--connect-to`.
 package struct ConnectToRule: Hashable, Sendable {
-    /// nil: any.
+    /// The host and port of the URL. Nil for any.
     package let host: URLHost?
     package let port: UInt16?
-    /// nil: as in the URL.
+    /// The host and port to connect to. Nil for that of the URL.
     package let newHost: URLHost?
     package let newPort: UInt16?
 
@@ -13,7 +13,7 @@ package struct ConnectToRule: Hashable, Sendable {
         (self.host, self.port, self.newHost, self.newPort) = (host, port, newHost, newPort)
     }
 
-    /// Where a connection for this URL really goes, by the first rule that fits.
+    /// Returns the destination of a connection for this URL, by the first rule that fits.
     package static func destination(of url: TargetURL, by rules: [ConnectToRule]) -> (URLHost, UInt16) {
         guard let rule = rules.first(where: { $0.fits(url) }) else { return (url.host, url.port) }
         return (rule.newHost ?? url.host, rule.newPort ?? url.port)

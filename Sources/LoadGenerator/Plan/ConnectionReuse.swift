@@ -1,8 +1,8 @@
-/// How a connection ends after each response, or when it is open and nothing is requested.
+/// The end of a connection after each response or, if nothing is requested, when it is open.
 package enum ConnectionReuse: String, Hashable, Sendable {
     case keepAlive = "keep-alive"
-    /// A new connection each request, which volley ends by FIN: the TIME_WAIT is on this side.
+    /// Each request has a new connection, which volley ends by FIN: the TIME_WAIT is on this side.
     case fin
-    /// The same, ended by RST: no TIME_WAIT at all.
+    /// Each request has a new connection, which volley ends by RST: there is no TIME_WAIT.
     case rst
 }

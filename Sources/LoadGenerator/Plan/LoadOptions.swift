@@ -1,7 +1,7 @@
 package import HTTPEngine
 package import Reactor
 
-/// A run as it is wanted: every value checked, nothing started, nothing looked up. The defaults are wrk's.
+/// The settings of a run: every value is checked, nothing is started or looked up. The defaults are wrk's.
 package struct LoadOptions: Sendable {
     package enum Target: Hashable, Sendable {
         /// No URL: volley starts the embedded server and tests that.
@@ -16,40 +16,40 @@ package struct LoadOptions: Sendable {
     package var request: RequestDescription
     package var connections: Int
     package var threads: Int
-    /// Nanoseconds; nil when only a count ends the run.
+    /// The duration in nanoseconds. Nil when only a count ends the run.
     package var duration: UInt64?
     package var requests: UInt64?
     package var timeout: UInt64
     package var limits = ConnectionLimits()
     package var warmup: UInt64
     package var pipeline: Int
-    /// New connections a second, all threads together; nil: as fast as the server's queue takes them.
+    /// New connections a second, all threads together. Nil for as fast as the server's queue takes them.
     package var connectRate: UInt64?
     package var reuse: ConnectionReuse
-    /// A request whose kept connection ends before any byte of its answer is sent once more instead of failing.
+    /// Whether a request is sent again, instead of failing, if its kept connection ends before any byte of the answer.
     package var retries = false
-    /// With port 0.
+    /// The addresses that connections are opened from, with port 0.
     package var sources: [SocketAddress]
     package var unixSocket: UnixName?
     package var connectTo: [ConnectToRule]
-    /// Names are looked up in this family alone; nil: in both.
+    /// The only family in which names are looked up. Nil for both.
     package var family: IPAddress.Family?
     package var showsDistribution: Bool
     /// The part of a run that several processes make together; ``connections`` and ``requests`` are this part's.
     package var shard: Shard
     /// Conditions under which the run has failed.
     package var thresholds: [Threshold] = []
-    /// The run is one of a search's.
+    /// The goal of the search that the run is part of.
     package var search: SearchTarget?
-    /// Others decide how many connections are busy.
+    /// Whether the number of busy connections is set from outside.
     package var isSwarm = false
-    /// What notes and messages call settings.
+    /// The names of settings in notes and messages.
     package var names = SettingNames.properties
-    /// Open loop: when requests are due; nil: each connection sends its next as soon as it has an answer.
+    /// Open loop: when requests are due. Nil if each connection sends its next as soon as it has an answer.
     package var profile: LoadProfile?
     /// How requests come due by their rate.
     package var arrivals = ArrivalPattern.even
-    /// Closed loop: how many connections are busy at which time; nil: all.
+    /// Closed loop: how many connections are busy at which time. Nil for all.
     package var crowd: CrowdProfile?
     /// Closed loop: how long a connection rests after an answer.
     package var think: Pause?
@@ -59,23 +59,25 @@ package struct LoadOptions: Sendable {
     package var spin: UInt64
     /// How far volley's own lateness may move a percentile by a schedule, in nanoseconds.
     package var maxLag = LoadOptions.tolerableLag
-    /// Of everything random.
+    /// The seed of everything random.
     package var seed: UInt64
-    /// What is requested, in the place of `request`; empty: that, again and again.
+    /// The requests that replace `request`. If empty, that is sent again and again.
     package var inputs: RequestInput
     package var order: RequestOrder
-    /// What virtual users do besides.
+    /// The virtual users' other actions.
     package var users: UserOptions
-    /// What is counted in answers that are streams; nil: they are none.
+    /// What is counted in answers that are streams. Nil if they are none.
     package var stream: StreamOptions?
+    /// What is said on WebSockets, where `request` is their opening handshake; nil: requests are HTTP's.
+    package var webSocket: WebSocketOptions?
     /// What their visits consist of, where `inputs` are the requests of its steps; nil: each request is by itself.
     package var scenarios: Scenarios?
 
-    /// A month: instants are signed 64-bit nanoseconds, and any sum of a few of these fits.
+    /// The longest time, a month: instants are signed 64-bit nanoseconds, and any sum of a few of these fits.
     package static let longest: UInt64 = 31 * 24 * 3_600_000_000_000
-    /// A lateness of the generator's own that moves a percentile no more than this is none.
+    /// The generator's lateness that is ignored, because it moves a percentile no more than this.
     package static let tolerableLag: UInt64 = 1_000_000
-    /// More than any process may hold open; ``Preflight`` knows the real limit of this one.
+    /// More connections than any process may hold open. ``Preflight`` knows the real limit of this one.
     package static let connectionLimit: UInt64 = 1_000_000
     package static let threadLimit: UInt64 = 1_024
     /// A deeper pipeline only measures the server's buffers.

@@ -5,16 +5,16 @@ import TLS
 /// The look at descriptors, ports and queues before anything starts: a run that cannot be held is refused with
 /// the remedy in words, and one that may suffer carries a note.
 package struct Preflight: Hashable, Sendable {
-    /// What the soft limit of descriptors is to be raised to; nil when it suffices.
+    /// The value that the soft limit of descriptors must be raised to. Nil when it suffices.
     var descriptorLimit: UInt64?
     /// Connects under way at once, all threads together: half of the accept queue, because one that overflows
     /// answers a SYN only after a second.
     var connectsInFlight: Int
     package var notes: [String]
 
-    /// Beyond the connections: standard streams, reports, name look-ups.
+    /// The descriptors beside the connections: standard streams, reports, name look-ups.
     static let spareDescriptors: UInt64 = 16
-    /// A loop's own: epoll, eventfd, and a reserve.
+    /// The descriptors of a loop: epoll, eventfd, and a reserve.
     static let descriptorsPerThread: UInt64 = 4
     /// TCP's two maximum segment lifetimes, in Linux a constant.
     static let timeWaitSeconds: UInt64 = 60
@@ -57,7 +57,7 @@ package struct Preflight: Hashable, Sendable {
         }
     }
 
-    /// With the embedded server both ends of each connection lie in this process, and so do its threads.
+    /// Returns the limit to raise to. With the embedded server, this process has both ends and its threads.
     private static func descriptors(_ options: LoadOptions, _ limits: SystemLimits) throws(LoadTestError) -> UInt64? {
         let ends: UInt64 = options.target == .embedded ? 2 : 1
         let fixed = spareDescriptors + UInt64(options.threads) * descriptorsPerThread * ends
@@ -100,7 +100,7 @@ package struct Preflight: Hashable, Sendable {
 }
 
 extension LoadOptions {
-    /// As far as the command line tells: a name or address of loopback, a unix socket, the embedded server.
+    /// Whether the destination is this machine by its text: loopback, a unix socket, the embedded server.
     package var targetsThisMachine: Bool {
         switch target {
         case .embedded: return true

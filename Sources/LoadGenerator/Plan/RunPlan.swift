@@ -1,10 +1,10 @@
 package import HTTPEngine
 package import Reactor
 
-/// A run, resolved and shared out: what the workers need, and no more to decide. Times in nanoseconds.
+/// A run, resolved and divided: what the workers need, with nothing left to decide. Times are in nanoseconds.
 package struct RunPlan: Sendable {
     enum Destination: Hashable, Sendable {
-        /// Decided once the embedded server listens.
+        /// The destination is decided once the embedded server listens.
         case embedded
         case tcp(URLHost, port: UInt16)
         case unix(UnixName)
@@ -14,18 +14,18 @@ package struct RunPlan: Sendable {
     package struct Share: Hashable, Sendable {
         package let index: Int
         package let connections: Int
-        /// Requests to send in the measured part, or connections to open; nil: until time is up.
+        /// Requests to send in the measured part, or connections to open. Nil: until time is up.
         package let requests: UInt64?
-        /// Connects under way at once.
+        /// The most connects in progress at once.
         let connectsInFlight: Int
     }
 
-    /// For the reports; the embedded server's is known once it listens.
+    /// The URL for the reports. That of the embedded server is known once it listens.
     package var url: String
     let destination: Destination
-    /// Whom the requests are for; nil for the embedded server.
+    /// The origin that the requests are for. Nil for the embedded server.
     package let origin: Origin?
-    /// The destination is the origin's own host and port.
+    /// Whether the destination is the origin's own host and port.
     let leadsToOrigin: Bool
     package let work: LoadKind
     package let proxy: Proxy?
@@ -33,11 +33,11 @@ package struct RunPlan: Sendable {
     package let request: RequestDescription
     package let connections: Int
     package let shares: [Share]
-    /// The measured part; a warm-up comes before it.
+    /// The length of the measured part. A warm-up comes before it.
     package let duration: UInt64?
     package let requests: UInt64?
     package let warmup: UInt64
-    /// For a connect, and for a request from its first byte to the end of its response.
+    /// The limit of a connect, and of a request from its first byte to the end of its response.
     package let timeout: UInt64
     package let limits: ConnectionLimits
     package let pipeline: Int
@@ -45,45 +45,47 @@ package struct RunPlan: Sendable {
     package let retries: Bool
     /// New connections a second over all threads.
     package let connectRate: UInt64?
-    /// Taken in turn by connection; empty: the kernel chooses.
+    /// The source addresses, which connections use in turn. If empty, the kernel chooses.
     package let sources: [SocketAddress]
     /// Open loop: when the requests of all threads are due, in the measured part.
     package let profile: LoadProfile?
     package let arrivals: ArrivalPattern
     package let crowd: CrowdProfile?
     package let think: Pause?
-    /// After the measured part, for the answers to what was sent, and for what was due and is not sent yet.
+    /// The time after the measured part for the answers to what was sent, and for what was due and is not sent yet.
     package let drain: UInt64
     package let spin: UInt64
     package let maxLag: UInt64
     package let seed: UInt64
-    /// For requests to other places than the run's own.
+    /// The rules for requests to other destinations than the run's own.
     package let connectTo: [ConnectToRule]
     package let family: IPAddress.Family?
     package let inputs: [RequestDraft]
-    /// What requests are told apart by in the figures.
+    /// The names that distinguish requests in the figures.
     package let requestNames: RequestNames
     package let order: RequestOrder
     package let users: UserOptions
     package let scenarios: Scenarios?
     package let stream: StreamOptions?
+    package let webSocket: WebSocketOptions?
     /// The part of a run of several processes that this one is; its connections and requests are shared out already.
     package let shard: Shard
     package let thresholds: [Threshold]
     package let search: SearchTarget?
-    /// Somebody else decides how many connections are busy, while the run goes on.
+    /// Whether the number of busy connections is set from outside, while the run continues.
     package let isSwarm: Bool
-    /// `--latency`: the reports for people spell the distribution out.
+    /// `--latency`: whether the reports for people contain the whole distribution.
     package let showsDistribution: Bool
-    /// What notes call settings.
+    /// The names of settings in notes.
     package let names: SettingNames
-    /// What the reports say besides the figures.
+    /// The reports' text beside the figures.
     package let notes: [String]
 
     /// What the embedded server is asked for: something small and from memory, so that the two ends are measured and
     /// not a route; and for the methods that this does not answer, the route that takes any.
-    package static func embeddedTarget(_ method: String?, hasBody: Bool) -> String {
-        switch method ?? (hasBody ? "POST" : "GET") {
+    package static func embeddedTarget(_ method: String?, hasBody: Bool, isWebSocket: Bool = false) -> String {
+        if isWebSocket { return "/websocket" }
+        return switch method ?? (hasBody ? "POST" : "GET") {
         case "GET", "HEAD": "/bytes/128"
         default: "/anything"
         }
@@ -121,7 +123,7 @@ package struct RunPlan: Sendable {
         (thresholds, search) = (options.thresholds, options.search)
         (connectTo, family) = (options.connectTo, options.family)
         (inputs, order, users) = (options.inputs.drafts, options.order, options.users)
-        (scenarios, stream) = (options.scenarios, options.stream)
+        (scenarios, stream, webSocket) = (options.scenarios, options.stream, options.webSocket)
         requestNames = users.isScripted ? RequestNames(given: users.names) : RequestNames(inputs)
         names = options.names
         showsDistribution = options.showsDistribution
@@ -130,10 +132,10 @@ package struct RunPlan: Sendable {
 
     package var threads: Int { shares.count }
 
-    /// A swarm runs until it is told to stop; its schedules are as long as instants are sure to reach.
+    /// The duration of a swarm, which runs until it is told to stop. Schedules of this length have valid instants.
     package static let swarmDuration: UInt64 = 31 * 86_400 * 1_000_000_000
 
-    /// Names that this machine looks up: of whom it connects to, and the target's if the proxy is to be told its
+    /// Names that this machine looks up: of the host it connects to, and the target's if the proxy is to be told its
     /// address.
     package var hostNames: [String] {
         let target: URLHost? = if case .tcp(let host, _) = destination { host } else { nil }
@@ -146,21 +148,31 @@ package struct RunPlan: Sendable {
         return hosts.compactMap { host in if case .name(let name)? = host { name } else { nil } }
     }
 
-    /// Requests are sent by virtual users, one a connection: what has more to decide than to send the same again.
+    /// Whether virtual users send the requests, one a connection: they decide more than to send the same again.
     var usesVirtualUsers: Bool {
-        work == .requests && (profile != nil || think != nil || !inputs.isEmpty || !users.isPlain || stream != nil)
+        let isPaced = profile != nil || think != nil
+        return work == .requests
+            && (isPaced || !inputs.isEmpty || !users.isPlain || stream != nil || webSocket != nil)
     }
+
+    /// After so many messages a WebSocket is closed; nil: it is kept.
+    var messagesPerSocket: Int? { reuse == .keepAlive ? limits.requests : 1 }
 
     package var metricsShape: MetricsShape {
-        MetricsShape(isScheduled: profile != nil, isStream: stream != nil, names: requestNames.all.count)
+        MetricsShape(
+            isScheduled: profile != nil,
+            isStream: stream != nil,
+            isWebSocket: webSocket != nil,
+            names: requestNames.all.count
+        )
     }
 
-    /// A thread's part of so many connections of all threads and parts.
+    /// Returns a thread's part of this number of connections of all threads and parts.
     package func part(ofCrowd count: UInt64, _ share: Share) -> Int {
         Int(clamping: Shard.part(shard.part(of: count), UInt64(share.index), of: UInt64(threads)))
     }
 
-    /// https.
+    /// Whether the run uses https.
     package var isSecure: Bool { security.target != nil }
 
     /// When a thread's `ordinal`-th connect is due, in nanoseconds after the start. The threads take turns, so
@@ -174,7 +186,7 @@ package struct RunPlan: Sendable {
         return connectRate.dividingFullWidth(product).quotient
     }
 
-    /// The sources of a thread's connections, in the order to use them: all connections of a run together take
+    /// Returns the sources of a thread's connections, in the order of use: all connections of a run together take
     /// turns over all addresses.
     package func sources(for share: Share) -> [SocketAddress] {
         guard !sources.isEmpty else { return [] }
@@ -182,7 +194,7 @@ package struct RunPlan: Sendable {
         return Array(sources[first...] + sources[..<first])
     }
 
-    /// Whole shares, the remainders to the first threads: wrk's `-t3 -c10` opens 9 connections, this 10.
+    /// Divides connections and requests. The remainders go to the first threads: wrk's `-t3 -c10` opens 9, this 10.
     private static func shares(_ options: LoadOptions, connectsInFlight: Int) -> [Share] {
         let threads = options.threads
         return (0..<threads).map { index in

@@ -1,14 +1,14 @@
 package import TLS
 
-/// How TLS is spoken on a run: the identity read. The authorities are read by ``loadRoots()``.
+/// The TLS settings of a run, with the identity already read. ``loadRoots()`` reads the authorities.
 package struct SecurityOptions: Sendable {
-    /// For the target, one for all threads, which share its tickets; nil for http.
+    /// The context for the target, one for all threads, which share its tickets. Nil for http.
     package let target: TLSContext?
-    /// For an https proxy.
+    /// The context for an https proxy.
     package let proxy: TLSContext?
-    /// To be sent and verified instead of the URL's host.
+    /// The name to send and verify instead of the URL's host.
     package let serverName: String?
-    /// What was given to name other authorities than the system's, for messages.
+    /// The setting that names other authorities than the system's, for messages.
     private let givenRoots: String?
 
     package init(
@@ -20,7 +20,7 @@ package struct SecurityOptions: Sendable {
         (self.target, self.proxy, self.serverName, self.givenRoots) = (target, proxy, serverName, givenRoots)
     }
 
-    /// Reads the authorities, which blocks: to be done before the clock starts.
+    /// Reads the authorities, which blocks. Call it before the clock starts.
     package func loadRoots() throws(LoadTestError) {
         for context in [target, proxy] {
             guard let context, context.configuration.verification == .full else { continue }

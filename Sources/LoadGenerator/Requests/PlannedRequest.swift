@@ -2,23 +2,25 @@ import HTTP1
 import HTTPEngine
 import HTTPSemantics
 
-/// A request as the run sends it: once and for all, or with values of its own each time.
+/// A request as the run sends it: always the same, or with its own values each time.
 final class PlannedRequest: Sendable {
     let description: RequestDescription
     let origin: Origin
     let options: EngineRequest.Options
-    /// Nil: it has places to fill in.
+    /// The finished request. Nil if it has places to fill in.
     let fixed: EngineRequest?
     private let target: Template
     private let fields: [(name: String, value: Template)]
     private let body: Template?
+    /// The whole request as it is, if that was given.
+    private let verbatim: Template?
     /// What the cookies of virtual users go by.
     let cookieScope: CookieScope
-    /// What redirections are resolved against.
+    /// The URL that redirections are resolved against.
     let url: WebURL
-    /// What an error's example names.
+    /// The name of the request in an error's example.
     let label: String
-    /// Among the names that are told apart; nil: none.
+    /// The number of its name among the names that the figures distinguish. Nil for none.
     let name: Int?
 
     init(
@@ -26,7 +28,8 @@ final class PlannedRequest: Sendable {
         origin: Origin,
         options: EngineRequest.Options,
         slots: TemplateSlots,
-        name: Int? = nil
+        name: Int? = nil,
+        verbatim octets: [UInt8]? = nil
     ) throws(EngineError) {
         (self.description, self.origin, self.options, self.name) = (description, origin, options, name)
         let isNamed = if case .name? = try? URLHost(origin.host) { true } else { false }
@@ -41,6 +44,13 @@ final class PlannedRequest: Sendable {
         target = slots.template(description.target)
         fields = description.fields.map { ($0.name, slots.template($0.value)) }
         body = description.body.map { slots.template($0) }
+        verbatim = octets.map { slots.template($0) }
+        if let octets {
+            let line = String(decoding: octets.prefix { $0 != 0x0D && $0 != 0x0A }.prefix(200), as: UTF8.self)
+            label = "\(origin.scheme.rawValue)://\(origin.authority) \(quoted(line))"
+            fixed = verbatim?.isFixed == true ? EngineRequest(verbatim: octets, origin: origin, options: options) : nil
+            return
+        }
         label = "\(description.method) \(origin.scheme.rawValue)://\(description.host)\(description.target)"
         let isFixed = target.isFixed && fields.allSatisfy { $0.value.isFixed } && body?.isFixed != false
         guard isFixed else {
@@ -57,11 +67,14 @@ final class PlannedRequest: Sendable {
         )
     }
 
-    /// The request with its places filled in, and with more fields.
+    /// Returns the request with its places filled in, and with more fields.
     func filled(
         _ context: inout TemplateContext,
         adding more: [(name: String, value: String)] = []
     ) throws(EngineError) -> EngineRequest {
+        if let verbatim {
+            return EngineRequest(verbatim: verbatim.render(&context, for: .body), origin: origin, options: options)
+        }
         var all: [(name: String, value: String)] = []
         for (name, value) in fields {
             all.append((name, String(decoding: value.render(&context, for: .field), as: UTF8.self)))

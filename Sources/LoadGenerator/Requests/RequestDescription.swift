@@ -1,4 +1,4 @@
-/// The one request that a run sends again and again: validated, not yet bytes.
+/// The one request that a run sends again and again: validated, and not yet encoded.
 package struct RequestDescription: Hashable, Sendable {
     package struct Field: Hashable, Sendable {
         package var name: String
@@ -8,14 +8,14 @@ package struct RequestDescription: Hashable, Sendable {
     package let method: String
     /// The request-target, in origin form (RFC 9112 §3.2.1).
     package let target: String
-    /// The Host field's value: the user's own if given, the URL's otherwise.
+    /// The Host field's value: the user's own if there is one, the URL's otherwise.
     package let host: String
-    /// The user's other fields, in their order.
+    /// The user's other fields, in order.
     package let fields: [Field]
-    /// nil: no body, which is not the same as an empty one.
+    /// The body. Nil for no body, which is not the same as an empty one.
     package let body: [UInt8]?
 
-    /// `method` nil means GET, or POST as soon as there is a body, as in curl.
+    /// Checks a request. A nil `method` means GET, or POST if there is a body, as in curl.
     package init(
         method: String?,
         target: String,
@@ -27,7 +27,7 @@ package struct RequestDescription: Hashable, Sendable {
         self.method = try Self.validated(method: method ?? (body == nil ? "GET" : "POST"))
         var given: [Field] = []
         for header in headers { given.append(try Self.field(header)) }
-        // What the run says of all requests gives way to what one says of itself.
+        // A field of the request itself takes precedence over the run's field of that name.
         let own = Set(given.map { $0.name.lowercased() })
         for header in defaults {
             let field = try Self.field(header)
@@ -41,7 +41,7 @@ package struct RequestDescription: Hashable, Sendable {
         self.body = body
     }
 
-    /// The same request to another URL. A Host field of the user's own, one that is not `known`, stays.
+    /// Returns the same request to another URL. A Host field of the user's own, one that is not `known`, stays.
     package func retargeted(to url: TargetURL, unlessOtherThan known: String) -> RequestDescription {
         RequestDescription(self, target: url.target, host: host == known ? url.hostField : host)
     }
@@ -51,7 +51,7 @@ package struct RequestDescription: Hashable, Sendable {
         (self.target, self.host) = (target, host)
     }
 
-    /// RFC 9110 §9.1: method = token.
+    /// Checks a method. RFC 9110 §9.1: method = token.
     private static func validated(method: String) throws(LoadTestError) -> String {
         guard !method.isEmpty, method.utf8.allSatisfy(isToken) else {
             throw .method(method)
@@ -62,7 +62,7 @@ package struct RequestDescription: Hashable, Sendable {
         return method
     }
 
-    /// `Name: value`; RFC 9110 §5.1, §5.5.
+    /// Reads a field, `Name: value`; RFC 9110 §5.1, §5.5.
     private static func field(_ text: String) throws(LoadTestError) -> Field {
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else {
             throw .header(text, .noColon)
@@ -84,7 +84,7 @@ package struct RequestDescription: Hashable, Sendable {
         }
     }
 
-    /// RFC 9110 §5.6.2.
+    /// Returns whether a byte may be in a token (RFC 9110 §5.6.2).
     private static func isToken(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),

@@ -1,18 +1,20 @@
 /// One request of an input file, read and not yet checked against the run.
 package struct RequestDraft: Hashable, Sendable {
     package var method: String
-    /// Absolute, or a path for the run's own URL.
+    /// The URL: absolute, or a path for the run's own URL.
     package var url: String
-    /// `Name: value`.
+    /// The fields, each as `Name: value`.
     package var headers: [String]
     package var body: [UInt8]?
+    /// The whole request, octet by octet; method, fields and body then say nothing.
+    package var verbatim: [UInt8]?
     /// How often it is taken, among all.
     package var weight: UInt64
-    /// Where the file tells: nanoseconds after the file's first request.
+    /// The time in nanoseconds after the file's first request, if the file contains it.
     package var offset: UInt64?
-    /// For complaints.
+    /// The place in the file, for error messages.
     package var place: InputPlace
-    /// What the figures are to call it; nil: its method and path.
+    /// The request's name in the figures. Nil for its method and path.
     package var name: String?
     /// The URL as it was written, before its places were marked.
     package var written: String
@@ -44,19 +46,19 @@ package struct InputPlace: Hashable, Sendable, CustomStringConvertible {
     }
 
     package var description: String { "\(file), \(unit) \(line)" }
-    /// The same for a message about what stands there.
+    /// The place in the form for a message about its text.
     package var inMessages: String { "\(quoted(file)), \(unit) \(line)" }
 }
 
-/// What a file of requests came to.
+/// The requests of a file.
 package struct RequestInput: Sendable {
     package var drafts: [RequestDraft] = []
-    /// What was left out, for the report.
+    /// Notes about what was left out, for the report.
     package var notes: [String] = []
-    /// Whom paths are for, where the file says so.
+    /// The URL that paths belong to, if the file contains one.
     package var url: String?
 
-    /// A request is a kilobyte of memory; longer files want to be cut, or sharded.
+    /// The limit. A request is a kilobyte of memory; a longer file should be cut, or sharded.
     package static let limit = 1_000_000
     /// The most requests that this input takes.
     package let limit: Int

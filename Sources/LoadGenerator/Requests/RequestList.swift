@@ -1,17 +1,17 @@
-/// In which order a run takes the requests of its inputs.
+/// The order in which a run takes the requests of its inputs.
 package enum RequestOrder: String, Hashable, Sendable {
     /// As they stand, each as often in a row as its weight says, all threads together; and again from the first after
     /// the last.
     case inOrder = "in-order"
-    /// By chance, each as often as its weight says.
+    /// At random, each as often as its weight says.
     case random
 }
 
-/// The requests of a run's inputs, and which comes next. Shared by all threads.
+/// The requests of a run's inputs, and the choice of the next one. All threads share the list.
 struct RequestList: Sendable {
     let requests: [PlannedRequest]
     private let order: RequestOrder
-    /// The sum of the weights up to and with each request.
+    /// The sum of the weights up to and including each request.
     private let sums: [UInt64]
 
     init(_ requests: [PlannedRequest], weights: [UInt64], order: RequestOrder) {
@@ -23,10 +23,10 @@ struct RequestList: Sendable {
         }
     }
 
-    /// Which request is next depends on how many were sent before.
+    /// Whether the next request depends on how many were sent before.
     var isNumbered: Bool { order == .inOrder && requests.count > 1 }
 
-    /// - Parameter number: the request's among those of all threads and parts.
+    /// - Parameter number: The request's number among those of all threads and parts.
     func index(_ number: UInt64, _ shard: Shard, _ random: inout RandomStream) -> Int {
         guard let total = sums.last, requests.count > 1 else { return 0 }
         let place =

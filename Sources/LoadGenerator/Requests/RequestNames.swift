@@ -1,13 +1,13 @@
 /// What requests are called in the figures by name: those that their file names, or else each by its method and path,
 /// as it is written there.
 package struct RequestNames: Sendable {
-    /// In the order of their first appearance; empty where there is nothing to tell apart.
+    /// The names in the order of their first appearance. Empty where there is nothing to distinguish.
     package let all: [String]
     private let places: [String: Int]
 
-    /// A histogram of 270 KB each and thread.
+    /// The most names: each costs a histogram of 270 KB a thread.
     package static let limit = 100
-    /// What is beyond the limit.
+    /// The name of all requests beyond the limit.
     package static let others = "(others)"
 
     /// Where the names were given, those beyond the limit share one. Where they are paths, that many are no names: a
@@ -30,17 +30,17 @@ package struct RequestNames: Sendable {
         (self.all, self.places) = all.count > 1 ? (all, places) : ([], [:])
     }
 
-    /// Those that a program says its requests will have; of one, too.
+    /// Takes the names that a program says its requests will have. It also takes a single one.
     package init(given names: [String]) {
         all = Array(names.prefix(Self.limit))
         places = Dictionary(all.enumerated().map { ($1, $0) }) { first, _ in first }
     }
 
-    /// nil: not told apart.
+    /// Returns the number of a request's name. Nil if it is not distinguished.
     package func place(of draft: RequestDraft) -> Int? { places[draft.usualName] }
 }
 
 extension RequestDraft {
-    /// The name that was given, or `GET /path` without the query; a template's places stay as they were written.
+    /// The name that was given, or `GET /path` without the query. A template's places stay as they were written.
     var usualName: String { name ?? "\(method) \(written.prefix { $0 != "?" && $0 != "#" })" }
 }

@@ -1,13 +1,13 @@
 package import HTTPEngine
 import Reactor
 
-/// The URL of a run as it was typed, and what the engine makes of it.
+/// The URL of a run as it was typed, and the engine's reading of it.
 package struct TargetURL: Hashable, Sendable {
-    /// As typed; for the report.
+    /// The URL as typed, for the report.
     package let text: String
     package let parts: HTTPURL
 
-    /// - Parameter typed: what the user wrote, where `text` has been prepared.
+    /// - Parameter typed: The user's text, where `text` has been prepared.
     package init(_ text: String, typed: String? = nil) throws(LoadTestError) {
         self.text = typed ?? text
         do throws(HTTPURL.Problem) {

@@ -1,7 +1,7 @@
 import CLinux
 import TextCoding
 
-/// A text with places to be filled in anew for each request.
+/// A text with places that are filled in again for each request.
 package struct Template: Hashable, Sendable {
     package enum Piece: Hashable, Sendable {
         case text([UInt8])
@@ -10,12 +10,12 @@ package struct Template: Hashable, Sendable {
 
     package let pieces: [Piece]
 
-    /// Nothing to fill in.
+    /// Whether there is nothing to fill in.
     var isFixed: Bool {
         pieces.allSatisfy { if case .text = $0 { true } else { false } }
     }
 
-    /// Where the text goes: each place has bytes that may not stand there.
+    /// The text's position in a request. Each position has bytes that may not be there.
     enum Place { case target, field, body }
 
     func render(_ context: inout TemplateContext, for place: Place) -> [UInt8] {
@@ -26,7 +26,7 @@ package struct Template: Hashable, Sendable {
             case .value(let value):
                 switch place {
                 case .body: out += context.bytes(of: value)
-                // RFC 9110 §5.5: a line of a file may hold what a field may not.
+                // RFC 9110 §5.5: a line of a file may contain what a field may not.
                 case .field: out += context.bytes(of: value).map { $0 < 0x20 && $0 != 9 || $0 == 0x7F ? 0x20 : $0 }
                 case .target: for byte in context.bytes(of: value) { Self.encode(byte, &out) }
                 }
@@ -35,21 +35,21 @@ package struct Template: Hashable, Sendable {
         return out
     }
 
-    /// Unreserved characters stand for themselves; everything else is data here, not syntax.
+    /// Appends a byte. Unreserved characters stay as they are; everything else is data here, not syntax.
     package static func encode(_ byte: UInt8, _ out: inout [UInt8]) {
         if PercentCoding.isUnreserved(byte) { out.append(byte) } else { PercentCoding.append(byte, to: &out) }
     }
 }
 
-/// What the values of a request are made from; one a thread.
+/// The source of a request's values. Each thread has one.
 struct TemplateContext {
     let thread: Int
     let shard: Shard
     var random: RandomStream
-    /// The request's number among those of all threads and parts, each there once.
+    /// The request's number among those of all threads and parts. Each number occurs once.
     var number: UInt64 = 0
     var user = 0
-    /// The user's, by their numbers.
+    /// The user's variables, by their numbers.
     var variables: [[UInt8]] = []
 
     init(thread: Int, shard: Shard = .whole, random: RandomStream) {
@@ -81,7 +81,7 @@ struct TemplateContext {
         return (0..<count).map { _ in letters[Int.random(in: letters.indices, using: &random)] }
     }
 
-    /// RFC 9562 §5.4: version 4.
+    /// Returns a UUID of version 4 (RFC 9562 §5.4).
     private mutating func uuid() -> [UInt8] {
         var digits = hex(32)
         digits[12] = UInt8(ascii: "4")

@@ -1,11 +1,11 @@
 /// Why a text with places cannot be filled in.
 package enum TemplateProblem: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The text has what marks places in it.
+    /// The text contains the mark of places.
     case mark(String)
-    /// What stands between `{{` and `}}` is no value.
+    /// The text between `{{` and `}}` is no value.
     case unknown(String)
     case file(FileProblem)
-    /// A file of lines has none.
+    /// A file of lines contains no line.
     case empty(String)
 
     package var description: String {

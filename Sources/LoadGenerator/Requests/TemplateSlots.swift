@@ -2,9 +2,9 @@
 /// text is checked like any other, and taken apart again afterwards.
 package struct TemplateSlots: Hashable, Sendable {
     package private(set) var values: [TemplateValue] = []
-    /// What places may name besides, and which of a user's values each is.
+    /// Further names that places may have, with the number of the user's variable for each.
     package var variables: [String: Int] = [:]
-    /// A file is read once, however often it is named.
+    /// The values by name: a file is read once, however often it is named.
     private var known: [String: Int] = [:]
 
     private static let mark = Array("uncurl0slot".utf8)
@@ -12,12 +12,12 @@ package struct TemplateSlots: Hashable, Sendable {
 
     package var isEmpty: Bool { values.isEmpty }
 
-    /// What is put in depends on how many requests were sent before.
+    /// Whether the values depend on how many requests were sent before.
     var isNumbered: Bool { values.contains { $0.isNumbered } }
 
     package init() {}
 
-    /// - Parameter escape: what the text is part of.
+    /// - Parameter escape: The kind of string that the text is part of.
     package mutating func protect(
         _ text: String,
         in escape: TemplateValue.Escape? = nil
@@ -57,10 +57,10 @@ package struct TemplateSlots: Hashable, Sendable {
         return values.count - 1
     }
 
-    /// Whether a prepared text has a place to be filled in.
+    /// Returns whether a prepared text has a place to fill in.
     package func appears(in text: String) -> Bool { !template(text).isFixed }
 
-    /// The text as pieces.
+    /// Returns the text as pieces.
     package func template(_ text: String) -> Template { template(Array(text.utf8)) }
 
     package func template(_ bytes: [UInt8]) -> Template {
@@ -81,13 +81,13 @@ package struct TemplateSlots: Hashable, Sendable {
 }
 
 extension ArraySlice<UInt8> {
-    /// Where a byte stands twice in a row.
+    /// Returns where a byte occurs twice in a row.
     fileprivate func firstPair(_ byte: UInt8) -> Int? {
         guard count > 1 else { return nil }
         return (startIndex..<endIndex - 1).first { self[$0] == byte && self[$0 + 1] == byte }
     }
 
-    /// Where `needle` begins.
+    /// Returns where `needle` begins.
     fileprivate func firstIndex(of needle: [UInt8]) -> Int? {
         guard count >= needle.count else { return nil }
         return (startIndex...endIndex - needle.count).first { self[$0...].starts(with: needle) }

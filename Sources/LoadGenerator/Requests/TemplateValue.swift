@@ -1,9 +1,9 @@
-/// What stands between `{{` and `}}`.
+/// The value that `{{…}}` stands for.
 package enum TemplateValue: Hashable, Sendable {
-    /// Counts requests; no two of a run have the same, whichever threads send them.
+    /// A count of requests: no two of a run have the same, whichever threads send them.
     case counter(from: UInt64)
     case random(UInt64, UInt64)
-    /// So many random hexadecimal digits, or letters and digits.
+    /// This number of random hexadecimal digits, or of letters and digits.
     case hex(Int)
     case text(Int)
     case uuid
@@ -11,18 +11,18 @@ package enum TemplateValue: Hashable, Sendable {
     case line(TemplateLines)
     case randomLine(TemplateLines)
     case thread
-    /// The virtual user, that is the connection, from 0.
+    /// The virtual user's number, that is the connection's, from 0.
     case user
     /// Milliseconds since 1970.
     case time
-    /// A new trace's context, as the field of that name has it (W3C Trace Context).
+    /// A new trace's context in the form of the field of that name (W3C Trace Context).
     case traceparent
-    /// A value of the virtual user's, by its number among a scenario's variables.
+    /// A variable of the virtual user, by its number among a scenario's variables.
     case variable(Int)
-    /// Another, within a string of that kind.
+    /// Another value, within a string of that kind.
     indirect case escaped(TemplateValue, Escape)
 
-    /// Strings that have signs of their own.
+    /// The kinds of strings that have an escape syntax.
     package enum Escape: String, Hashable, Sendable {
         /// A string of JSON (RFC 8259 §7).
         case json
@@ -30,7 +30,7 @@ package enum TemplateValue: Hashable, Sendable {
         case form
     }
 
-    /// It depends on how many requests were sent before.
+    /// Whether it depends on how many requests were sent before.
     var isNumbered: Bool {
         switch self {
         case .counter, .line: true
@@ -39,7 +39,7 @@ package enum TemplateValue: Hashable, Sendable {
         }
     }
 
-    /// More belongs in a body file.
+    /// The longest value. A longer one belongs in a body file.
     package static let longest: UInt64 = 65_536
 
     package static let names =

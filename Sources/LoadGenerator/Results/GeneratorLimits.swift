@@ -1,20 +1,20 @@
 /// Whether volley itself was the limit: an open-loop run whose schedule was not kept says nothing sure of the server.
 package enum GeneratorLimits {
     static let busy = 0.9
-    /// The percentiles in which volley's lateness may not show; with those that conditions are about.
+    /// The percentiles that volley's lateness must not change, together with those of the conditions.
     private static let told: Set<Double> = [50, 90, 99]
 
-    /// Nothing in a closed loop, which asks for all there is.
+    /// Returns the reasons. There are none in a closed loop, which sends as much as it can.
     package static func reasons(_ result: RunResult) -> [String] {
         guard let schedule = result.metrics.schedule else { return [] }
         var reasons: [String] = []
         if let reason = lateness(schedule, result.plan) { reasons.append(reason) }
-        // Who polls is always busy.
+        // A thread that polls is always busy.
         if result.plan.spin == 0, let text = busiest(result) { reasons.append(text) }
         return reasons
     }
 
-    /// The percentile that volley's lateness has moved most, where it has by more than a tenth and than is tolerated.
+    /// Returns the percentile that volley's lateness changed most, if by more than a tenth and more than is tolerated.
     private static func lateness(_ schedule: ScheduleMetrics, _ plan: RunPlan) -> String? {
         let percentiles = told.union(plan.thresholds.compactMap(\.metric.correctedPercentile)).union(
             plan.search?.goal.percentiles ?? []
@@ -32,7 +32,7 @@ package enum GeneratorLimits {
             + "more threads\(plan.names.flag(.threads)), an idle machine or a lower rate"
     }
 
-    /// What a closed loop says instead, where it is no verdict.
+    /// Returns notes for a closed loop, where this is no verdict.
     package static func notes(_ result: RunResult) -> [String] {
         var notes: [String] = []
         if result.metrics.schedule == nil, result.plan.work == .requests, let text = busiest(result) {

@@ -1,8 +1,8 @@
-/// One run's figures among several of the same plan.
+/// The figures of one run among several of the same plan.
 package struct RunFigures: Sendable, Equatable {
     /// Successes a second, or connections.
     package var perSecond: Double
-    /// Nanoseconds; nil without a success.
+    /// The percentiles in nanoseconds. Nil without a success.
     package var p50: UInt64?
     package var p99: UInt64?
 
@@ -23,7 +23,7 @@ package struct RunFigures: Sendable, Equatable {
         return "\(fixed(perSecond, 2)) \(unit), " + times.joined(separator: ", ")
     }
 
-    /// A table of several runs and how far apart they lie; nothing for one.
+    /// Returns a table of several runs with the spread of their figures. It is empty for one run.
     package static func table(_ runs: [RunFigures]) -> [String] {
         guard runs.count > 1 else { return [] }
         let rows: [(String, [Double], (Double) -> String)] = [

@@ -1,32 +1,32 @@
 import Reactor
 
-/// A finished run: what the reports are made of.
+/// A finished run, from which the reports are made.
 package struct RunResult: Sendable {
     package struct Thread: Sendable, Hashable {
         package var connections: Int
         /// Requests, or connections opened where these are what is measured.
         package var completed: UInt64
         package var cpuNanoseconds: UInt64
-        /// It had something to do, and others had the core.
+        /// The time that the thread had work, and other threads had the core.
         package var queuedNanoseconds: UInt64 = 0
     }
 
     package var plan: RunPlan
-    /// Milliseconds since 1970, when the first connect was due.
+    /// The time when the first connect was due, in milliseconds since 1970.
     package var startedAt: UInt64
-    /// Length of the measured part as it turned out, in nanoseconds.
+    /// The actual length of the measured part, in nanoseconds.
     package var measured: UInt64
     package var threads: [Thread]
     package var metrics: Metrics
-    /// The measured part in intervals; empty where nobody asked for them.
+    /// The measured part in intervals. Empty where none were requested.
     package var course = IntervalSeries()
     /// Each run's figures, where ``append(_:)`` put several together.
     package private(set) var runs: [RunFigures] = []
     package var notes: [String]
     package var interrupted: Bool
-    /// Parts whose figures are missing, in words: the run has failed.
+    /// The parts whose figures are missing, in words: the run has failed.
     package var lost: [String] = []
-    /// What conditions found while the run went on.
+    /// The figures that conditions found during the run.
     package var watched: [Threshold: Double] = [:]
 
     /// Puts the threads' results together. The measured time is theirs in common, from the first start to the last
@@ -47,7 +47,7 @@ package struct RunResult: Sendable {
         if metrics.done(plan.work) == 0, metrics.stream?.events ?? 0 == 0, metrics.failed == 0,
             metrics.connectionsFailed == 0, !interrupted
         {
-            // Without this a silent server leaves a report of zeros and no word why.
+            // Without this note, a silent server leaves a report of zeros and no reason.
             let what =
                 metrics.connectionsOpened == 0 ? plan.isSecure ? "connect or TLS handshake" : "connect" : "request"
             notes.append(
@@ -59,7 +59,7 @@ package struct RunResult: Sendable {
         runs = [RunFigures(self)]
     }
 
-    /// Adds another run of the same plan, as if both had been one of their common length.
+    /// Adds another run of the same plan, as if both were one run of their common length.
     package mutating func append(_ other: RunResult) {
         measured &+= other.measured
         metrics.merge(other.metrics)
@@ -74,7 +74,7 @@ package struct RunResult: Sendable {
         runs += other.runs
     }
 
-    /// From the first start to the last end, in nanoseconds.
+    /// Returns the time from the first start to the last end, in nanoseconds.
     package static func measured(_ workers: [WorkerResult]) -> UInt64 {
         guard let start = workers.map(\.start).min(), let end = workers.map(\.end).max() else { return 0 }
         return UInt64(clamping: end.nanoseconds(since: start))
@@ -92,20 +92,20 @@ package struct RunResult: Sendable {
         return lost.isEmpty ? verdict : .worse(verdict, .failures)
     }
 
-    /// What became of `--fail-if`, and of a search's goal.
+    /// The result of `--fail-if`, and of a search's goal.
     package var thresholds: ThresholdOutcome {
         ThresholdOutcome(plan.thresholds, figures, watched: watched, plan.search)
     }
 
-    /// Where conditions find this run's figures.
+    /// This run's figures, for conditions.
     package var figures: ThresholdFigures {
         ThresholdFigures(metrics, of: plan.work, measured: measured, names: plan.requestNames.all)
     }
 
-    /// Why volley, and not the server, may have set the figures of a run with a schedule; empty: it kept up.
+    /// Why volley, and not the server, may have set the figures of a run with a schedule. Empty if it kept up.
     package var generatorLimits: [String] { GeneratorLimits.reasons(self) }
 
-    /// Where connections are what is measured.
+    /// The connections a second, where connections are what is measured.
     package var connectionsPerSecond: Double? {
         switch plan.work {
         case .requests: nil
@@ -113,7 +113,7 @@ package struct RunResult: Sendable {
         }
     }
 
-    /// `count` spread over the measured time; 0 for a run that was over at once.
+    /// Returns `count` divided by the measured time in seconds. 0 for a run that ended at once.
     package func perSecond(_ count: UInt64) -> Double {
         measured == 0 ? 0 : Double(count) / (Double(measured) / 1e9)
     }

@@ -3,12 +3,12 @@ import HTTPEngine
 import Reactor
 import TestServer
 
-/// A run with nobody watching, for programs that drive the load tester: signals are theirs.
+/// A run without display or signal handling, for programs that drive the load tester: signals are the program's.
 struct LibraryRun {
     private let options: LoadOptions
     private let preflight: Preflight
 
-    /// Everything that can be refused is refused here.
+    /// Checks the options. Everything that can be refused is refused here.
     init(_ options: LoadOptions, limits: SystemLimits = .read()) throws(LoadTestError) {
         self.options = options
         preflight = try Preflight(options, limits)
@@ -17,7 +17,7 @@ struct LibraryRun {
         try options.security.loadRoots()
     }
 
-    /// One run, on threads of its own. Blocks until it is over.
+    /// Makes one run, on threads of its own. It blocks until the run is over.
     func run() throws(LoadTestError) -> RunResult {
         var plan = RunPlan(options, preflight)
         let server = try plan.startEmbeddedServer()
@@ -35,7 +35,7 @@ struct LibraryRun {
         let begun = Instant.current()
         for worker in workers { worker.start(at: begun) }
         while done.wait(atMost: .seconds(60), until: { $0 ? true : nil }) == nil {}
-        // The threads end before the workers go: timers of theirs may still be due.
+        // The threads end before the workers are released: their timers may still be due.
         group.shutdown()
         withExtendedLifetime(workers) {}
         return RunResult(plan: plan, startedAt: startedAt, workers: workerBoard.finished ?? [], interrupted: false)

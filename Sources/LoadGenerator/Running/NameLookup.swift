@@ -5,7 +5,7 @@ internal import Synchronization
 /// The names of target and proxy, looked up once before a run: an unknown one is a mistake in the command line, and a
 /// look-up a connection would measure the name server.
 package enum NameLookup {
-    /// A resolver that knows the addresses of the plan's hosts by heart.
+    /// Returns a resolver that already has the addresses of the plan's hosts.
     package static func resolver(
         for plan: RunPlan,
         on loop: EventLoop,
@@ -13,7 +13,7 @@ package enum NameLookup {
     ) throws(LoadTestError) -> Resolver {
         var options = Resolver.Options()
         if let family = plan.family {
-            // Hosts that requests of a list name are looked up while the run goes on.
+            // Hosts that a list's requests name are looked up during the run.
             let usual = options.lookup
             options.lookup = { host, asked throws(ResolveError) in
                 guard asked == family else { throw .noAddress }
@@ -55,7 +55,7 @@ package enum NameLookup {
         }
     }
 
-    /// Both families' answers, brought from the loop to the main thread. The lock guards `state`.
+    /// Both families' answers, on their way from the loop to the main thread. The lock guards `state`.
     private final class Answers: Sendable {
         private struct State: Sendable {
             var addresses: [IPAddress] = []
@@ -65,7 +65,7 @@ package enum NameLookup {
 
         private let state = Mutex(State())
 
-        /// Addresses of either family are enough; nil while answers are missing.
+        /// The result: addresses of either family are enough. Nil while answers are missing.
         var outcome: Result<[IPAddress], ResolveError>? {
             state.withLock { state in
                 guard state.missing == 0 else { return nil }

@@ -2,9 +2,9 @@ import HTTPEngine
 package import Reactor
 package import TestServer
 
-/// What every kind of run does before its first connect: the command line's, a library's, a search's, a master's test.
+/// The steps of every run before its first connect: the command line's, a library's, a search's, a master's test.
 extension RunPlan {
-    /// Without a URL: a server in this process, with as many threads as the load has.
+    /// Starts, without a URL, a server in this process, with as many threads as the load has.
     package mutating func startEmbeddedServer() throws(LoadTestError) -> TestServer? {
         guard case .embedded = destination else { return nil }
         do throws(Errno) {
@@ -16,7 +16,7 @@ extension RunPlan {
         }
     }
 
-    /// A loop a thread.
+    /// Starts a loop for each thread.
     package func startLoops() throws(LoadTestError) -> EventLoopGroup {
         do throws(Errno) {
             return try EventLoopGroup(count: threads, name: "volley")
@@ -27,7 +27,7 @@ extension RunPlan {
 }
 
 extension Preflight {
-    /// Makes room for as many descriptors as were found to be needed.
+    /// Raises the limit of descriptors to the number that is needed.
     package func raiseDescriptors(_ limits: SystemLimits) throws(LoadTestError) {
         guard let wanted = descriptorLimit, !SystemLimits.raiseDescriptors(to: wanted, hard: limits.hardDescriptors)
         else { return }
@@ -36,13 +36,13 @@ extension Preflight {
 }
 
 extension RemoteWorker {
-    /// A worker on each loop, made and ready to start.
+    /// Makes a worker on each loop. They are ready to start when it returns.
     package static func makeAll(_ job: WorkerSetup, on group: EventLoopGroup) -> [RemoteWorker] {
         let made = Monitor(0)
         let workers = zip(job.plan.shares, group.loops).map { share, loop in
             RemoteWorker(job, share, on: loop, made: made)
         }
-        // Engines and histograms take milliseconds, which belong neither to the run nor to its first connects.
+        // Engines and histograms take milliseconds, which do not belong to the run or to its first connects.
         _ = made.wait(atMost: .seconds(60)) { $0 == workers.count ? true : nil }
         return workers
     }

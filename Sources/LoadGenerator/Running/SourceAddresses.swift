@@ -1,8 +1,8 @@
 package import Reactor
 
-/// The addresses that connections go out from.
+/// The addresses that connections are opened from.
 package enum SourceAddresses {
-    /// Refuses addresses that this machine does not have, which every connect from there would fail with.
+    /// Refuses addresses that this machine does not have: every connect from such an address would fail.
     package static func check(_ addresses: [SocketAddress]) throws(LoadTestError) {
         for address in addresses {
             do throws(Errno) {

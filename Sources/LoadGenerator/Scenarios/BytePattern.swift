@@ -7,10 +7,10 @@
 package struct BytePattern: Sendable {
     private enum Instruction: Sendable {
         case byte(ByteSet)
-        /// Goes on at both places; the first is preferred.
+        /// Continues at both places. The first is preferred.
         case fork(Int, Int)
         case jump(Int)
-        /// Notes the position as a group's begin or end.
+        /// Notes the position as a group's beginning or end.
         case save(Int)
         case begin
         case end
@@ -18,13 +18,13 @@ package struct BytePattern: Sendable {
     }
 
     private var program: [Instruction] = []
-    /// What a match begins with; nil: perhaps with nothing.
+    /// The bytes that a match can begin with. Nil if a match may be empty.
     private var first: ByteSet?
-    /// How many groups are captured.
+    /// The number of groups that are captured.
     package private(set) var groups = 0
     package let text: String
 
-    /// A pattern with a longer program is refused: repetition counts multiply.
+    /// The longest program. A pattern with a longer one is refused: repetition counts multiply.
     package static let limit = 5_000
 
     package init(_ text: String) throws(Problem) {
@@ -106,19 +106,19 @@ package struct BytePattern: Sendable {
 
     // MARK: Matching
 
-    /// A way to match that is under way.
+    /// One of the ways to match that are still possible.
     private struct Thread {
         var place: Int
         var marks: [Int]
     }
 
-    /// Threads in the order of preference, each place once.
+    /// Threads in the order of preference. Each place occurs once.
     private struct Threads {
         var list: [Thread] = []
         var seen: [Int]
     }
 
-    /// The first group of the first match, or all of it where the pattern has no group; nil without a match.
+    /// Returns the first group of the first match, or all of it where the pattern has no group. Nil without a match.
     package func first(in bytes: [UInt8]) -> ArraySlice<UInt8>? {
         guard let marks = match(bytes) else { return nil }
         let group = groups == 0 ? 0 : 1
@@ -149,7 +149,7 @@ package struct BytePattern: Sendable {
                         to: &next
                     )
                 case .match:
-                    // What is less preferred is of no use any more.
+                    // The threads that are less preferred are no longer of use.
                     found = thread.marks
                     break step
                 case .fork, .jump, .save, .begin, .end: continue
@@ -165,7 +165,7 @@ package struct BytePattern: Sendable {
         return position < bytes.count && first.contains(bytes[position])
     }
 
-    /// Follows what takes no byte. A stack of its own: a pattern may be long.
+    /// Follows the instructions that take no byte. It has a stack of its own, since a pattern may be long.
     private func add(_ thread: Thread, at position: Int, of end: Int, to threads: inout Threads) {
         var stack = [thread]
         while var thread = stack.popLast() {

@@ -1,28 +1,28 @@
 import HTTPSemantics
 import TextCoding
 
-/// Takes a value out of an answer, for the requests that follow.
+/// The extraction of a value from an answer, for the requests that follow.
 package struct Extraction: Sendable {
     package enum Source: Sendable {
         case json(JSONPointer)
         case field(String)
         case cookie(String)
-        /// Of the content: the pattern's first group, or all that matches.
+        /// A pattern in the content: its first group, or the whole match.
         case pattern(BytePattern)
     }
 
     package let name: String
-    /// The number of the variable that gets it.
+    /// The number of the variable that receives the value.
     let variable: Int
     let source: Source
-    /// Where the answer has none; nil: its request has failed then.
+    /// The value where the answer has none. If this is nil, the request has failed then.
     let fallback: [UInt8]?
 
     package init(_ name: String, variable: Int, _ source: Source, fallback: [UInt8]? = nil) {
         (self.name, self.variable, self.source, self.fallback) = (name, variable, source, fallback)
     }
 
-    /// - Parameter document: the content as JSON, where it is any.
+    /// - Parameter document: The content, if it is JSON.
     func value(in response: LoadResponse, _ document: JSONTree?) -> [UInt8]? {
         switch source {
         case .json(let pointer):

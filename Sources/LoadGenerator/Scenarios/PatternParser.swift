@@ -1,9 +1,9 @@
-/// What a regular expression says.
+/// A part of a regular expression.
 indirect enum PatternNode {
     case bytes(ByteSet)
     case sequence([PatternNode])
     case choice(PatternNode, PatternNode)
-    /// At most nil: any number.
+    /// A repetition. If `most` is nil, any number is allowed.
     case repeated(PatternNode, least: Int, most: Int?, isLazy: Bool)
     case capture(Int, PatternNode)
     case begin
@@ -21,9 +21,9 @@ struct PatternParser {
     private var position = 0
     private(set) var groups = 0
 
-    /// Groups within groups.
+    /// The deepest nesting of groups.
     private static let depthLimit = 100
-    /// `{n}` beyond it is a mistake.
+    /// The highest count in `{n}`. A higher one is a mistake.
     private static let countLimit = 1_000
 
     init(_ text: String) { bytes = Array(text.utf8) }
@@ -82,7 +82,7 @@ struct PatternParser {
         return .repeated(atom, least: least, most: most, isLazy: isLazy)
     }
 
-    /// `{2}`, `{2,}`, `{2,5}`; nil where a brace stands for itself.
+    /// Reads `{2}`, `{2,}` or `{2,5}`. Returns nil where a brace is an ordinary character.
     private mutating func count() throws(BytePattern.Problem) -> (Int, Int?)? {
         guard next == UInt8(ascii: "{"), let close = bytes[position...].firstIndex(of: UInt8(ascii: "}")) else {
             return nil
@@ -157,7 +157,7 @@ struct PatternParser {
         return set
     }()
 
-    /// Behind `[`. A `]` that comes first stands for itself, as does a `-` at either end.
+    /// Reads a set after its `[`. A `]` at the beginning is an ordinary character, as is a `-` at either end.
     private mutating func set() throws(BytePattern.Problem) -> ByteSet {
         let isInverted = take("^")
         var set = ByteSet()

@@ -1,10 +1,10 @@
-/// What a visit consists of, as a file has it.
+/// A part of a visit, as a file describes it.
 package indirect enum ScenarioPart: Hashable, Sendable {
-    /// A request, by the number of its step.
+    /// A request, given by the number of its step.
     case step(Int)
     case pause(Pause)
     case loop(Int, [ScenarioPart])
-    /// One of several ways, by their weights.
+    /// One of several ways, chosen by their weights.
     case choice([Way])
 
     package struct Way: Hashable, Sendable {
@@ -14,7 +14,7 @@ package indirect enum ScenarioPart: Hashable, Sendable {
         package init(weight: UInt64, parts: [ScenarioPart]) { (self.weight, self.parts) = (weight, parts) }
     }
 
-    /// How many requests there are at least. A visit or a round of a loop without any would begin again for ever.
+    /// Returns the least number of requests. A visit or a loop's round without one would begin again for ever.
     package static func leastRequests(_ parts: [ScenarioPart]) -> Int {
         parts.reduce(0) { sum, part in
             switch part {
@@ -32,17 +32,17 @@ package struct ScenarioProgram: Hashable, Sendable {
     fileprivate enum Instruction: Hashable, Sendable {
         case send(Int)
         case pause(Pause)
-        /// A loop of that depth begins.
+        /// Begins a loop of that depth.
         case enter(depth: Int)
-        /// One round is over: the next begins at that place, until there were so many.
+        /// Ends a round. The next begins at that place, until there were this many.
         case again(depth: Int, rounds: Int, from: Int)
-        /// One of these places, by the sums of their weights.
+        /// Continues at one of these places, chosen by the sums of their weights.
         case choose([Int], sums: [UInt64])
         case jump(Int)
     }
 
     fileprivate private(set) var instructions: [Instruction] = []
-    /// Loops within loops.
+    /// The deepest nesting of loops.
     fileprivate private(set) var depth = 0
 
     package init(_ parts: [ScenarioPart]) { append(parts, depth: 0) }
@@ -82,7 +82,7 @@ package struct ScenarioProgram: Hashable, Sendable {
 package struct ScenarioVisit: Sendable {
     private let program: ScenarioProgram
     private var place = 0
-    /// Rounds made, by the depth of the loop.
+    /// The number of rounds made, by the depth of the loop.
     private var rounds: [Int]
 
     package init(_ program: ScenarioProgram) {
@@ -90,7 +90,7 @@ package struct ScenarioVisit: Sendable {
         rounds = [Int](repeating: 0, count: program.depth)
     }
 
-    /// The next request's step, nil at the end, and how many nanoseconds to rest before it.
+    /// Returns the next request's step, nil at the end, and the nanoseconds to rest before it.
     package mutating func next(_ random: inout RandomStream) -> (step: Int?, pause: UInt64) {
         var pause: UInt64 = 0
         while place < program.instructions.count {
@@ -112,7 +112,7 @@ package struct ScenarioVisit: Sendable {
 }
 
 extension [UInt64] {
-    /// Of each element and those before it.
+    /// The sums of each element and those before it.
     package var runningSums: [UInt64] {
         var sum: UInt64 = 0
         return map {
@@ -121,7 +121,7 @@ extension [UInt64] {
         }
     }
 
-    /// An index, chosen by weight. The array holds the running sums of the weights.
+    /// Returns an index, chosen by weight. The array holds the running sums of the weights.
     package func index(byChance random: inout RandomStream) -> Int {
         guard count > 1, let total = last, total > 0 else { return 0 }
         let place = UInt64.random(in: 0..<total, using: &random)

@@ -11,11 +11,11 @@ package final class ScenarioStep: Sendable {
         package init(_ pointer: JSONPointer, _ value: JSONTree) { (self.pointer, self.value) = (pointer, value) }
     }
 
-    /// nil: those of the run.
+    /// The checks of the answer. Nil for those of the run.
     let checks: ResponseChecks?
     private let expectations: [Expectation]
     private let extractions: [Extraction]
-    /// The visit goes on though the answer was not good.
+    /// Whether the visit continues after an answer that was not good.
     let goesOn: Bool
     let readsFields: Bool
     let readsContent: Bool
@@ -34,7 +34,7 @@ package final class ScenarioStep: Sendable {
         readsJSON = !expectations.isEmpty || extractions.contains { $0.readsJSON }
     }
 
-    /// Anything of an answer is looked at.
+    /// Whether any part of an answer is read.
     var inspects: Bool { readsFields || readsContent || checks?.isEmpty == false }
 
     /// Takes what the answer has for the requests that follow. Returns what was wrong with it, from a fixed set of

@@ -1,4 +1,4 @@
-/// What the virtual users of a run do in their visits. Shared by all threads.
+/// The visits of a run's virtual users. All threads share them.
 package final class Scenarios: Sendable {
     package struct Scenario: Sendable {
         package let name: String
@@ -10,9 +10,9 @@ package final class Scenarios: Sendable {
         }
     }
 
-    /// Rows of values; each visit has one of them.
+    /// Rows of values. Each visit has one of them.
     package struct Table: Sendable {
-        /// The number of the first column's variable; the others follow.
+        /// The number of the first column's variable. The others follow it.
         let first: Int
         package let rows: [[[UInt8]]]
         let order: RequestOrder
@@ -23,10 +23,10 @@ package final class Scenarios: Sendable {
     }
 
     package let all: [Scenario]
-    /// As many as the run has inputs, in their order.
+    /// The steps, one for each of the run's inputs, in the same order.
     let steps: [ScenarioStep]
     package let tables: [Table]
-    /// What each visit begins with.
+    /// The values that each visit begins with.
     private let variables: [[UInt8]]
     private let sums: [UInt64]
 
@@ -35,14 +35,14 @@ package final class Scenarios: Sendable {
         sums = all.map(\.weight).runningSums
     }
 
-    /// What a visit is depends on how many were begun before.
+    /// Whether a visit depends on how many were begun before.
     var isNumbered: Bool { tables.contains { $0.order == .inOrder && $0.rows.count > 1 } }
 
     var inspects: Bool { steps.contains { $0.inspects } }
 
-    /// A visit, and the values it begins with.
+    /// Returns a visit, and the values that it begins with.
     ///
-    /// - Parameter number: the visit's among those of all threads and parts.
+    /// - Parameter number: The visit's number among those of all threads and parts.
     func begin(_ number: UInt64, _ shard: Shard, _ random: inout RandomStream) -> (ScenarioVisit, [[UInt8]]) {
         var values = variables
         for table in tables where !table.rows.isEmpty {

@@ -10,11 +10,11 @@ struct ArrivalCursor: Sendable {
     private let offset: UInt64
     private let limit: UInt64
     private var stage = 0
-    /// The arrival that ``time`` is of.
+    /// The number of the arrival that ``time`` belongs to.
     private(set) var index: UInt64 = 0
-    /// nil: evenly.
+    /// The thread's random numbers. Nil if arrivals are even.
     private var random: RandomStream?
-    /// By chance: the integral of the rate up to the arrival, in requests of all threads.
+    /// With random arrivals: the integral of the rate up to the arrival, in requests of all threads.
     private var reached = 0.0
 
     init(
@@ -30,7 +30,7 @@ struct ArrivalCursor: Sendable {
         advanceByChance()
     }
 
-    /// When the present arrival is due; never beyond the last.
+    /// The time when the present arrival is due. After the last it is never.
     var time: Instant {
         mutating get {
             guard index < limit else { return .never }
@@ -41,7 +41,7 @@ struct ArrivalCursor: Sendable {
         }
     }
 
-    /// The schedule's number of the arrival before the present one.
+    /// The schedule's number for the arrival before the present one.
     var lastNumber: UInt64 { (index &- 1) &* step &+ offset }
 
     mutating func advance() {
@@ -61,7 +61,7 @@ struct ArrivalCursor: Sendable {
         }
     }
 
-    /// How many of them are due by `now`, in all.
+    /// Returns how many of all arrivals are due by `now`.
     func count(by now: Instant) -> UInt64 {
         guard random == nil else {
             var cursor = self

@@ -1,7 +1,7 @@
-/// How requests come due by their rate.
+/// The distribution of requests in time by their rate.
 package enum ArrivalPattern: String, Hashable, Sendable {
-    /// Each a whole number of requests after the last, by the rate.
+    /// At even distances, by the rate.
     case even
-    /// By chance, as those of many users who know nothing of each other.
+    /// At random, like the requests of many independent users.
     case poisson
 }

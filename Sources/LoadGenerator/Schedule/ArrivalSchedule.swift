@@ -1,19 +1,19 @@
 import Reactor
 
-/// One thread's requests by the schedule: which have come due, and which were sent.
+/// One thread's requests by the schedule: those that have come due, and those that were sent.
 ///
 /// What is due and not yet sent is two cursors, however long a server hangs: each instant is computed again when its
 /// request is sent.
 struct ArrivalSchedule: Sendable {
-    /// Those that are noticed next, and taken next. Both see the same arrivals.
+    /// The arrivals that are noticed next, and taken next. Both cursors have the same arrivals.
     private var noticing: ArrivalCursor
     private var taking: ArrivalCursor
 
-    /// When the next one that is not noticed yet is due; never after the last.
+    /// The time when the next arrival that is not noticed yet is due. After the last it is never.
     private(set) var next: Instant
     private var looks = Looks()
     private let grain: Int64
-    /// When the last look was due.
+    /// The time when the last look was due.
     private var lastLook: Instant
 
     /// Requests that are due so soon after one another leave together, each timed from its own instant all the same: a
@@ -22,9 +22,9 @@ struct ArrivalSchedule: Sendable {
     static let grain: Int64 = 100_000
 
     /// - Parameters:
-    ///   - limit: of this thread's requests; nil: as many as the profile has.
-    ///   - grain: the least time between two looks, in nanoseconds.
-    ///   - random: the thread's own chance, for arrivals of a Poisson process; nil: evenly.
+    ///   - limit: The number of this thread's requests. Nil for as many as the profile has.
+    ///   - grain: The least time between two looks, in nanoseconds.
+    ///   - random: The thread's random numbers, for arrivals of a Poisson process. Nil for even arrivals.
     init(
         _ profile: LoadProfile,
         from origin: Instant,
@@ -48,29 +48,29 @@ struct ArrivalSchedule: Sendable {
         next = noticing.time
     }
 
-    /// Requests whose instant has come and been noticed.
+    /// The number of requests whose instant has come and was noticed.
     var noticed: UInt64 { noticing.index }
-    /// Of these, those handed out by ``take()``.
+    /// Of these, the number that ``take()`` returned.
     var taken: UInt64 { taking.index }
 
-    /// Due, and not taken.
+    /// The number of requests that are due and not taken.
     var backlog: UInt64 { noticed - taken }
-    /// The last has come due, and was taken.
+    /// Whether the last request has come due and was taken.
     var isOver: Bool { next == .never && backlog == 0 }
 
-    /// When to look for requests that are due.
+    /// The time of the next look for requests that are due.
     var nextLook: Instant { next == .never ? .never : max(next, lastLook.advanced(byNanoseconds: grain)) }
 
-    /// Notes a look, if the time for one has come by `now`. False: it has not.
+    /// Notes a look, if the time for one has come by `now`. Returns false if it has not.
     mutating func look(_ now: Instant) -> Bool {
         let time = nextLook
         guard time <= now, time != .never else { return false }
-        // Not `now`: who is late once looks no later the next time.
+        // This is not `now`: after a late look, the next one must not be late, too.
         lastLook = time
         return true
     }
 
-    /// Notices the next request if its instant has come by `now`, and says when that was.
+    /// Notices the next request if its instant has come by `now`, and returns that instant.
     mutating func notice(by now: Instant) -> Instant? {
         guard next <= now, next != .never else { return nil }
         let due = next
@@ -80,7 +80,7 @@ struct ArrivalSchedule: Sendable {
         return due
     }
 
-    /// The earliest request that is due and was not taken: when it was due, and when that was noticed.
+    /// Takes the earliest request that is due: returns when it was due, and when that was noticed.
     mutating func take() -> (due: Instant, noticed: Instant)? {
         guard taken < noticed else { return nil }
         let due = taking.time
@@ -90,7 +90,7 @@ struct ArrivalSchedule: Sendable {
         return (due, noticed)
     }
 
-    /// The schedule's number of the request that was taken last.
+    /// The schedule's number for the request that was taken last.
     var lastTaken: UInt64 { taking.lastNumber }
 
     /// So many at once are a crowd: a rate that no machine keeps up with makes more of them come due while they are
@@ -107,7 +107,7 @@ struct ArrivalSchedule: Sendable {
         next = noticing.time
     }
 
-    /// Takes all that are due, likewise.
+    /// Takes all requests that are due, in the same way.
     mutating func takeCrowd(_ body: (_ due: Instant, _ count: UInt64) -> Void) {
         taking.parts(until: noticed, body)
         looks.clear()

@@ -2,7 +2,7 @@
 /// one that grows or falls evenly.
 package struct CrowdProfile: Hashable, Sendable {
     package struct Stage: Hashable, Sendable {
-        /// Nanoseconds.
+        /// The length in nanoseconds.
         package let duration: UInt64
         package let from: UInt64
         package let to: UInt64
@@ -17,12 +17,12 @@ package struct CrowdProfile: Hashable, Sendable {
     package init(_ stages: [Stage]) { self.stages = stages }
 
     package var duration: UInt64 { stages.reduce(0) { $0 &+ $1.duration } }
-    /// The most at any time.
+    /// The highest number at any time.
     package var peak: UInt64 { stages.map { max($0.from, $0.to) }.max() ?? 0 }
-    /// With how many a warm-up runs: the first number that is not zero.
+    /// The number for a warm-up: the first that is not zero.
     package var first: UInt64 { stages.lazy.flatMap { [$0.from, $0.to] }.first { $0 > 0 } ?? 0 }
 
-    /// So many at `time`, in nanoseconds after the start; those of the end beyond it.
+    /// Returns the number at `time`, in nanoseconds after the start. After the end, it is that of the end.
     package func count(at time: UInt64) -> UInt64 {
         var start: UInt64 = 0
         for stage in stages where stage.duration > 0 {
@@ -35,7 +35,7 @@ package struct CrowdProfile: Hashable, Sendable {
         return stages.last?.to ?? 0
     }
 
-    /// `100 connections for 30 s, from 100 to 500 connections within 1 min`.
+    /// The profile as text: `100 connections for 30 s, from 100 to 500 connections within 1 min`.
     package var description: String {
         stages.map { stage in
             let span = Units.time(stage.duration)

@@ -6,7 +6,7 @@
 /// request: rate units times nanoseconds, in 128 bits.
 package struct LoadProfile: Hashable, Sendable {
     package struct Stage: Hashable, Sendable {
-        /// Nanoseconds.
+        /// The length in nanoseconds.
         package let duration: UInt64
         package let from: Rate
         package let to: Rate
@@ -15,7 +15,7 @@ package struct LoadProfile: Hashable, Sendable {
             (self.duration, self.from, self.to) = (duration, from, to)
         }
 
-        /// The integral from the stage's start to `time`, rounded down.
+        /// Returns the integral from the stage's start to `time`, rounded down.
         fileprivate func position(at time: UInt64) -> UInt128 {
             let time = UInt128(time)
             guard from != to else { return UInt128(from.units) * time }
@@ -28,7 +28,7 @@ package struct LoadProfile: Hashable, Sendable {
             return from < to ? base + area : base - area
         }
 
-        /// The first nanosecond at which the integral has reached `wanted`, which it does before the stage ends.
+        /// Returns the first nanosecond at which the integral has reached `wanted`, which is before the stage ends.
         fileprivate func time(reaching wanted: UInt128) -> UInt64 {
             guard from != to else {
                 let (time, rest) = wanted.quotientAndRemainder(dividingBy: UInt128(from.units))
@@ -57,19 +57,19 @@ package struct LoadProfile: Hashable, Sendable {
         }
     }
 
-    /// Where a stage begins: in time, and in the integral.
+    /// The beginning of a stage: its time, and its value of the integral.
     private struct Mark: Hashable, Sendable {
         var time: UInt64
         var position: UInt128
     }
 
     package let stages: [Stage]
-    /// Where requests were recorded: when each is due, in order. No stages then.
+    /// The times of recorded requests, in order. If there are any, there are no stages.
     private let recorded: [UInt64]
     private let marks: [Mark]
     private let end: Mark
 
-    /// One request in the integral's unit.
+    /// The value of one request in the integral's unit.
     private static let request = UInt128(Rate.unitsPerRequest) * 1_000_000_000
 
     package init(_ stages: [Stage]) {
@@ -86,12 +86,12 @@ package struct LoadProfile: Hashable, Sendable {
         end = mark
     }
 
-    /// One rate throughout.
+    /// Makes a profile with one rate throughout.
     package init(rate: Rate, duration: UInt64) {
         self.init([Stage(duration: duration, from: rate, to: rate)])
     }
 
-    /// At recorded instants, in nanoseconds after the start.
+    /// Makes a profile of recorded instants, in nanoseconds after the start.
     package init(recorded: [UInt64]) {
         stages = []
         marks = []
@@ -99,18 +99,18 @@ package struct LoadProfile: Hashable, Sendable {
         end = Mark(time: (recorded.max() ?? 0) + 1, position: UInt128(recorded.count) * Self.request)
     }
 
-    /// Each request has an instant of its own, and no other can stand in for it.
+    /// Whether each request has an instant of its own, so that no other can replace it.
     var isRecorded: Bool { !recorded.isEmpty }
 
     package var duration: UInt64 { end.time }
 
-    /// How many requests come due.
+    /// The number of requests that come due.
     package var count: UInt64 {
-        // A request exactly at the end belongs to what would follow.
+        // A request exactly at the end belongs to a stage after it.
         UInt64(clamping: (end.position + Self.request - 1) / Self.request)
     }
 
-    /// How many requests are due by `time`, in nanoseconds after the start.
+    /// Returns the number of requests that are due by `time`, in nanoseconds after the start.
     package func count(by time: UInt64) -> UInt64 {
         guard time < end.time else { return count }
         guard recorded.isEmpty else {
@@ -124,25 +124,25 @@ package struct LoadProfile: Hashable, Sendable {
         guard let stage = marks.lastIndex(where: { $0.time <= time }) else { return 0 }
         let position = marks[stage].position + stages[stage].position(at: time - marks[stage].time)
         let reached = min(count, UInt64(clamping: position / Self.request + 1))
-        // Where the rate rests, the one that the integral has just reached belongs to what follows.
+        // Where the rate is 0, the request that the integral has just reached belongs to the next stage.
         var first = 0
         guard reached > 0, let last = due(reached - 1, from: &first), last > time else { return reached }
         return reached - 1
     }
 
-    /// Nanoseconds after the start at which request `index` is due; nil beyond the end.
+    /// Returns the nanoseconds after the start at which request `index` is due. Nil beyond the end.
     ///
-    /// - Parameter stage: where to begin looking, and where it was found: who asks for rising indices keeps it.
+    /// - Parameter stage: The stage to begin with, and the one found: a caller with rising indices keeps it.
     package func due(_ index: UInt64, from stage: inout Int) -> UInt64? {
         let (wanted, overflow) = UInt128(index).multipliedReportingOverflow(by: Self.request)
         guard !overflow, wanted < end.position else { return nil }
         guard recorded.isEmpty else { return recorded[Int(index)] }
-        // A request at the very join of two stages belongs to the later one; a stage at rest has none.
+        // A request exactly between two stages belongs to the later one. A stage at rate 0 has none.
         while stage + 1 < stages.count, marks[stage + 1].position <= wanted { stage += 1 }
         return marks[stage].time + stages[stage].time(reaching: wanted - marks[stage].position)
     }
 
-    /// The same where the integral of the rate reaches `position`, in requests: for arrivals by chance.
+    /// Returns the time when the integral of the rate reaches `position`, in requests, for random arrivals.
     package func due(position: Double, from stage: inout Int) -> UInt64? {
         guard position < 1e27, recorded.isEmpty else { return nil }
         let wanted = UInt128(position * Double(Self.request))
@@ -151,15 +151,15 @@ package struct LoadProfile: Hashable, Sendable {
         return marks[stage].time + stages[stage].time(reaching: wanted - marks[stage].position)
     }
 
-    /// The rate that a warm-up runs at: the first that is not zero.
+    /// The rate of a warm-up: the first that is not zero.
     package var firstRate: Rate {
         stages.lazy.flatMap { [$0.from, $0.to] }.first { $0 > .zero } ?? .zero
     }
 
-    /// The highest rate that is reached.
+    /// The highest rate of the profile.
     package var peak: Rate { stages.lazy.map { max($0.from, $0.to) }.max() ?? .zero }
 
-    /// `1000/s`; `1000/s for 30s, then up to 5000/s within 1m`.
+    /// The profile as text: `1000/s`; `1000/s for 30s, then up to 5000/s within 1m`.
     package var description: String {
         if !recorded.isEmpty { return "\(recorded.count) requests at the times they were recorded" }
         if stages.count == 1, let only = stages.first, only.from == only.to { return "\(only.to)" }

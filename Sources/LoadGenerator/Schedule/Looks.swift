@@ -5,27 +5,27 @@ import Reactor
 /// them.
 struct Looks: Sendable {
     private struct Look: Sendable {
-        /// The first request that it found.
+        /// The first request that the look found.
         let first: UInt64
         let time: Instant
     }
 
     private var looks: [Look] = []
-    /// Those before it have no request that waits.
+    /// The first look that a waiting request may belong to.
     private var head = 0
-    /// So many looks are kept as one; the last of them has had `inLast`.
+    /// The number of looks that are kept as one. The last of these has had `inLast`.
     private var grain = 1
     private var inLast = 0
     private var last = Instant.never
 
-    /// Sixteen bytes each; a server that hangs for a minute at 10,000/s would leave 600,000.
+    /// The most looks, of sixteen bytes each. A server that hangs for a minute at 10,000/s would leave 600,000.
     static let limit = 4_096
 
     var count: Int { looks.count - head }
 
-    /// A look found requests from `first` on.
+    /// Notes a look that found requests from `first` on.
     mutating func noticed(from first: UInt64, at now: Instant) {
-        // The same look has found another.
+        // The same look has found another request.
         guard now != last else { return }
         last = now
         inLast += 1
@@ -35,13 +35,13 @@ struct Looks: Sendable {
         looks.append(Look(first: first, time: now))
     }
 
-    /// When request `index` was noticed; indices rise, and those below are not asked for again.
+    /// Returns when request `index` was noticed. Indices rise, and lower ones are not asked for again.
     mutating func time(of index: UInt64) -> Instant? {
         while head + 1 < looks.count, looks[head + 1].first <= index { head += 1 }
         return head < looks.count ? looks[head].time : nil
     }
 
-    /// No request waits.
+    /// Forgets all looks, since no request waits.
     mutating func clear() {
         looks.removeAll(keepingCapacity: true)
         (head, grain, inLast, last) = (0, 1, 0, .never)

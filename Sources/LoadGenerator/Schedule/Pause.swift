@@ -1,9 +1,9 @@
-/// How long a virtual user waits between a response and its next request.
+/// The time that a virtual user waits between a response and its next request.
 package enum Pause: Hashable, Sendable {
     /// All in nanoseconds.
     case fixed(UInt64)
     case uniform(UInt64, UInt64)
-    /// Exponential, with this mean: as independent users behave.
+    /// Exponential, with this mean, like independent users.
     case exponential(UInt64)
 
     package func length(_ random: inout RandomStream) -> UInt64 {

@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// SplitMix64: small, quick, and the same again for the same seed.
+/// SplitMix64: small, fast, and with the same numbers for the same seed.
 package struct RandomStream: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// - Parameter stream: tells apart threads that share a seed.
+    /// - Parameter stream: A number that separates threads with the same seed.
     package init(seed: UInt64, stream: Int) {
         state = seed &+ UInt64(truncatingIfNeeded: stream) &* 0xD1B5_4A32_D192_ED03
-        // Seeds are mostly small numbers: the first outputs of neighbours would resemble each other.
+        // Seeds are mostly small numbers, and the first outputs of neighbours would resemble each other.
         _ = next()
     }
 
@@ -19,9 +19,9 @@ package struct RandomStream: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// Of mean 1, as the gaps of what happens by chance are. More than 40 comes once in 10^17 times.
+    /// Returns a number of mean 1, distributed like the gaps of random events. More than 40 comes once in 10^17 times.
     mutating func exponential() -> Double { min(-log(1 - fraction()), 40) }
 
-    /// From 0 to below 1.
+    /// Returns a number from 0 to below 1.
     mutating func fraction() -> Double { Double(next() >> 11) / Double(1 << 53) }
 }

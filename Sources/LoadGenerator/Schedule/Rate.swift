@@ -1,11 +1,11 @@
 /// Requests a second as an exact number: whole, decimal, or a count an hour, it becomes a whole number of ``units``.
 package struct Rate: Hashable, Sendable, Comparable, CustomStringConvertible {
-    /// In parts of a request a second, ``unitsPerRequest`` of them each.
+    /// The rate in parts of a request a second. ``unitsPerRequest`` of these are one request a second.
     package let units: UInt64
 
-    /// One millionth of a request an hour is the finest that can be asked for.
+    /// The parts of a request a second. The finest rate is one millionth of a request an hour.
     package static let unitsPerRequest: UInt64 = 3_600_000_000
-    /// One request a nanosecond; `units` stays below 2^62.
+    /// The highest rate: one request a nanosecond. `units` stays below 2^62.
     package static let highest = Rate(units: 1_000_000_000 * unitsPerRequest)
 
     package static let zero = Rate(units: 0)
@@ -18,7 +18,7 @@ package struct Rate: Hashable, Sendable, Comparable, CustomStringConvertible {
 
     package static func < (left: Rate, right: Rate) -> Bool { left.units < right.units }
 
-    /// As near to `perSecond` as a rate can be; for a search that steps by factors.
+    /// Makes the rate nearest to `perSecond`, for a search that steps by factors.
     package init(nearest perSecond: Double) {
         let units = (perSecond * Double(Self.unitsPerRequest)).rounded()
         self.units = units < 1 ? 1 : units >= Double(Self.highest.units) ? Self.highest.units : UInt64(units)
@@ -26,14 +26,14 @@ package struct Rate: Hashable, Sendable, Comparable, CustomStringConvertible {
 
     /// Why a text is no rate.
     package enum Problem: Error, Hashable, Sendable, CustomStringConvertible {
-        /// No number, an unknown unit, or finer than ``units``.
+        /// The text is no number, has an unknown unit, or is finer than ``units``.
         case notARate
         /// The rate is 0.
         case zero
-        /// Above ``highest``.
+        /// The rate is above ``highest``.
         case tooHigh
 
-        /// What is wrong with the text that `given` names, and what would be right.
+        /// Returns what is wrong with the text that `given` names, and what would be right.
         package func words(on given: String) -> String {
             switch self {
             case .notARate: "\(given) is no rate: use requests a second such as 1000, 2.5k or 0.2, or 90/m or 100/h"
@@ -45,7 +45,7 @@ package struct Rate: Hashable, Sendable, Comparable, CustomStringConvertible {
         package var description: String { words(on: "the rate") }
     }
 
-    /// `1000`, `2.5k`, `1e3`, `0.2/s`, `90/m`, `100/h`.
+    /// Reads a rate: `1000`, `2.5k`, `1e3`, `0.2/s`, `90/m`, `100/h`.
     package init(_ text: String, allowingZero: Bool = false) throws(Problem) {
         guard let units = Self.units(text) else { throw .notARate }
         guard units > 0 || allowingZero else { throw .zero }
@@ -72,7 +72,7 @@ package struct Rate: Hashable, Sendable, Comparable, CustomStringConvertible {
         }
     }
 
-    /// `1000/s`, `0.25/s`.
+    /// The rate as text: `1000/s`, `0.25/s`.
     package var description: String {
         let (whole, part) = units.quotientAndRemainder(dividingBy: Self.unitsPerRequest)
         guard part > 0 else { return "\(whole)/s" }

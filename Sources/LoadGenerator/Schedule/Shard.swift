@@ -1,4 +1,4 @@
-/// A process's part of a run that several make together, each on its own: number `index` of `count`, from 0 on.
+/// A process's part of a run that several processes make together, independently: number `index` of `count`, from 0.
 package struct Shard: Hashable, Sendable {
     package let index: Int
     package let count: Int
@@ -7,9 +7,9 @@ package struct Shard: Hashable, Sendable {
 
     package init(index: Int, count: Int) { (self.index, self.count) = (index, count) }
 
-    /// A request's number among those of all parts: part p of n has the numbers p, p + n, p + 2n …
+    /// Returns a request's number among those of all parts: part p of n has the numbers p, p + n, p + 2n …
     ///
-    /// - Parameter own: its number in this part, from 0 on.
+    /// - Parameter own: The request's number in this part, from 0.
     package func number(_ own: UInt64) -> UInt64 { own &* UInt64(count) &+ UInt64(index) }
 
     /// The place of request `number` in a list of `length`: all parts together take each place once a round. From round
@@ -18,11 +18,11 @@ package struct Shard: Hashable, Sendable {
         count == 1 ? number % length : (number &+ number / length) % length
     }
 
-    /// This part of `whole`, the remainders to the first parts.
+    /// Returns this part of `whole`. The remainder goes to the first parts.
     package func part(of whole: Int) -> Int { Self.part(whole, index, of: count) }
     package func part(of whole: UInt64) -> UInt64 { Self.part(whole, UInt64(index), of: UInt64(count)) }
 
-    /// One of `parts` parts of a whole: the remainder goes to the first parts, one each.
+    /// Returns one of `parts` parts of a whole. The remainder goes to the first parts, one each.
     package static func part<Number: BinaryInteger>(_ whole: Number, _ index: Number, of parts: Number) -> Number {
         whole / parts + (index < whole % parts ? 1 : 0)
     }

@@ -1,9 +1,9 @@
 internal import CLinux
 
-/// What a thread has had of the processor, and how long it had to wait for it; of the calling thread, in nanoseconds.
+/// The processor time of the calling thread, and how long it waited for a core, in nanoseconds.
 package struct CoreTime: Sendable {
     package let used: UInt64
-    /// There was something to do, and others had the core; 0 where the kernel does not tell.
+    /// The time that it had work, and other threads had the core. 0 where the kernel does not tell.
     package let queued: UInt64
 
     static func now() -> CoreTime {

@@ -4,13 +4,13 @@ package import Reactor
 
 /// Files by descriptor: the few calls that a load test needs.
 package enum Files {
-    /// A request's body is held in memory once; a body beyond this belongs in an upload test of another kind.
+    /// The largest body. It is held in memory once; a larger one belongs in an upload test of another kind.
     package static let bodyLimit = 256 << 20
 
-    /// What stands for standard input and output.
+    /// The name of standard input and output.
     package static let standard = "-"
 
-    /// The whole of a file, or of standard input.
+    /// Returns the whole content of a file, or of standard input.
     package static func read(_ path: String, limit: Int = bodyLimit) throws(FileProblem) -> [UInt8] {
         let descriptor = path == standard ? dup(STDIN_FILENO) : unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -34,20 +34,20 @@ package enum Files {
         }
     }
 
-    /// The whole numbers in a file of `/proc`; empty where it cannot be read.
+    /// Returns the whole numbers in a file of `/proc`. Empty where it cannot be read.
     package static func numbers(in path: String) -> [UInt64] {
         guard let bytes = try? read(path, limit: 1 << 16) else { return [] }
         return String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace).compactMap { UInt64($0) }
     }
 }
 
-/// Why a file's contents are not there.
+/// Why a file's content is missing.
 package enum FileProblem: Error, Hashable, Sendable, CustomStringConvertible {
     case unreadable(String, Errno)
-    /// It is larger than so many bytes.
+    /// The file is larger than this number of bytes.
     case tooLarge(String, limit: Int)
 
-    /// What is wrong, with the file's name.
+    /// The fault, with the file's name.
     package var description: String {
         switch self {
         case .unreadable(let path, let error): "\(quoted(path)) cannot be read: \(error)"
@@ -55,7 +55,7 @@ package enum FileProblem: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What would be right.
+    /// The advice for the user.
     package var advice: String {
         switch self {
         case .unreadable: "name a readable file"

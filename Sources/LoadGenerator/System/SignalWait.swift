@@ -8,16 +8,16 @@ internal import Glibc
 package struct SignalWait {
     package enum Event { case woken, interrupted, timeOut }
 
-    /// SIGUSR1 wakes: like the others it stays pending if it comes before the wait.
+    /// The signal that wakes. Like the others it stays pending if it comes before the wait.
     private static let wakeUp = SIGUSR1
 
-    /// A hang-up ends the run too, unless whoever started volley wants it to be passed over (nohup).
+    /// The signals that end the run. A hang-up does too, unless volley was started to ignore it (nohup).
     private static let interrupts = [SIGINT, SIGTERM] + (isIgnored(SIGHUP) ? [] : [SIGHUP])
 
     private var signals = sigset_t()
     private var wasInterrupted = false
 
-    /// Blocks the signals on the calling thread, which is to be the main one, before any other thread starts.
+    /// Blocks the signals on the calling thread. Call it on the main thread, before any other thread starts.
     package init() {
         unsafe sigemptyset(&signals)
         for signal in Self.interrupts + [Self.wakeUp] { _ = unsafe sigaddset(&signals, signal) }
@@ -65,6 +65,6 @@ package struct SignalWait {
         _ = unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
     }
 
-    /// Any thread.
+    /// Wakes the main thread. Any thread may call it.
     package static func wake() { kill(getpid(), wakeUp) }
 }

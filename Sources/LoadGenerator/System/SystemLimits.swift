@@ -1,6 +1,6 @@
 internal import CLinux
 
-/// What this machine allows a process that opens many connections; read once, injected by tests.
+/// What this machine allows a process that opens many connections. It is read once; tests supply their own.
 package struct SystemLimits: Hashable, Sendable {
     var softDescriptors: UInt64
     var hardDescriptors: UInt64
@@ -8,12 +8,12 @@ package struct SystemLimits: Hashable, Sendable {
     var ports: UInt64
     /// The longest accept queue that a local server can have.
     var acceptQueue: UInt64
-    /// `tcp_tw_reuse`: 0 never, 1 everywhere, 2 on loopback only; reuse comes after one second.
+    /// The setting `tcp_tw_reuse`: 0 never, 1 everywhere, 2 on loopback only. Reuse comes after one second.
     var timeWaitReuse: UInt64
-    /// Entries that connection tracking still takes; nil where none is loaded.
+    /// The number of entries that connection tracking still takes. Nil where none is loaded.
     var trackedConnections: UInt64?
 
-    /// What Linux has had by default since 5.4, for whatever `/proc` does not tell.
+    /// Linux's defaults since 5.4, for everything that `/proc` does not tell.
     package static let usual = SystemLimits(
         softDescriptors: 1_024,
         hardDescriptors: 1_048_576,
@@ -23,7 +23,7 @@ package struct SystemLimits: Hashable, Sendable {
         trackedConnections: nil
     )
 
-    /// Of a process that opens no connection of its own.
+    /// The limits for a process that opens no connection of its own.
     package static let none = SystemLimits(
         softDescriptors: 1 << 40,
         hardDescriptors: 1 << 40,
@@ -52,7 +52,7 @@ package struct SystemLimits: Hashable, Sendable {
         return limits
     }
 
-    /// Raises this process's soft limit of descriptors; false when the kernel refuses.
+    /// Raises this process's soft limit of descriptors. Returns false if the kernel refuses.
     package static func raiseDescriptors(to soft: UInt64, hard: UInt64) -> Bool {
         uncurl_set_nofile(soft, hard) == 0
     }

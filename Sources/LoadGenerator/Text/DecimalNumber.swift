@@ -1,4 +1,4 @@
-/// A decimal number as it is written, with neither sign nor rounding: `12`, `1.5`, `2e6`, `1.5e-3`.
+/// A decimal number as written, without sign and rounding: `12`, `1.5`, `2e6`, `1.5e-3`.
 package struct DecimalNumber: Hashable, Sendable {
     /// The number is `digits` · 10^`exponent`.
     private let digits: UInt64
@@ -6,7 +6,7 @@ package struct DecimalNumber: Hashable, Sendable {
 
     package enum Product: Hashable, Sendable {
         case exact(UInt64)
-        /// A part of one is left over.
+        /// The product is no whole number.
         case fraction
         case tooLarge
     }
@@ -28,7 +28,7 @@ package struct DecimalNumber: Hashable, Sendable {
         return (DecimalNumber(digits: digits, exponent: power - fraction.count), rest)
     }
 
-    /// `e3`, `E-3`; nil where something else follows, or the exponent is beyond any use.
+    /// Reads `e3` or `E-3`. Returns nil for another text, or for an exponent that is too high to be of use.
     private static func exponent(_ text: Substring) -> (Int, Substring)? {
         guard text.first == "e" || text.first == "E" else { return nil }
         var rest = text.dropFirst()
@@ -41,12 +41,12 @@ package struct DecimalNumber: Hashable, Sendable {
 
     private static func isDigit(_ character: Character) -> Bool { character.isASCII && character.isNumber }
 
-    /// As near as a floating-point number comes.
+    /// The nearest floating-point number.
     package var value: Double { Double("\(digits)e\(exponent)") ?? .infinity }
 
-    /// `scale` times the number.
+    /// Returns `scale` times the number.
     ///
-    /// - Parameter divisor: divided by this.
+    /// - Parameter divisor: The number that the product is divided by.
     package func times(_ scale: UInt64, over divisor: UInt64 = 1) -> Product {
         guard digits > 0, scale > 0 else { return .exact(0) }
         var product = UInt128(digits) * UInt128(scale)
@@ -61,7 +61,7 @@ package struct DecimalNumber: Hashable, Sendable {
         return UInt64(exactly: quotient).map { .exact($0) } ?? .tooLarge
     }
 
-    /// What a unit of counts stands for: nothing, k, M or G in lower case; nil for another.
+    /// Returns the factor of a unit of counts: none, k, M or G in lower case. Nil for another.
     package static func scale(ofUnit unit: String) -> UInt64? {
         switch unit {
         case "": 1

@@ -1,11 +1,11 @@
 package import TextCoding
 
-/// A place in a JSON document (RFC 6901): `/items/0/id`; the empty text is the whole.
+/// A place in a JSON document (RFC 6901): `/items/0/id`. The empty text is the whole document.
 package struct JSONPointer: Hashable, Sendable, CustomStringConvertible {
     package let description: String
     private let tokens: [String]
 
-    /// nil: it does not begin with a slash, or has a `~` that is neither `~0` nor `~1`.
+    /// Returns nil if the text does not begin with a slash, or has a `~` that is neither `~0` nor `~1`.
     package init?(_ text: String) {
         description = text
         guard text.isEmpty || text.hasPrefix("/") else { return nil }
@@ -30,7 +30,7 @@ package struct JSONPointer: Hashable, Sendable, CustomStringConvertible {
         return text
     }
 
-    /// What stands there; nil for nothing.
+    /// Returns the value at the place. Nil if there is none.
     package func value(in document: JSONTree) -> JSONTree? {
         tokens.reduce(document as JSONTree?) { value, token in
             switch value {

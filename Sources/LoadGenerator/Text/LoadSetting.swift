@@ -1,24 +1,24 @@
-/// What can be set of a load test, by the name of its property.
+/// A setting of a load test, by the name of its property.
 public enum LoadSetting: String, Hashable, Sendable {
     /// Properties of ``LoadTest``.
     case url, method, headers, body, connections, threads, duration, requests, rate, stages, think, warmup, timeout,
         drain, authorities, isInsecure
-    /// What only volley sets.
+    /// Settings that only volley has.
     case connectRate, sourceAddresses, connectionClose, connectTo, pipeline, template
 }
 
-/// What messages call settings: the library speaks of its properties, a command line of its flags.
+/// The names of settings in messages: a library's are its properties, a command line's are its flags.
 package struct SettingNames: Sendable {
     private let flags: [LoadSetting: String]
 
-    /// As a Swift program knows them.
+    /// The names in a Swift program.
     package static let properties = SettingNames(flags: [:])
 
-    /// - Parameter flags: what a command line calls those settings that it has.
+    /// - Parameter flags: The flags of those settings that a command line has.
     package init(flags: [LoadSetting: String]) { self.flags = flags }
 
     package subscript(setting: LoadSetting) -> String { flags[setting] ?? setting.rawValue }
 
-    /// ` (-t)` behind a word that names the property already; nothing where there are no flags.
+    /// Returns ` (-t)` to follow a word that already names the property. Empty where there are no flags.
     package func flag(_ setting: LoadSetting) -> String { flags[setting].map { " (\($0))" } ?? "" }
 }

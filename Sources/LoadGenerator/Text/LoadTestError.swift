@@ -6,31 +6,31 @@ public import HTTPEngine
 public enum LoadTestError: Error, Hashable, Sendable {
     /// What is wrong with a header field.
     public enum HeaderProblem: Hashable, Sendable {
-        /// There is no colon behind a name.
+        /// There is no colon after a name.
         case noColon
         /// The name is empty, or no token (RFC 9110 §5.1).
         case name
         /// The value has a control character (RFC 9110 §5.5).
         case controlCharacter
-        /// The field is one that the load tester sets itself: it frames the message.
+        /// The field is one that the load tester sets itself, since it frames the message.
         case framing
-        /// Host is there twice.
+        /// There are two Host fields.
         case secondHost
     }
 
     /// The text is no URL that can be tested.
     case url(String, HTTPURL.Problem)
-    /// An https URL comes up in a test that was not made ready for TLS.
+    /// An https URL occurs in a test that was not prepared for TLS.
     case notReadyForTLS(url: String)
     /// The method is no token (RFC 9110 §9.1).
     case method(String)
-    /// CONNECT opens a tunnel.
+    /// The method is CONNECT, which opens a tunnel.
     case connectMethod
     /// A header field, as it was given, and what is wrong with it.
     case header(String, HeaderProblem)
     /// The request cannot be written, for the engine's reason.
     case unsendable(EngineError)
-    /// The error concerns one request of several, which stands at this place.
+    /// The error concerns one request of several. The text names its place.
     indirect case at(String, LoadTestError)
 
     /// Each thread needs at least one connection, and both have limits.
@@ -41,9 +41,9 @@ public enum LoadTestError: Error, Hashable, Sendable {
     case conflictingPace
     /// A script and a visit exclude each other.
     case conflictingScripts
-    /// The setting's time is to be more than 0 and at most 744 hours.
+    /// The setting's time is not more than 0, or is over 744 hours.
     case time(LoadSetting)
-    /// The number of requests a second is to be more than 0 and at most 1e9.
+    /// The number of requests a second is not more than 0, or is over 1e9.
     case rate(Double)
     /// No request comes due at the rate within the time.
     case nothingDue
@@ -52,11 +52,11 @@ public enum LoadTestError: Error, Hashable, Sendable {
     case descriptors(connections: Int, needed: UInt64, allowed: UInt64, most: UInt64)
     /// The soft limit of descriptors cannot be raised as far as needed.
     case descriptorLimit(needed: UInt64)
-    /// The connections need more local ports than there are; so many source addresses would do.
+    /// The connections need more local ports than there are. `sourcesNeeded` source addresses would be enough.
     case ports(connections: Int, available: UInt64, sources: UInt64, sourcesNeeded: UInt64)
     /// Connections cannot go out from this address, for the system's reason.
     case sourceAddress(String, reason: String)
-    /// So many threads cannot be started, for the system's reason.
+    /// This number of threads cannot be started, for the system's reason.
     case threads(Int, reason: String)
     /// The server within this process cannot be started, for the system's reason.
     case embeddedServer(reason: String)
@@ -66,7 +66,7 @@ public enum LoadTestError: Error, Hashable, Sendable {
     case interrupted(host: String)
     /// The certificates of authorities cannot be read.
     ///
-    /// - Parameter given: what named them; nil for the system's.
+    /// - Parameter given: The setting that names them. Nil for the system's.
     case authorities(reason: String, given: String?)
     /// TLS cannot be set up, for the reason given.
     case tls(reason: String)

@@ -1,9 +1,9 @@
-/// A user's text inside a message: quoted, on one line, and short enough to leave the message readable.
+/// Returns a user's text for a message: quoted, on one line, and short enough to leave the message readable.
 package func quoted(_ text: some StringProtocol) -> String {
     "\"" + oneLine(text.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined()) + "\""
 }
 
-/// Text from a user or a peer without what would move a terminal's cursor, cut after `limit` characters.
+/// Returns a user's or a peer's text without what would move a terminal's cursor, cut after `limit` characters.
 package func oneLine(_ text: some StringProtocol, limit: Int = 96) -> String {
     var out = ""
     for (index, scalar) in text.unicodeScalars.enumerated() {

@@ -1,7 +1,7 @@
 import HTTPEngine
 
 extension HTTPURL.Problem {
-    /// What is wrong with the URL, and what would be right.
+    /// Returns what is wrong with the URL, and what would be right.
     func words(on text: String, _ names: SettingNames) -> String {
         let url = "the URL \(quoted(text))"
         switch self {
@@ -24,9 +24,9 @@ extension HTTPURL.Problem {
 }
 
 extension URLHost.Problem {
-    /// What is wrong with a host, and what would be right.
+    /// Returns what is wrong with a host, and what would be right.
     ///
-    /// - Parameter given: what the user typed around the host, and as what.
+    /// - Parameter given: The text that contains the host, with a word for its kind.
     package func words(on given: String) -> String {
         switch self {
         case .empty: return "\(given) has no host: write one such as 127.0.0.1"

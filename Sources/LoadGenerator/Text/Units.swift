@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A number with so many decimals, by the C library's rules, as wrk prints it.
+/// Returns a number with this many decimals, by the C library's rules, as wrk prints it.
 package func fixed(_ value: Double, _ decimals: Int) -> String {
     // The longest finite double has 309 digits before the point.
     var text = [CChar](repeating: 0, count: 352)
@@ -10,7 +10,7 @@ package func fixed(_ value: Double, _ decimals: Int) -> String {
     return String(decoding: text.prefix(max(0, Int(count))).map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }
 
-/// `1,204,332`.
+/// Returns the digits in groups: `1,204,332`.
 package func grouped(_ value: UInt64) -> String {
     var out: [Character] = []
     for (index, digit) in String(value).reversed().enumerated() {
@@ -20,7 +20,7 @@ package func grouped(_ value: UInt64) -> String {
     return String(out.reversed())
 }
 
-/// `text` with blanks in front, or behind, up to a width in characters.
+/// Returns `text` with blanks before or after it, up to a width in characters.
 package func right(_ text: String, _ width: Int) -> String {
     String(repeating: " ", count: max(0, width - text.count)) + text
 }
@@ -29,9 +29,9 @@ package func left(_ text: String, _ width: Int) -> String {
     text + String(repeating: " ", count: max(0, width - text.count))
 }
 
-/// Times and sizes for people, at three significant digits.
+/// Times and sizes for people, with three significant digits.
 package enum Units {
-    /// Nanoseconds as `512 ns`, `45.3 µs`, `1.23 ms`, `2 s`, `1.5 min`.
+    /// Returns nanoseconds as `512 ns`, `45.3 µs`, `1.23 ms`, `2 s`, `1.5 min`.
     package static func time(_ nanoseconds: UInt64) -> String { time(Double(nanoseconds)) }
 
     package static func time(_ nanoseconds: Double) -> String {
@@ -45,7 +45,7 @@ package enum Units {
         }
     }
 
-    /// Bytes as `512 B`, `1.21 KiB`, `24 MiB`.
+    /// Returns bytes as `512 B`, `1.21 KiB`, `24 MiB`.
     package static func bytes(_ count: Double) -> String {
         var amount = count
         for unit in ["B", "KiB", "MiB", "GiB", "TiB"] {
@@ -61,5 +61,5 @@ package enum Units {
     }
 }
 
-/// `1 request`, `2 requests`.
+/// Returns a count with its noun: `1 request`, `2 requests`.
 package func several(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }

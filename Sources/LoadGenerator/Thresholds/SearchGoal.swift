@@ -1,9 +1,9 @@
-/// What a rate has to keep to be good enough: `p99<20ms`, several joined by commas.
+/// The conditions that a rate must keep to be good enough: `p99<20ms`, several joined by commas.
 package struct SearchGoal: Hashable, Sendable {
     package enum Term: Hashable, Sendable {
-        /// Of the corrected latency, in nanoseconds.
+        /// A percentile of the corrected latency, in nanoseconds.
         case percentile(Double, below: UInt64)
-        /// A share of all requests, 0 to 1; without such a term there may be none.
+        /// The share of errors among all requests, 0 to 1. Without such a term there must be none.
         case errors(below: Double)
     }
 
@@ -11,7 +11,7 @@ package struct SearchGoal: Hashable, Sendable {
     private let condition: String
     private let terms: [Term]
 
-    /// - Parameter condition: what a report calls the goal.
+    /// - Parameter condition: The name of the goal in a report.
     package init(_ text: String, _ terms: [Term], condition: String) {
         (self.text, self.terms, self.condition) = (text, terms, condition)
     }
@@ -20,7 +20,7 @@ package struct SearchGoal: Hashable, Sendable {
         terms.compactMap { if case .percentile(let percentile, _) = $0 { percentile } else { nil } }
     }
 
-    /// What a run has of all that the goal is about.
+    /// Returns a run's figures for all terms of the goal.
     package func finding(_ figures: ThresholdFigures) -> ThresholdOutcome.Finding {
         var texts = terms.compactMap { term -> String? in
             guard case .percentile(let percentile, _) = term else { return nil }
@@ -39,7 +39,7 @@ package struct SearchGoal: Hashable, Sendable {
         )
     }
 
-    /// A request that was never sent breaks any goal; a failed one unless errors are spoken of.
+    /// Returns whether a run keeps the goal. An unsent request breaks it, and without an error term a failed one, too.
     package func holds(_ metrics: Metrics) -> Bool {
         guard let schedule = metrics.schedule, schedule.unsent == 0, !schedule.corrected.isEmpty else { return false }
         var errorLimit: Double?

@@ -1,7 +1,7 @@
-/// What the runs of `--search-max` are for.
+/// The goal of the runs of `--search-max`.
 package struct SearchTarget: Hashable, Sendable {
     package let goal: SearchGoal
-    /// The next higher rate was missed when volley was the limit: the server may take more than was found.
+    /// Whether volley was the limit when the next higher rate failed: the server may take more than was found.
     package var isLimitedAbove = false
 
     package init(_ goal: SearchGoal) { self.goal = goal }

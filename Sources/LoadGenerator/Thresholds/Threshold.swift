@@ -1,7 +1,7 @@
 /// A condition under which a run has failed: `p99>50ms`, `errors>0.1%`, `rps<1000`.
 package struct Threshold: Hashable, Sendable {
     package enum Comparison: String, Hashable, Sendable, CaseIterable {
-        // Two characters first: they begin with the others.
+        // The ones with two characters come first, since they begin with the others.
         case atLeast = ">="
         case atMost = "<="
         case above = ">"
@@ -17,7 +17,7 @@ package struct Threshold: Hashable, Sendable {
         }
     }
 
-    /// As typed.
+    /// The condition as typed.
     package let text: String
     package let metric: ThresholdMetric
     package let comparison: Comparison
@@ -25,7 +25,7 @@ package struct Threshold: Hashable, Sendable {
     /// old value.
     package let limit: Double
     package let isRelative: Bool
-    /// It is about every stretch of the run that is so long, in nanoseconds; nil: about the run as a whole.
+    /// The length in nanoseconds of every stretch of the run that it is about. Nil if it is about the run as a whole.
     package let window: UInt64?
 
     package init(
@@ -40,7 +40,7 @@ package struct Threshold: Hashable, Sendable {
         (self.limit, self.isRelative, self.window) = (limit, isRelative, window)
     }
 
-    /// Whether more time may only make the figure larger, so that a run that has too little of it has still time.
+    /// Whether more time can only raise the figure, so that a figure that is too low may still be reached.
     var isReachedInTime: Bool {
         switch comparison {
         case .above, .atLeast: false
@@ -48,7 +48,7 @@ package struct Threshold: Hashable, Sendable {
         }
     }
 
-    /// Of two figures the one that is nearer to failing, or has failed by more.
+    /// Returns the figure that is nearer to failing, or has failed by more.
     func worse(_ left: Double, _ right: Double) -> Double {
         switch comparison {
         case .above, .atLeast: max(left, right)
@@ -65,10 +65,10 @@ package struct Threshold: Hashable, Sendable {
         }
     }
 
-    /// Whether `figures` fail by it; nil where they do not have the figure.
+    /// Returns whether `figures` fail by it. Nil where they do not contain the figure.
     func fails(_ figures: ThresholdFigures) -> Bool? { figures.value(metric).map { comparison.holds($0, limit) } }
 
-    /// `p99 is 61.2 ms`, `p99 is 61.2 ms in the worst 30 s`.
+    /// Returns the finding as text: `p99 is 61.2 ms`, `p99 is 61.2 ms in the worst 30 s`.
     package func finding(_ value: Double?) -> String {
         let words = window.map { (of: "over \(Units.time($0))", worst: " in the worst \(Units.time($0))") }
         guard let value else { return "\(metric.name) was not measured" + (words.map { " \($0.of)" } ?? "") }

@@ -1,9 +1,9 @@
 /// A figure of a run that a condition can be about.
 package struct ThresholdMetric: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
-        /// Nanoseconds.
+        /// A time in nanoseconds.
         case time
-        /// Of all requests, 0 to 1.
+        /// A share of all requests, 0 to 1.
         case share
         case perSecond
         case count
@@ -18,30 +18,32 @@ package struct ThresholdMetric: Hashable, Sendable {
         }
     }
 
-    /// Of a series of times.
+    /// A statistic of a series of times.
     package enum Statistic: Hashable, Sendable {
         case percentile(Double)
         case mean, minimum, maximum, deviation
     }
 
     package enum Figure: Hashable, Sendable {
-        /// nil: the times that the run is about.
+        /// A statistic of times. If `series` is nil, of the times that the run is about.
         case time(series: String?, Statistic)
         case errors, successRate, completedRate
-        /// Of the rate that was wanted, the part that was answered in the measured part.
+        /// The share of the wanted rate that was answered in the measured part.
         case rateRatio
-        /// One class of failures.
+        /// The failures of one class.
         case failures(FailureClass)
         case completed, failed, httpErrors, sentAgain, unsent
-        /// Of streams.
+        /// The figures of streams.
         case events, eventRate, stalls
+        /// Of WebSockets.
+        case opened, openRate, dropped, pushed
 
-        /// It is counted of each name.
+        /// Whether it is counted for each name.
         var isOfNames: Bool {
             switch self {
             case .time(series: nil, _), .errors, .completed, .failed, .httpErrors: true
             case .time, .successRate, .completedRate, .rateRatio, .failures, .sentAgain, .unsent, .events, .eventRate,
-                .stalls:
+                .stalls, .opened, .openRate, .dropped, .pushed:
                 false
             }
         }
@@ -49,16 +51,16 @@ package struct ThresholdMetric: Hashable, Sendable {
 
     package let name: String
     package let figure: Figure
-    /// Of the requests of this name alone.
+    /// The name of the requests that the figure is limited to.
     package let requestName: String?
 
-    package static let series = ["raw", "corrected", "ttfb", "connect", "tls", "lag", "wait", "event", "gap"]
+    package static let series = ["raw", "corrected", "ttfb", "connect", "tls", "lag", "wait", "event", "gap", "open"]
     package static let names =
         "p50, p99.9 and the like, mean, max, min or stdev, each also as raw_p99 (\(series.joined(separator: ", "))); errors, rps, "
-        + "completed_rps, rate_ratio, completed, failed, http_errors, sent_again, unsent, of streams events, events_rps and stalls, or a class of failures such as timeout or "
+        + "completed_rps, rate_ratio, completed, failed, http_errors, sent_again, unsent, of streams events, events_rps and stalls, of WebSockets opened, opened_rps, dropped and pushed, or a class of failures such as timeout or "
         + "closed_before_answer; of the requests of one name p99{NAME}, errors{NAME} and the like"
 
-    /// `p99`, `errors`; `p99{checkout}` of the requests of one name. nil for a name that is none.
+    /// Reads `p99`, `errors`, or `p99{checkout}` for the requests of one name. Returns nil for a text that is none.
     package init?(_ text: String) {
         var name = text
         var request: String?
@@ -84,6 +86,10 @@ package struct ThresholdMetric: Hashable, Sendable {
         case "events": return .events
         case "events_rps": return .eventRate
         case "stalls": return .stalls
+        case "opened": return .opened
+        case "opened_rps": return .openRate
+        case "dropped": return .dropped
+        case "pushed": return .pushed
         default:
             if let kind = FailureClass(rawValue: name.replacingEach("_", by: "-")) { return .failures(kind) }
             let parts = name.split(separator: "_", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -109,14 +115,14 @@ package struct ThresholdMetric: Hashable, Sendable {
         }
     }
 
-    /// The percentile of the time since requests were due that it is; nil for other figures.
+    /// The percentile of the time since requests were due. Nil for other figures.
     var correctedPercentile: Double? {
         guard requestName == nil else { return nil }
         return switch figure {
         case .time(series: nil, .percentile(let percentile)), .time(series: "corrected"?, .percentile(let percentile)):
             percentile
         case .time, .errors, .successRate, .completedRate, .rateRatio, .failures, .completed, .failed, .httpErrors,
-            .sentAgain, .unsent, .events, .eventRate, .stalls:
+            .sentAgain, .unsent, .events, .eventRate, .stalls, .opened, .openRate, .dropped, .pushed:
             nil
         }
     }
@@ -125,12 +131,14 @@ package struct ThresholdMetric: Hashable, Sendable {
         switch figure {
         case .time: .time
         case .errors, .rateRatio: .share
-        case .successRate, .completedRate, .eventRate: .perSecond
-        case .completed, .failed, .failures, .httpErrors, .sentAgain, .unsent, .events, .stalls: .count
+        case .successRate, .completedRate, .eventRate, .openRate: .perSecond
+        case .completed, .failed, .failures, .httpErrors, .sentAgain, .unsent, .events, .stalls, .opened, .dropped,
+            .pushed:
+            .count
         }
     }
 
-    /// The errors that it counts. Of one name alone it says nothing of the others'.
+    /// The errors that it counts. A figure of one name says nothing about errors of the others.
     package var counted: ToleratedErrors {
         guard requestName == nil else { return ToleratedErrors() }
         return switch figure {
@@ -139,13 +147,14 @@ package struct ThresholdMetric: Hashable, Sendable {
         case .failures(let kind): ToleratedErrors(kinds: [kind])
         case .httpErrors: ToleratedErrors(httpErrors: true)
         case .unsent: ToleratedErrors(unsent: true)
-        case .time, .sentAgain, .successRate, .completedRate, .rateRatio, .completed, .events, .eventRate, .stalls:
+        case .time, .sentAgain, .successRate, .completedRate, .rateRatio, .completed, .events, .eventRate, .stalls,
+            .opened, .openRate, .dropped, .pushed:
             ToleratedErrors()
         }
     }
 }
 
-/// Where conditions find their figures: a finished run's, or a saved report's.
+/// The figures for conditions: those of a finished run, or of a saved report.
 package struct ThresholdFigures: Sendable {
     package let metrics: Metrics
     private let work: LoadKind
@@ -153,8 +162,8 @@ package struct ThresholdFigures: Sendable {
     private let names: [String]
 
     /// - Parameters:
-    ///   - measured: nanoseconds.
-    ///   - names: of the requests, in the order of the metrics' own.
+    ///   - measured: The measured time in nanoseconds.
+    ///   - names: The names of the requests, in the order of the metrics' own.
     package init(_ metrics: Metrics, of work: LoadKind, measured: UInt64, names: [String]) {
         (self.metrics, self.work, self.measured, self.names) = (metrics, work, measured, names)
     }
@@ -184,6 +193,10 @@ package struct ThresholdFigures: Sendable {
         case .events: return metrics.stream.map { Double($0.events) }
         case .eventRate: return metrics.stream.map { perSecond($0.events) }
         case .stalls: return metrics.stream.map { Double($0.stalls) }
+        case .opened: return metrics.webSocket.map { Double($0.opened) }
+        case .openRate: return metrics.webSocket.map { perSecond($0.opened) }
+        case .dropped: return metrics.webSocket.map { Double($0.dropped) }
+        case .pushed: return metrics.webSocket.map { Double($0.pushed) }
         }
     }
 
@@ -196,7 +209,8 @@ package struct ThresholdFigures: Sendable {
         case .completed: return Double(metrics.completed)
         case .failed: return Double(metrics.failed)
         case .httpErrors: return Double(metrics.httpErrors)
-        case .successRate, .completedRate, .rateRatio, .failures, .sentAgain, .unsent, .events, .eventRate, .stalls:
+        case .successRate, .completedRate, .rateRatio, .failures, .sentAgain, .unsent, .events, .eventRate, .stalls,
+            .opened, .openRate, .dropped, .pushed:
             return nil
         }
     }

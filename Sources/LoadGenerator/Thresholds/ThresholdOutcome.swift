@@ -1,23 +1,23 @@
-/// What became of a run's conditions.
+/// The result of a run's conditions.
 package struct ThresholdOutcome: Hashable, Sendable {
     /// One condition and what was found.
     package struct Finding: Hashable, Sendable {
         package let condition: String
-        /// `p99 is 61.2 ms`.
+        /// The figure as text: `p99 is 61.2 ms`.
         package let figure: String
         package let isKept: Bool
-        /// It is about what became of requests, and not about how long they took or how many there were a second.
+        /// Whether it is about the outcome of requests, and not about their times or their number a second.
         package var countsErrors = false
     }
 
-    /// In the order of the conditions.
+    /// The findings in the order of the conditions.
     package let thresholds: [Finding]
-    /// Of a run that a search has made.
+    /// The finding about the goal of a search, for a run of one.
     package let goal: Finding?
-    /// What the conditions that were kept say is no more than is allowed.
+    /// The errors whose number was allowed by the conditions that were kept.
     let tolerated: ToleratedErrors
 
-    /// - Parameter watched: figures that were found while the run went on; they go before those of its end.
+    /// - Parameter watched: The figures that were found during the run. They take precedence over those of its end.
     package init(
         _ thresholds: [Threshold] = [],
         _ figures: ThresholdFigures,
@@ -37,22 +37,22 @@ package struct ThresholdOutcome: Hashable, Sendable {
                     countsErrors: !threshold.metric.counted.isEmpty
                 )
             )
-            // A stretch without too many errors says nothing of the others'.
+            // A stretch without too many errors says nothing about the other stretches.
             if isKept, threshold.window == nil { tolerated.formUnion(threshold.tolerated) }
         }
         (self.thresholds, self.tolerated) = (findings, tolerated)
         goal = search.map { $0.goal.finding(figures) }
     }
 
-    /// Those that were not kept first.
+    /// All findings. Those that were not kept come first.
     package var all: [Finding] {
         let all = thresholds + [goal].compactMap(\.self)
         return all.filter { !$0.isKept } + all.filter(\.isKept)
     }
 
-    /// For the report.
+    /// The lines for the report.
     package var lines: [String] { all.map { "\($0.isKept ? "kept" : "FAILED"): \($0.condition): \($0.figure)" } }
 
-    /// What was not kept, in words.
+    /// The conditions that were not kept, in words.
     package var failures: [String] { all.filter { !$0.isKept }.map { "\($0.condition): \($0.figure)" } }
 }

@@ -1,7 +1,7 @@
 /// Looks at conditions while a run goes on, interval by interval: at those about stretches of it, and whether one is
 /// broken already. It holds some ten parts of a stretch, so that its memory does not grow with the run.
 package struct ThresholdWatch: Sendable {
-    /// Consecutive intervals in one.
+    /// Consecutive intervals as one.
     private struct Part {
         var metrics: Metrics
         var length: UInt64
@@ -13,7 +13,7 @@ package struct ThresholdWatch: Sendable {
         let thresholds: [Threshold]
         var parts: [Part] = []
 
-        /// What is nearer than a tenth of the window goes into one part.
+        /// Adds an interval. Intervals within a tenth of the window share a part.
         mutating func add(_ interval: Interval) {
             if let last = parts.last, last.length + interval.length <= length / 10 {
                 parts[parts.count - 1].metrics.merge(interval.metrics)
@@ -26,7 +26,7 @@ package struct ThresholdWatch: Sendable {
 
         var covered: UInt64 { parts.reduce(0) { $0 + $1.length } }
 
-        /// Of all that it covers; nil while that is too little.
+        /// Returns the figures of the whole window. Nil while it covers too little.
         func figures(_ work: LoadKind, _ names: [String]) -> ThresholdFigures? {
             guard covered >= length else { return nil }
             let sum = parts.reduce(into: Metrics()) { $0.merge($1.metrics) }
@@ -38,12 +38,12 @@ package struct ThresholdWatch: Sendable {
     private let whole: [Threshold]
     private let work: LoadKind
     private let names: [String]
-    /// Of each condition about stretches the worst, and of a condition that broke what broke it.
+    /// For each condition about stretches the worst value, and for a broken condition the value that broke it.
     package private(set) var values: [Threshold: Double] = [:]
-    /// The first condition that was broken, and when, in nanoseconds after the start of the measured part.
+    /// The first broken condition, and the time, in nanoseconds after the start of the measured part.
     package private(set) var breach: (threshold: Threshold, time: UInt64)?
 
-    /// A figure of less than this time is chance.
+    /// The shortest time of a figure. With less it would be chance.
     static let shortest: UInt64 = 1_000_000_000
 
     package init(_ thresholds: [Threshold], of work: LoadKind, names: [String]) {
@@ -54,10 +54,10 @@ package struct ThresholdWatch: Sendable {
         }
     }
 
-    /// Whether it needs to see the intervals of a run that nothing ends early.
+    /// Whether it needs the intervals of a run that nothing ends early.
     package var hasWindows: Bool { !windows.isEmpty }
 
-    /// The next interval, in order.
+    /// Adds the next interval, in order.
     package mutating func add(_ interval: Interval) {
         for index in windows.indices {
             windows[index].add(interval)
@@ -76,7 +76,7 @@ package struct ThresholdWatch: Sendable {
         }
     }
 
-    /// Another run follows: no stretch has parts of both.
+    /// Prepares for another run: no stretch contains parts of both.
     package mutating func renew() {
         for index in windows.indices { windows[index].parts = [] }
     }

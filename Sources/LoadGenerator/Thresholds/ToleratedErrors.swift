@@ -1,8 +1,8 @@
-/// Errors that a condition has said how many are too many of.
+/// The errors whose allowed number is set by a condition.
 package struct ToleratedErrors: Hashable, Sendable {
-    /// Requests and connections that failed, however.
+    /// Whether all failed requests and connections are among them.
     package var failed = false
-    /// Of these, some classes.
+    /// The classes of failures that are among them.
     package var kinds: Set<FailureClass> = []
     package var httpErrors = false
     package var unsent = false
@@ -16,6 +16,6 @@ package struct ToleratedErrors: Hashable, Sendable {
         unsent = unsent || other.unsent
     }
 
-    /// Nothing has failed but what may.
+    /// Returns whether all failures are tolerated ones.
     func covers(_ failures: FailureLog) -> Bool { failed || failures.count { !kinds.contains($0.kind) } == 0 }
 }

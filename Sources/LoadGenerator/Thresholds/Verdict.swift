@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What a run's end tells a script.
+/// The exit status of a run.
 package enum Verdict: Int32, Sendable {
     case good = 0
     /// A URL, flag, file or limit does not allow the run; nothing was started.
@@ -9,11 +9,11 @@ package enum Verdict: Int32, Sendable {
     case threshold = 2
     /// volley did not keep up with its own schedule, so the figures are not the server's alone.
     case generatorLimited = 3
-    /// A request or a connection failed, or nothing was completed; by a schedule also: a request was never sent.
+    /// A request or a connection failed, or nothing was completed. With a schedule also: a request was never sent.
     case failures = 4
     /// Every request was answered, and some with a status other than 2xx and 3xx.
     case httpErrors = 5
-    /// Ended early by a signal; the report covers what there was.
+    /// A signal ended the run early. The report covers the part until then.
     case interrupted = 130
 
     /// The verdict over a finished run. What became of requests comes first: it is so whether volley kept up or not.
@@ -56,7 +56,7 @@ package enum Verdict: Int32, Sendable {
         .interrupted, .threshold, .failures, .httpErrors, .generatorLimited, .unusable, .good,
     ]
 
-    /// Of two statuses that were saved, the one that says more against the whole.
+    /// Returns the worse of two saved statuses.
     package static func worse(_ left: UInt64, _ right: UInt64) -> UInt64 {
         let rank = { (status: UInt64) in
             Verdict(rawValue: Int32(clamping: status)).flatMap { order.firstIndex(of: $0) } ?? order.count
@@ -64,7 +64,7 @@ package enum Verdict: Int32, Sendable {
         return rank(left) <= rank(right) ? left : right
     }
 
-    /// The one that says more against the whole.
+    /// Returns the worse of two verdicts.
     static func worse(_ left: Verdict, _ right: Verdict) -> Verdict {
         let rank = { (verdict: Verdict) in order.firstIndex(of: verdict) ?? order.count }
         return rank(left) <= rank(right) ? left : right

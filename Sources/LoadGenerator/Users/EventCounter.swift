@@ -1,17 +1,17 @@
-/// What is an event in the content of a stream.
+/// The kind of events in the content of a stream.
 package enum StreamKind: String, Hashable, Sendable, CaseIterable {
     /// A server-sent event (HTML §9.2.6): lines with data among them, and an empty one.
     case sse
     /// A line that is not empty.
     case ndjson
-    /// Whatever comes at once.
+    /// All bytes that come at once.
     case bytes
 }
 
 /// Answers that are streams.
 package struct StreamOptions: Hashable, Sendable {
     package let kind: StreamKind
-    /// A gap longer than this is a stall, in nanoseconds.
+    /// The longest gap that is no stall, in nanoseconds.
     package let stall: UInt64
 
     package init(_ kind: StreamKind, stall: UInt64) { (self.kind, self.stall) = (kind, stall) }
@@ -24,10 +24,10 @@ package struct StreamOptions: Hashable, Sendable {
 /// ```
 struct EventCounter: Sendable {
     private let kind: StreamKind
-    /// Bytes of the line so far, as far as they can be `data`.
+    /// The number of bytes of the line so far, up to the length of `data`.
     private var column = 0
     private var isData = false
-    /// The event so far has data.
+    /// Whether the event so far has data.
     private var hasData = false
     private var wasReturn = false
 
@@ -35,7 +35,7 @@ struct EventCounter: Sendable {
 
     init(_ kind: StreamKind) { self.kind = kind }
 
-    /// How many events end in these bytes.
+    /// Returns how many events end in these bytes.
     mutating func count(in bytes: Span<UInt8>) -> Int {
         guard kind != .bytes else { return bytes.isEmpty ? 0 : 1 }
         var events = 0
@@ -43,7 +43,7 @@ struct EventCounter: Sendable {
             let byte = bytes[index]
             defer { wasReturn = byte == 13 }
             switch byte {
-            // Of CR LF the CR has ended the line.
+            // In CR LF, the CR has already ended the line.
             case 10 where wasReturn: continue
             case 10, 13: if endLine() { events += 1 }
             default: take(byte)
@@ -62,7 +62,7 @@ struct EventCounter: Sendable {
         column += 1
     }
 
-    /// True: an event has ended.
+    /// Ends a line. Returns true if an event has ended.
     private mutating func endLine() -> Bool {
         defer { (column, isData) = (0, false) }
         switch kind {

@@ -1,11 +1,11 @@
 internal import Reactor
 
-/// A virtual user in a visit: what a ``LoadTest/visit`` sends its requests by.
+/// A virtual user in a visit, which a ``LoadTest/visit`` sends its requests with.
 ///
 /// Any task may call it, one call at a time. A visit that the run's end overtakes gets a `CancellationError` from its
 /// next call, or from the one that it is in.
 public final class LoadUser: Sendable {
-    /// Among all of the test, from 0.
+    /// The user's number among all of the test, from 0.
     public let number: Int
     private let visits: LoopBound<UserVisits>
 
@@ -44,7 +44,7 @@ public final class LoadUser: Sendable {
     }
 }
 
-/// One virtual user's visits, each a task that prefers the user's loop. Lives on that loop.
+/// One virtual user's visits, each a task that prefers the user's loop. It is confined to that loop.
 ///
 /// ```
 ///   none ──begin──▶ deciding ──send──▶ under way ──answer──▶ deciding ──end──▶ none
@@ -53,12 +53,12 @@ public final class LoadUser: Sendable {
 final class UserVisits {
     typealias Continuation = CheckedContinuation<LoadResponse, any Error>
 
-    /// What a visit asks of its user's driver.
+    /// The actions of a visit that its user's driver carries out.
     struct Orders {
-        /// False: the run has no more requests to send.
+        /// Sends a request. Returns false if the run has no more requests to send.
         var send: (LoadRequest) throws(LoadTestError) -> Bool
         var rest: (UInt64) -> Void
-        /// - Parameter isEmpty: it has sent nothing.
+        /// - Parameter isEmpty: Whether the visit has sent nothing.
         var end: (_ isEmpty: Bool) -> Void
     }
 
@@ -75,7 +75,7 @@ final class UserVisits {
         (self.loop, self.number, self.body) = (loop, number, body)
     }
 
-    /// - Parameter orders: kept until ``stop()``.
+    /// - Parameter orders: The driver's actions, kept until ``stop()``.
     func follow(_ orders: Orders) { self.orders = orders }
 
     func begin() {
@@ -109,7 +109,7 @@ final class UserVisits {
         orders.rest(span)
     }
 
-    /// What was under way, or rested for, has come.
+    /// Continues the visit with the response, or after its rest.
     func go(on response: LoadResponse) {
         let continuation = waiting
         (waiting, isResting) = (nil, false)
@@ -127,7 +127,7 @@ final class UserVisits {
         orders?.end(isEmpty)
     }
 
-    /// The run is over.
+    /// Ends the visits with the run.
     func stop() {
         orders = nil
         task?.cancel()

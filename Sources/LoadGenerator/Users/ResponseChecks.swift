@@ -1,10 +1,10 @@
-/// What a response has to be for its request to count as a success.
+/// The conditions that a response must meet for its request to be a success.
 package struct ResponseChecks: Hashable, Sendable {
-    /// By status code; nil: 2xx and 3xx.
+    /// The accepted status codes. Nil for 2xx and 3xx.
     package private(set) var statuses: [Bool]?
-    /// A name, and the value if one is asked for.
+    /// The names of required fields, and their values if they are given.
     package private(set) var headers: [Pair] = []
-    /// Somewhere in the content.
+    /// The bytes that must occur in the content.
     package private(set) var body: BodySearch?
 
     package struct Pair: Hashable, Sendable {
@@ -33,7 +33,7 @@ package struct ResponseChecks: Hashable, Sendable {
 /// Finds bytes in content that comes in pieces, without keeping any (Knuth, Morris and Pratt).
 package struct BodySearch: Hashable, Sendable {
     private let needle: [UInt8]
-    /// How much of the needle still fits where it fits no further.
+    /// The number of matched bytes to continue with, for each place where a match can break off.
     private let fallback: [Int]
 
     package init(_ needle: [UInt8]) {
@@ -48,7 +48,7 @@ package struct BodySearch: Hashable, Sendable {
         fallback = table
     }
 
-    /// Goes on from `matched` bytes of the needle; as many as it has once it was found.
+    /// Continues from `matched` bytes of the needle. Once it was found, `matched` is its length.
     func advance(_ matched: inout Int, over bytes: Span<UInt8>) {
         for index in bytes.indices {
             if matched == needle.count { return }

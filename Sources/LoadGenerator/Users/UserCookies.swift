@@ -6,17 +6,17 @@ import HTTPSemantics
 /// sets cookies for itself.
 struct UserCookies: Sendable {
     private var jar = CookieJar()
-    /// Stands for a cookie's age, which orders what is sent: several lines of a response have one time.
+    /// A number in place of a cookie's age, which orders what is sent: several lines of a response have the same time.
     private var ordinal = 0.0
 
     private static let suffixes = PublicSuffixes { _ in false }
 
-    /// A user's at the start of a run to that host.
+    /// Makes a user's cookies at the start of a run to that host.
     ///
-    /// - Parameter now: seconds since 1970.
+    /// - Parameter now: The time in seconds since 1970.
     init(_ given: [GivenCookie] = [], host: String = "", now: Double = 0) {
         for cookie in given where cookie.expires.map({ $0 > now }) ?? true {
-            // What is given is as if it had come over https: a Secure cookie is kept, and sent over https alone.
+            // A given cookie counts as sent over https: a Secure one is kept, and sent over https alone.
             let name = cookie.host ?? host
             let isNamed = if case .name? = try? URLHost(name) { true } else { false }
             let scope = CookieScope(host: name, isAddress: !isNamed, port: 443, target: "/", isSecure: true)
@@ -24,9 +24,9 @@ struct UserCookies: Sendable {
         }
     }
 
-    /// Keeps what a `Set-Cookie` line says, as far as the server may say it.
+    /// Keeps the cookie of a `Set-Cookie` line, as far as the server may set it.
     ///
-    /// - Parameter now: seconds since 1970.
+    /// - Parameter now: The time in seconds since 1970.
     mutating func store(_ line: String, from scope: CookieScope, now: Double) {
         guard let cookie = SetCookieLine(line)?.cookie(from: scope, now: now),
             let admitted = CookieAdmission.admit(cookie, from: scope, isSameSite: true, suffixes: Self.suffixes),
@@ -37,9 +37,9 @@ struct UserCookies: Sendable {
         jar.evict(after: admitted.domain, now: now)
     }
 
-    /// The Cookie field of a request; nil for none.
+    /// Returns the Cookie field of a request. Nil for none.
     ///
-    /// - Parameter now: seconds since 1970.
+    /// - Parameter now: The time in seconds since 1970.
     mutating func field(for scope: CookieScope, now: Double) -> String? {
         jar.header(for: scope, isSameSite: true, now: now)
     }

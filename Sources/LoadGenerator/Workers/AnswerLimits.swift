@@ -7,7 +7,7 @@ struct AnswerLimits: Sendable {
     private let total: UInt64
     private let firstByte: UInt64
     private let connect: UInt64
-    /// The least of them: whoever keeps it keeps them all.
+    /// The least of the limits: an answer within it is within all of them.
     private let least: UInt64
 
     init(_ plan: RunPlan) {
@@ -17,7 +17,7 @@ struct AnswerLimits: Sendable {
         least = min(total, firstByte, connect)
     }
 
-    /// What was wrong with a whole answer by when it came, or by what came behind it; nil for nearly all.
+    /// Returns what was wrong with a whole answer: its time, or bytes after it. Nil for nearly all.
     @inline(__always)
     func failure(_ report: ExchangeReport, until end: Instant) -> Failure? {
         guard report.surplus == 0, end.nanoseconds(since: report.timings.start) <= Int64(clamping: least) else {
@@ -26,7 +26,7 @@ struct AnswerLimits: Sendable {
         return nil
     }
 
-    /// A connection took longer to open than it may.
+    /// Returns a failure if a connection took longer to open than is allowed.
     func failure(_ record: ConnectionRecord) -> Failure? {
         let (phase, end): (Phase, Instant) =
             record.handshake.end.map { (.tls, $0) } ?? (.connect, record.timings.connectEnd)

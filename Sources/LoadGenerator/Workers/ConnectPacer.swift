@@ -1,9 +1,9 @@
 /// When a thread may open its next connection: by the rate, by the number under way, and not at once after a
 /// failure. Pure arithmetic on nanoseconds after the start of the run.
 struct ConnectPacer: Sendable {
-    /// Requests that wait for a new connection.
+    /// The number of requests that wait for a new connection.
     private(set) var pending: Int
-    /// Connects begun so far.
+    /// The number of connects begun so far.
     private(set) var ordinal: UInt64 = 0
     private var heldUntil: UInt64 = 0
     private let plan: RunPlan
@@ -17,7 +17,7 @@ struct ConnectPacer: Sendable {
         (self.plan, self.share, pending) = (plan, share, share.connections)
     }
 
-    /// Nil: go ahead, ``began()`` must follow. Otherwise the time to look again.
+    /// Returns nil if a connection may be opened (``began()`` must follow), or else the time of the next check.
     func wait(at now: UInt64, dialling: Int) -> UInt64? {
         if now < heldUntil { return heldUntil }
         if dialling >= share.connectsInFlight { return now &+ 1_000_000 }
@@ -30,10 +30,10 @@ struct ConnectPacer: Sendable {
         ordinal &+= 1
     }
 
-    /// A connection is to be replaced.
+    /// Adds a connection, which replaces another.
     mutating func add() { pending += 1 }
 
-    /// So many are to be made, whatever was to be made before.
+    /// Sets the number of connections to make, whatever it was before.
     mutating func want(_ count: Int) { pending = count }
 
     mutating func failed(at now: UInt64) { heldUntil = now &+ Self.holdOff }

@@ -4,7 +4,7 @@ import Reactor
 import TLS
 
 extension Failure {
-    /// What an exchange's end means in the report's words, or that of a connection without one (`report` is nil).
+    /// Reads the end of an exchange, or that of a connection without one (`report` is nil), in the report's words.
     init(_ error: EngineError, _ report: ExchangeReport?) {
         switch error {
         case .connect(let cause): self.init(cause)
@@ -64,15 +64,15 @@ extension Failure {
         }
     }
 
-    /// What was wrong with a whole answer, for an example.
+    /// Returns what was wrong with a whole answer, for an example.
     func words(_ report: ExchangeReport, _ latency: UInt64) -> String {
         kind == .surplus ? "\(report.surplus) bytes behind the whole answer" : "answered after \(Units.time(latency))"
     }
 
-    /// How far the exchange had come.
+    /// Returns the phase that the exchange had reached.
     private static func phase(of report: ExchangeReport?) -> Phase { openedPhase(report) ?? .connect }
 
-    /// The same; nil while there was no connection.
+    /// Returns the same. Nil if there was no connection.
     static func openedPhase(_ report: ExchangeReport?) -> Phase? {
         guard let report, report.timings.requestStart != nil else { return nil }
         if report.timings.requestEnd == nil { return .write }
@@ -80,7 +80,7 @@ extension Failure {
         return report.status == nil ? .head : .body
     }
 
-    /// A FIN, which has no error number, or a socket's error.
+    /// Reads a FIN, which has no error number, or a socket's error.
     init(_ phase: Phase, ended fin: FailureClass, by error: Errno?) {
         guard let error else {
             self.init(phase, fin)
@@ -89,7 +89,7 @@ extension Failure {
         self.init(phase, error.isPeerClosure ? .reset : FailureClass(error), errno: error.code)
     }
 
-    /// The parser's reason is the name of its case: a fixed set, and fit for a program to read.
+    /// Reads the parser's reason as the name of its case: a fixed set, and fit for a program to read.
     init(malformed kind: HTTP1Error.Kind, in phase: Phase) {
         if case .limitExceeded(let limit) = kind {
             self.init(phase, .limit, detail: limit.rawValue)
@@ -100,7 +100,7 @@ extension Failure {
 }
 
 extension FailureClass {
-    /// What a socket's error number stands for.
+    /// Translates a socket's error number.
     init(_ error: Errno) {
         switch error {
         case .connectionRefused, .noSuchFile: self = .refused

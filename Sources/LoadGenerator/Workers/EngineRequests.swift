@@ -2,16 +2,16 @@ import HTTP1
 import HTTPEngine
 package import Reactor
 
-/// A plan's request as the engine sends it, made once and shared by all threads.
+/// A plan's request in the engine's form, made once and shared by all threads.
 package struct EngineRequests: Sendable {
-    /// As many copies in one go as the plan pipelines; the same as ``single`` without pipelining.
+    /// As many copies in one request as the plan pipelines. The same as ``single`` without pipelining.
     let pipelined: EngineRequest
     let single: EngineRequest
-    /// What virtual users send; nil where nobody needs one.
+    /// The requests of virtual users. Nil where none are needed.
     let list: RequestList?
     let factory: RequestFactory
 
-    /// - Parameter embedded: where the embedded server listens, for a plan without a URL.
+    /// - Parameter embedded: The address of the embedded server, for a plan without a URL.
     package init(_ plan: RunPlan, embedded: SocketAddress?) throws(LoadTestError) {
         do throws(EngineError) {
             factory = try RequestFactory(plan, embedded: embedded)

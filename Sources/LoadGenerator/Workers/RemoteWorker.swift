@@ -1,13 +1,13 @@
 package import Reactor
 internal import Synchronization
 
-/// A worker as the main thread sees it: letters to its loop.
+/// A worker for the main thread, which posts to the worker's loop.
 package final class RemoteWorker: Sendable {
     private let loop: EventLoop
-    /// Set once, on the loop, before it is ever read there.
+    /// The worker. It is set once, on the loop, before it is ever read there.
     private let worker = Mutex<LoopBound<Worker>?>(nil)
 
-    /// Has the worker made on its loop, which counts it in `made` when it is ready to go.
+    /// Posts the making of the worker to its loop, which counts it in `made` when it is ready to start.
     init(_ job: WorkerSetup, _ share: RunPlan.Share, on loop: EventLoop, made: Monitor<Int>) {
         self.loop = loop
         loop.post { [self] in
@@ -16,7 +16,7 @@ package final class RemoteWorker: Sendable {
         }
     }
 
-    /// Sends it off; `begin` is common to all threads.
+    /// Starts the worker. All threads have the same `begin`.
     package func start(at begin: Instant) {
         loop.post { [self] in worker.withLock { $0 }?.value.start(at: begin) }
     }
@@ -25,7 +25,7 @@ package final class RemoteWorker: Sendable {
         loop.post { [self] in if let worker = worker.withLock({ $0 }) { order(worker.value) } }
     }
 
-    /// Ends the run early; once it has ended, this does nothing.
+    /// Ends the run early. It does nothing after the end.
     package func stop() {
         loop.post { [self] in worker.withLock { $0 }?.value.stop() }
     }

@@ -2,9 +2,9 @@ import HTTPEngine
 import HTTPSemantics
 import Reactor
 
-/// Makes requests out of what inputs, redirections and scripts say, with all that the run says of every request.
+/// Makes requests from those of inputs, redirections and scripts, with the run's settings for every request.
 struct RequestFactory: Sendable {
-    /// Whom a path without a host is for. The embedded server has no name; the Host field and the endpoint say what
+    /// The origin of a path without a host. The embedded server has no name; the Host field and the endpoint say what
     /// there is to say.
     let origin: Origin
     private let host: String
@@ -23,7 +23,7 @@ struct RequestFactory: Sendable {
         origin = if let known = plan.origin { known } else { try Origin(host: "localhost") }
         host = plan.request.host
         isProxied = plan.proxy != nil
-        // A proxy is told the origin as such: for another place it would need a tunnel.
+        // A proxy gets the origin as the destination: for another one it would need a tunnel.
         endpoint = isProxied && plan.leadsToOrigin ? .origin : Self.endpoint(plan.destination, embedded)
         isFixedEndpoint = if case .unix = plan.destination { true } else { false }
         (connectTo, security, slots) = (plan.connectTo, plan.security, plan.users.slots)
@@ -33,12 +33,12 @@ struct RequestFactory: Sendable {
         defaults = plan.request.fields.map { "\($0.name): \($0.value)" }
     }
 
-    /// For the run's own URL.
+    /// Returns the options for the run's own URL.
     func options(forOwn host: String) -> EngineRequest.Options { options(host: host, endpoint: endpoint) }
 
     private func options(host: String, endpoint: Endpoint) -> EngineRequest.Options {
         var options = EngineRequest.Options()
-        // What the server sends is what is counted; nothing is asked for that the user did not ask for.
+        // The bytes that the server sends are counted; only what the user asked for is requested.
         options.decodesContent = false
         options.host = host
         options.endpoint = endpoint
@@ -49,12 +49,12 @@ struct RequestFactory: Sendable {
         return options
     }
 
-    /// All requests of a run with virtual users.
+    /// Returns all requests of a run with virtual users.
     func list(_ plan: RunPlan) throws(LoadTestError) -> RequestList {
         guard !plan.inputs.isEmpty else {
             return RequestList([try own(plan.request)], weights: [1], order: .inOrder)
         }
-        // Logs ask for the same again and again.
+        // Logs contain the same request again and again.
         var known: [RequestDraft: PlannedRequest] = [:]
         var requests: [PlannedRequest] = []
         for draft in plan.inputs {
@@ -79,7 +79,7 @@ struct RequestFactory: Sendable {
         try planned(description, origin, options(forOwn: host))
     }
 
-    /// A request to the run's own host, or to the one its URL names.
+    /// Makes a request to the run's own host, or to the one in its URL.
     func request(_ draft: RequestDraft) throws(LoadTestError) -> PlannedRequest {
         try request(draft, defaults: defaults)
     }
@@ -101,17 +101,31 @@ struct RequestFactory: Sendable {
         )
         let place = url.parts.origin == origin ? endpoint : endpoint(for: url)
         let options = options(host: description.host, endpoint: place)
-        return try planned(description, url.parts.origin, options, name: names.place(of: draft))
+        return try planned(
+            description,
+            url.parts.origin,
+            options,
+            name: names.place(of: draft),
+            verbatim: draft.verbatim
+        )
     }
 
     private func planned(
         _ description: RequestDescription,
         _ origin: Origin,
         _ options: EngineRequest.Options,
-        name: Int? = nil
+        name: Int? = nil,
+        verbatim: [UInt8]? = nil
     ) throws(LoadTestError) -> PlannedRequest {
         do throws(EngineError) {
-            return try PlannedRequest(description, origin: origin, options: options, slots: slots, name: name)
+            return try PlannedRequest(
+                description,
+                origin: origin,
+                options: options,
+                slots: slots,
+                name: name,
+                verbatim: verbatim
+            )
         } catch {
             throw .unsendable(error)
         }

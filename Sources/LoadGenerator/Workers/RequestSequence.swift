@@ -5,6 +5,6 @@ internal import Synchronization
 final class RequestSequence: Sendable {
     private let next = Atomic<UInt64>(0)
 
-    /// 0, 1, 2 …, each given out once.
+    /// Returns 0, 1, 2 …, each number once.
     func take() -> UInt64 { next.wrappingAdd(1, ordering: .relaxed).oldValue }
 }

@@ -1,7 +1,7 @@
 import TLS
 
 extension Failure {
-    /// Details are names of ours and of RFC 8446's alerts, whatever the peer sent: a fixed set.
+    /// Reads an error of TLS. Details are names of this program and of RFC 8446's alerts, a fixed set for any peer.
     init(_ error: TLSError, in phase: Phase) {
         switch error {
         case .untrusted(let failure):

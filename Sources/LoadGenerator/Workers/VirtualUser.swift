@@ -2,53 +2,64 @@ import HTTP1
 import HTTPEngine
 import HTTPSemantics
 import Reactor
+import WebSocket
 
-/// A virtual user: one request at a time, on whichever connection the engine has.
+/// A virtual user: it sends one request at a time, on any connection that the engine has.
 final class VirtualUser: ExchangeDelegate {
-    private let driver: VirtualUserDriver
+    let driver: VirtualUserDriver
     /// Among all of the run, from 0.
     let number: Int
-    /// When its request was due by the schedule; without one, when it was started. Never before its first.
+    /// When its request was due by the schedule or, without one, was started. It is never before the first request.
     var due = Instant.never
-    /// How long after it was due volley took notice, in nanoseconds.
+    /// The time between that instant and volley's noticing it, in nanoseconds.
     var lag: UInt64 = 0
-    /// Of what is under way: its number among the requests of all threads and parts; 0 where nobody asks for one.
+    /// The present request's number among those of all threads and parts. 0 where it is not needed.
     var sequence: UInt64 = 0
-    /// By which name what is under way is counted; nil: by none.
+    /// The number of the name that the present request is counted by. Nil for none.
     var name: Int?
-    /// Its next request will need a connection of its own making.
+    /// Whether its next request needs a new connection.
     var needsConnection = true
-    /// What is under way, or comes after a pause.
+    /// The present request, or the one after a pause.
     var request: PlannedRequest?
-    /// Redirections followed in a row.
+    /// The number of redirections followed in a row.
     var hops = 0
-    /// nil: cookies are not kept.
+    /// The user's cookies. Nil if cookies are not kept.
     var cookies: UserCookies?
-    /// Decides what comes next; nil: whatever the run sends next.
+    /// Decides what comes next. Nil if the run decides.
     var script: UserScript?
-    /// Its way through a scenario; nil: none is under way.
+    /// The user's way through a scenario. Nil if there is none.
     var visit: ScenarioVisit?
-    /// The scenario's step that is under way.
+    /// The present step of the scenario.
     var step: ScenarioStep?
-    /// What its visit has taken from files and answers.
+    /// The values that its visit has from files and answers.
     var variables: [[UInt8]] = []
-    /// The last answer was a success.
+    /// Whether the last answer was a success.
     var wentWell = false
-    /// Its visits in async form.
+    /// The user's visits in async form.
     var visits: UserVisits?
-    /// Only the first request of a visit was due at an instant.
+    /// Whether the request is the first of its visit: only that one was due at an instant.
     var isFirstOfVisit = true
     var findings = ResponseFindings()
-    /// Of a stream that is under way: its events so far, and when the first and the last of them came.
+    /// The present stream's events so far, and when the first and the last of them came.
     var events: EventCounter?
     var firstEvent: Instant?
     var lastEvent: Instant?
 
+    /// Its WebSocket, open or not; nil: its requests are HTTP's.
+    var link: WebSocketLink?
+    /// On a WebSocket: a message has been sent, and no answer has come.
+    var isTalking = false
+    /// When it left, and of which an echo is expected.
+    var said = Instant.never
+    var saying: WebSocketMessage?
+    /// Sent on the present connection.
+    var messages = 0
+
     init(_ driver: VirtualUserDriver, number: Int) { (self.driver, self.number) = (driver, number) }
 
-    /// An answer's fields are of use to what decides.
+    /// Whether the fields of an answer are needed to decide what comes next.
     var readsFields: Bool { script != nil || visits != nil || step?.readsFields == true }
-    /// Its content is.
+    /// Whether its content is needed for that.
     var readsContent: Bool { script != nil || visits != nil || step?.readsContent == true }
 
     func exchange(_ id: ExchangeID, didReceive head: ResponseHead) {
@@ -64,14 +75,28 @@ final class VirtualUser: ExchangeDelegate {
     }
 }
 
+extension VirtualUser: WebSocketLinkOwner {
+    func linkDidOpen(_ report: ExchangeReport) { driver.opened(self, report) }
+
+    func linkDidFailToOpen(_ failure: Failure, words: String, _ report: ExchangeReport) {
+        driver.failedToOpen(self, failure, words: words, report)
+    }
+
+    func linkDidReceive(_ message: WebSocketMessage) { driver.heard(self, message) }
+
+    func linkDidTimeOut() { driver.timedOut(self) }
+
+    func linkDidEnd(_ ending: WebSocketEnding) { driver.ended(self, ending) }
+}
+
 /// What a response was seen to be, as far as anybody asked.
 struct ResponseFindings {
-    /// Where it leads, if it is a redirection.
+    /// The redirection, if the response is one.
     var redirect: Redirect?
     /// The first field that was not as expected.
     var problem: String?
-    /// Of the content looked for.
+    /// The number of bytes found so far of the content that is looked for.
     var matched = 0
-    /// For a script.
+    /// The response for a script.
     var response = LoadResponse()
 }

@@ -1,7 +1,7 @@
 import HTTPEngine
 import Reactor
 
-/// What a worker's virtual users send, and when: by a schedule (open loop), or each after its answer and its pause.
+/// Sends the requests of a worker's virtual users: by a schedule (open loop), or each after its answer and its pause.
 ///
 /// ```
 ///            due, or awake                       outcome
@@ -16,22 +16,23 @@ import Reactor
 final class VirtualUserDriver: AlarmHandler {
     let worker: Worker
     let plan: RunPlan
-    private let share: RunPlan.Share
-    /// Last in, first out, as the engine's idle connections are.
-    private var resting: [VirtualUser] = []
+    let share: RunPlan.Share
+    var resting = RestingUsers<VirtualUser>()
+    /// nil: requests are HTTP's.
+    var sockets: UserSockets<VirtualUser>?
     private var asleep = DeadlineHeap<VirtualUser>()
     private var arrivals: ArrivalSchedule?
-    /// What was due before counts nowhere: it belongs to the warm-up.
+    /// The beginning of the measured part. Requests that were due before belong to the warm-up and count nowhere.
     private(set) var since = Instant.never
-    /// When a connection may be opened again; never if that is not what is waited for.
+    /// When a connection may be opened again. Never if no user waits for that.
     private var mayConnect = Instant.never
     private var random: RandomStream
-    private var context: TemplateContext
+    var context: TemplateContext
     /// What a request is, or is filled with, depends on its number.
     private let isNumbered: Bool
-    /// Virtual users that sleep with a request in mind.
+    /// The number of virtual users that sleep before a certain request.
     private var promised = 0
-    /// Of all users, where they are in async form.
+    /// The visits of all users, where they are in async form.
     private var allVisits: [UserVisits] = []
     let inspects: Bool
     private let scenarios: Scenarios?
@@ -55,7 +56,13 @@ final class VirtualUserDriver: AlarmHandler {
             for user in users { user.cookies = cookies }
         }
         if let script = plan.users.script { for user in users { user.script = script(user.number) } }
-        resting = users.reversed()
+        if let options = plan.webSocket {
+            resting = RestingUsers(inTurn: true)
+            sockets = UserSockets(options, plan.users.slots, users)
+            for user in users { user.link = WebSocketLink(on: worker.loop, owner: user) }
+        } else {
+            resting = RestingUsers(users.reversed())
+        }
         if let visit = plan.users.visit { allVisits = users.map { follow($0, visit) } }
     }
 
@@ -79,32 +86,33 @@ final class VirtualUserDriver: AlarmHandler {
         setAlarm()
     }
 
-    /// Virtual users that are under way, or have a pause.
+    /// The number of virtual users with a request in progress or a pause.
     var active: Int { share.connections - resting.count }
 
-    /// Nothing is under way, and nobody sleeps with a request in mind.
+    /// Whether no request is in progress, and no user sleeps before a certain request.
     var isIdle: Bool { worker.running == 0 && (promised == 0 || worker.isDraining) }
 
-    /// Requests are due that were not sent.
+    /// Whether requests are due that were not sent.
     var hasBacklog: Bool { (arrivals?.backlog ?? 0) > 0 }
 
-    /// No more requests come due than by `end`; those that did are still sent while the run drains.
+    /// Notices what is due by `end`, and no more. What was due by then is still sent while the run drains.
     func timeIsUp(at end: Instant) {
         notice(by: end)
         sendDue()
         setAlarm()
     }
 
-    /// The measured part ends here: what came due in it counts, though nobody has looked since.
+    /// Ends the measured part here: what came due in it counts, though no look has noticed it.
     func noticeRest(until end: Instant) { notice(by: end) }
 
-    /// The worker has stopped: what was due and is not sent will not be.
+    /// Ends after the worker has stopped: requests that were due and not sent are dropped.
     func end() {
         for visits in allVisits { visits.stop() }
         allVisits = []
+        if sockets != nil { noteUnansweredMessages() }
         dropBacklog()
         stopSchedule()
-        resting = []
+        resting = RestingUsers()
         asleep = DeadlineHeap()
     }
 
@@ -116,30 +124,18 @@ final class VirtualUserDriver: AlarmHandler {
         }
     }
 
+    /// What is due next will not be sent. False: nothing is due.
+    func refuseDue() -> Bool { arrivals?.take() != nil }
+
     func stopSchedule() {
         arrivals = nil
         worker.loop.setAlarm(at: .never, self)
     }
 
-    /// A schedule of one rate, from now on.
+    /// Begins a schedule of one rate.
     func begin(_ rate: Rate) {
         let profile = LoadProfile(rate: rate, duration: RunPlan.swarmDuration)
         begin(arrivals(profile, from: worker.loop.now))
-    }
-
-    /// This thread's part: of all threads of all shards it has one number, and they take turns.
-    private func arrivals(_ profile: LoadProfile, from start: Instant, limit: UInt64? = nil) -> ArrivalSchedule {
-        let thread = plan.shard.index * plan.threads + share.index
-        return ArrivalSchedule(
-            profile,
-            from: start,
-            thread: thread,
-            of: plan.shard.count * plan.threads,
-            limit: limit,
-            // Who pays for polling wants each request at its instant.
-            grain: plan.spin > 0 ? 0 : ArrivalSchedule.grain,
-            random: plan.arrivals == .poisson ? RandomStream(seed: plan.seed &+ 1, stream: thread) : nil
-        )
     }
 
     // MARK: When
@@ -155,13 +151,13 @@ final class VirtualUserDriver: AlarmHandler {
         }
     }
 
-    /// Sends what is due, wakes who has slept enough, and sees when to look again.
+    /// Sends what is due, wakes the users whose pause is over, and sets the next look.
     private func serve() {
         let now = worker.loop.now
         let before = arrivals?.noticed ?? 0
         if arrivals?.look(now) == true { notice(by: now) }
         sendDue()
-        // None if that was the end of the run.
+        // There are none if that was the end of the run.
         let (noticed, backlog) = (arrivals?.noticed ?? before, arrivals?.backlog ?? 0)
         worker.metrics.delayed(min(noticed - before, backlog))
         while let user = asleep.pop(by: now) { wake(user) }
@@ -171,7 +167,7 @@ final class VirtualUserDriver: AlarmHandler {
     private func wake(_ user: VirtualUser) {
         if user.visits?.isResting == true { return user.visits?.go(on: LoadResponse()) ?? () }
         if user.request != nil { promised -= 1 }
-        // By a schedule, who has slept without a request in mind waits for the next that is due.
+        // By a schedule, a user that slept without a certain request waits for the next one that is due.
         if user.request == nil, plan.profile != nil { resting.append(user) } else { startNext(user) }
     }
 
@@ -192,16 +188,16 @@ final class VirtualUserDriver: AlarmHandler {
         mayConnect = .never
         guard arrivals != nil else { return }
         while hasBacklog, !resting.isEmpty, claimConnection() {
-            guard let (due, noticed) = arrivals?.take(), let user = resting.popLast() else { return }
+            guard let (due, noticed) = arrivals?.take(), let user = resting.take() else { return }
             (user.due, user.lag) = (due, worker.nanoseconds(from: due, to: noticed))
             begin(user)
         }
         finishIfDone()
     }
 
-    /// True: a connection is idle, or one may be opened now and counts as begun.
+    /// Returns true if a connection is idle, or if one may be opened now, which then counts as begun.
     private func claimConnection() -> Bool {
-        if worker.engine.hasFreeConnection { return true }
+        if sockets != nil || worker.engine.hasFreeConnection { return true }
         let now = worker.sinceBegin(worker.loop.now)
         if let later = worker.pacer.wait(at: now, dialling: worker.engine.statistics.dialling) {
             mayConnect = worker.instant(sinceBegin: later)
@@ -217,7 +213,7 @@ final class VirtualUserDriver: AlarmHandler {
         worker.loop.setAlarm(at: time, spin: Int64(clamping: plan.spin), self)
     }
 
-    /// A run by count ends with its last outcome.
+    /// Ends a run by count after its last outcome.
     func finishIfDone() {
         guard arrivals?.isOver == true, isIdle else { return }
         if worker.isDraining || share.requests.map({ arrivals?.taken ?? 0 >= $0 }) == true { worker.stop() }
@@ -225,23 +221,24 @@ final class VirtualUserDriver: AlarmHandler {
 
     // MARK: What
 
-    /// Closed loop: a user may open a connection now.
+    /// Closed loop: starts a user, since a connection may be opened now.
     func startResting() {
-        guard let user = resting.popLast() else { return }
+        if sockets != nil { return openSocket() }
+        guard let user = resting.take() else { return }
         startNext(user)
     }
 
     /// A user that is free, or has slept.
-    private func startNext(_ user: VirtualUser) {
+    func startNext(_ user: VirtualUser) {
         if user.request != nil { return start(user) }
         guard worker.budget != 0 else {
             resting.append(user)
             return worker.finishIfDone()
         }
-        // It is among those that are active already.
+        // The user itself is already counted as active.
         guard active <= worker.wanted else { return resting.append(user) }
         if user.needsConnection, user.due != .never {
-            // Not its first: the pacer says when.
+            // It is not the user's first connection: the pacer decides when to open it.
             user.due = .never
             resting.append(user)
             worker.pacer.add()
@@ -251,11 +248,15 @@ final class VirtualUserDriver: AlarmHandler {
         begin(user)
     }
 
-    /// The first request of a user's turn.
+    /// Begins the first request of a user's turn.
     private func begin(_ user: VirtualUser) {
         user.sequence = isNumbered ? nextNumber() : 0
         user.isFirstOfVisit = true
         user.hops = 0
+        if sockets != nil {
+            spend()
+            return say(user)
+        }
         if user.script != nil { return ask(user, nil) }
         if let visits = user.visits {
             promise(true)
@@ -272,18 +273,18 @@ final class VirtualUserDriver: AlarmHandler {
         start(user)
     }
 
-    /// What was recorded keeps its own instant, whoever sends it; everything else is taken in turn by all threads.
+    /// Returns a request's number: that of its instant for a recorded one, otherwise the next one of all threads.
     private func nextNumber() -> UInt64 {
         if plan.profile?.isRecorded == true, let arrivals { return arrivals.lastTaken }
         return plan.shard.number(worker.sequence.take())
     }
 
-    /// What was due in time is still sent while the run drains; what follows it in its visit is not.
+    /// Returns whether a request may start. While the run drains, what was due in time may; what follows it may not.
     func mayStart(_ user: VirtualUser) -> Bool {
         worker.budget != 0 || plan.profile != nil && user.isFirstOfVisit
     }
 
-    /// A run by count has one less to send; by a schedule ``ArrivalSchedule`` counts.
+    /// Counts a request of a run by count. By a schedule, ``ArrivalSchedule`` counts.
     func spend() {
         if plan.profile == nil { worker.budget? -= 1 }
     }
@@ -295,20 +296,6 @@ final class VirtualUserDriver: AlarmHandler {
         user.needsConnection = false
         worker.running += 1
         worker.engine.start(ready(planned, user), delegate: user)
-    }
-
-    /// The bytes of a request: the same for all, or with what this one has of its own.
-    private func ready(_ planned: PlannedRequest, _ user: VirtualUser) -> EngineRequest {
-        var cookies: String?
-        if plan.users.keepsCookies {
-            cookies = user.cookies?.field(for: planned.cookieScope, now: VirtualUserDriver.wallClock())
-        }
-        if cookies == nil, let fixed = planned.fixed { return fixed }
-        (context.user, context.number, context.variables) = (user.number, user.sequence, user.variables)
-        let more = cookies.map { [(name: "Cookie", value: $0)] } ?? []
-        // Values are made to be sendable, and cookies are checked when they are set; the bare request stands in for the
-        // impossible.
-        return (try? planned.filled(&context, adding: more)) ?? planned.fixed ?? worker.requests.single
     }
 
     /// A visit goes on with the next request of its scenario, or is over.
@@ -324,7 +311,7 @@ final class VirtualUserDriver: AlarmHandler {
         start(user, after: next?.pause ?? 0)
     }
 
-    /// A user's next request is to come with another turn of the loop, or has come.
+    /// Notes that a user's next request will come with another turn of the loop, or has come.
     func promise(_ isMade: Bool) { promised += isMade ? 1 : -1 }
 
     func start(_ user: VirtualUser, after pause: UInt64) {
@@ -353,7 +340,7 @@ final class VirtualUserDriver: AlarmHandler {
         case .completed: user.request = completed(user, former, report)
         case .failed(let error): failed(user, former, error, report)
         }
-        // A redirection goes on at once, though time be up: it is the answer to what was sent in time.
+        // A redirection is followed at once, even after the time is up: it answers what was sent in time.
         if user.request != nil { return start(user) }
         user.hops = 0
         user.isFirstOfVisit = false
@@ -369,7 +356,7 @@ final class VirtualUserDriver: AlarmHandler {
         free(user)
     }
 
-    /// A user's turn is over.
+    /// Ends a user's turn.
     func free(_ user: VirtualUser) {
         user.request = nil
         if worker.isDraining {
@@ -379,7 +366,7 @@ final class VirtualUserDriver: AlarmHandler {
         } else if plan.profile != nil {
             resting.append(user)
             guard worker.budget != 0 else { return worker.finishIfDone() }
-            // What is due from here on waits for the next look.
+            // What becomes due from here on waits for the next look.
             sendDue()
             if mayConnect != .never { setAlarm() }
         } else if let think = plan.think {

@@ -4,13 +4,13 @@ import HTTPEngine
 import HTTPSemantics
 import Reactor
 
-/// What virtual users' requests came to, in numbers, and what their responses were.
+/// The outcomes of virtual users' requests, in numbers, and the contents of their responses.
 extension VirtualUserDriver {
-    /// Counts a whole response. Returns what follows it, if it is a redirection.
+    /// Counts a whole response. Returns the next request, if it is a redirection.
     func completed(_ user: VirtualUser, _ request: PlannedRequest?, _ report: ExchangeReport) -> PlannedRequest? {
         let timings = report.timings
         let end = timings.responseEnd ?? worker.loop.now
-        // A retry's time runs from the first attempt: the caller waited for both.
+        // A retry's time runs from the first attempt, since the caller waited for both.
         let sent = report.retried ? timings.start : timings.requestStart ?? timings.start
         let status = report.status ?? 0
         worker.noteConnection(report)
@@ -44,7 +44,7 @@ extension VirtualUserDriver {
             worker.metrics.completed(status: status, latency: latency, firstByte: firstByte, isSuccess: isSuccess)
             if let name = user.name {
                 worker.metrics.completed(name: name, isSuccess: isSuccess)
-                // By a schedule, what follows the first request of a visit was never due: it has a raw time alone.
+                // By a schedule, only the first request of a visit was due. The others have a raw time alone.
                 if isSuccess, plan.profile == nil || !user.isFirstOfVisit {
                     worker.metrics.took(latency, name: name)
                 }
@@ -77,18 +77,18 @@ extension VirtualUserDriver {
     private enum Judgement {
         case success
         case httpError
-        /// A whole response that was not the one wanted.
+        /// The response was whole, and not the one wanted.
         case unwanted(Failure)
     }
 
-    /// What the answer to what is under way must be.
+    /// Returns the checks for the answer to the present request.
     private func checks(of user: VirtualUser) -> ResponseChecks { user.step?.checks ?? plan.users.checks }
 
     private func judge(_ user: VirtualUser, _ status: Int) -> Judgement {
         let checks = checks(of: user)
         if checks.isEmpty { return Metrics.isSuccess(status: status) ? .success : .httpError }
         if !checks.accepts(status: status) {
-            // Without a word about statuses, an error stays what it is in every run.
+            // Without checks of statuses, an error counts as in every run.
             return checks.statuses == nil
                 ? .httpError : .unwanted(Failure(.check, .unexpected, detail: "status \(status)"))
         }
@@ -134,7 +134,7 @@ extension VirtualUserDriver {
         for index in 0..<min(room, bytes.count) { user.findings.response.body.append(bytes[index]) }
     }
 
-    /// Seconds since 1970: what cookies expire by.
+    /// Returns the seconds since 1970, by which cookies expire.
     static func wallClock() -> Double { Double(uncurl_clock_ns(CLOCK_REALTIME)) / 1e9 }
 
     private func label(_ request: PlannedRequest?) -> String { request?.label ?? plan.url }
@@ -154,7 +154,7 @@ extension VirtualUserDriver {
             if isOfSchedule(user) { worker.metrics.refused() }
             let waited = worker.nanoseconds(from: report.timings.start, to: now)
             worker.logFailure(failure, report, user, sent: nil, latency: waited)
-            // By a schedule no more are tried than are due; others would try as fast as they are refused.
+            // By a schedule no more are tried than are due. Others would be tried as fast as they are refused.
             if plan.profile == nil { worker.pacer.failed(at: time) }
             return
         }
@@ -162,7 +162,7 @@ extension VirtualUserDriver {
         worker.noteBytes(report)
         worker.metrics.sent()
         noteWait(user, report)
-        // The limit runs from the start, and what ran into it took no less.
+        // The limit counts from the start, so what exceeded it took no less.
         let isWhole = report.retried || failure.kind == .timeout
         noteStream(user, sent: sent, until: now, isCut: false)
         let latency = worker.nanoseconds(from: isWhole ? report.timings.start : sent, to: now)
@@ -170,7 +170,7 @@ extension VirtualUserDriver {
         worker.logFailure(failure, report, user, sent: sent, latency: latency)
     }
 
-    /// The run is over: a request that was sent is in flight, one that got no connection never began.
+    /// Counts at the run's end: a request that was sent is in flight, one that got no connection never began.
     func noteUnfinished(_ user: VirtualUser, _ report: ExchangeReport) {
         let now = worker.loop.now
         guard report.timings.requestStart != nil else {
@@ -190,12 +190,12 @@ extension VirtualUserDriver {
         worker.metrics.waited(worker.nanoseconds(from: user.due, to: start))
     }
 
-    /// What is under way is the request that came due, not one that followed it.
+    /// Returns whether the present request is the one that came due, not one that followed it.
     private func isOfSchedule(_ user: VirtualUser) -> Bool {
         user.isFirstOfVisit && user.hops == 0 && user.due >= since
     }
 
-    private func noteCorrected(_ user: VirtualUser, until end: Instant) {
+    func noteCorrected(_ user: VirtualUser, until end: Instant) {
         guard user.isFirstOfVisit, user.due >= since else { return }
         let latency = worker.nanoseconds(from: user.due, to: end)
         worker.metrics.corrected(latency, lag: user.lag)

@@ -1,7 +1,7 @@
 import HTTPEngine
 import Reactor
 
-/// Answers that are streams: when their events come.
+/// The times of events in answers that are streams.
 extension VirtualUserDriver {
     func note(_ bytes: Span<UInt8>, of user: VirtualUser, _ stream: StreamOptions) {
         var counter = user.events ?? EventCounter(stream.kind)
@@ -18,11 +18,11 @@ extension VirtualUserDriver {
         worker.metrics.events(UInt64(count))
     }
 
-    /// A stream has ended, or the run.
+    /// Counts a stream at its end, or at the run's.
     ///
     /// - Parameters:
-    ///   - sent: when its request's first byte was.
-    ///   - isCut: the run's end has cut it short.
+    ///   - sent: The time when the request's first byte was sent.
+    ///   - isCut: Whether the run's end has cut it short.
     func noteStream(_ user: VirtualUser, sent: Instant, until end: Instant, isCut: Bool) {
         guard let stream = plan.stream else { return }
         defer { (user.events, user.firstEvent, user.lastEvent) = (nil, nil, nil) }
@@ -33,7 +33,7 @@ extension VirtualUserDriver {
         } else {
             worker.metrics.silent(corrected: isCut ? corrected : nil)
         }
-        // A gap that the end has cut short is a gap where it is a stall already.
+        // A gap that the end has cut short counts if it is already a stall.
         if isCut, let last = user.lastEvent {
             let gap = worker.nanoseconds(from: last, to: end)
             if gap > stream.stall { worker.metrics.gap(gap, stall: stream.stall) }

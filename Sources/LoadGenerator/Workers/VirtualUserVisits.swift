@@ -1,12 +1,12 @@
 import Reactor
 
-/// For virtual users that get their next request from a program.
+/// The virtual users that get their next request from a program.
 extension VirtualUserDriver {
     /// Asks a user's script what comes next.
     func ask(_ user: VirtualUser, _ response: LoadResponse?) {
         switch user.script?(response) ?? .done {
         case .done:
-            // A visit without a single request would begin again for ever.
+            // A visit without a request would begin again for ever.
             if response == nil { return sleep(user, 1_000_000) }
             free(user)
         case .request(let request, let pause):
@@ -20,7 +20,7 @@ extension VirtualUserDriver {
         }
     }
 
-    /// Does what the user's visits ask for.
+    /// Makes the user's visits, and carries out what they ask for.
     func follow(
         _ user: VirtualUser,
         _ visit: @escaping @Sendable (LoadUser) async throws -> Void
@@ -39,7 +39,7 @@ extension VirtualUserDriver {
                 rest: { [unowned self] span in sleep(user, span) },
                 end: { [unowned self] isEmpty in
                     promise(false)
-                    // A visit without a single request would begin again for ever.
+                    // A visit without a request would begin again for ever.
                     if isEmpty, worker.budget != 0 { sleep(user, 1_000_000) } else { free(user) }
                     finishIfDone()
                     worker.finishIfDone()

@@ -17,7 +17,7 @@ final class Worker: TimerHandler {
         case ready
         case warmingUp(until: Instant)
         case measuring(since: Instant, core: CoreTime, until: Instant)
-        /// Nothing new; what was sent, or due, may still be answered.
+        /// No new requests. What was sent, or due, may still be answered.
         case draining(since: Instant, core: CoreTime, end: Instant)
         case stopped
     }
@@ -29,37 +29,37 @@ final class Worker: TimerHandler {
     let engine: Engine
     private let workerBoard: WorkerBoard
     let sequence: RequestSequence
-    /// What the next request is, and when; nil where the outcome of one starts the next, the same.
+    /// Decides on the next request and its time. Nil where each outcome starts the same request again.
     private(set) var driver: VirtualUserDriver?
 
     private var phase = Phase.ready
     private var begun = Instant.never
     let metrics: WorkerMetrics
     var pacer: ConnectPacer
-    /// Requests still to start in the measured part; nil: until time is up.
+    /// The number of requests still to start in the measured part. Nil: until time is up.
     var budget: UInt64?
-    /// Connections that may be busy at once; only a swarm has fewer than it could.
+    /// The number of connections that may be busy at once. Only a swarm has fewer than it could.
     var wanted = Int.max
-    /// Exchanges without their last outcome, or connections being opened or closed.
+    /// The number of exchanges without their last outcome, or of connections being opened or closed.
     var running = 0
     /// Exchanges of one request where the plan pipelines several: what is left of a budget that no whole pipeline fits
     /// in.
     var singles: Set<ExchangeID> = []
     let limits: AnswerLimits
-    /// Connections that had strayed before the measured part.
+    /// The number of connections that had strayed before the measured part.
     private var strayedBefore = 0
-    /// Where single requests are noted, if anywhere.
+    /// The log of single requests, if there is one.
     let log: RequestLog?
     private var tick: TimerID?
     private var ticks = 0
-    /// The interval that is being counted; of the measured part.
+    /// The present interval of the measured part.
     private var interval: UInt64 = 0
     private var pacing: TimerID?
     private var drainEnd: TimerID?
 
-    /// wrk's sampling interval for its rates, and a tenth of that of the progress line.
+    /// The interval at which wrk samples its rates, and a tenth of that of the progress line.
     private static let tickSpan: Int64 = 100_000_000
-    /// What is noted of single requests is with the main thread within half a second, however few there are.
+    /// The ticks between two deliveries of the log: records reach the main thread within half a second, however few.
     private static let logTicks = 5
 
     init(_ job: WorkerSetup, _ share: RunPlan.Share, on loop: EventLoop) {
@@ -81,17 +81,19 @@ final class Worker: TimerHandler {
         var configuration = EngineConfiguration()
         configuration.connectionsPerHost = share.connections
         configuration.connections = share.connections
-        // Preflight has seen to the descriptors.
+        // Preflight has already checked the descriptors.
         configuration.budget = nil
         configuration.resendsRequests = plan.retries
         // Connections last as long as the server lets them: neither age nor rest ends one.
         let forever = Duration.seconds(366 * 86_400)
-        // A swarm that shrank has connections that nobody uses any more.
+        // A swarm that shrank has connections that are no longer used.
         configuration.idleTimeout = plan.isSwarm || plan.crowd != nil ? .seconds(5) : forever
         configuration.maximumAge = plan.limits.age.map { .nanoseconds(Int64(clamping: $0.upperBound)) } ?? forever
         let spread = plan.limits.age.map { $0.upperBound - $0.lowerBound } ?? 0
         configuration.maximumAgeSpread = .nanoseconds(Int64(clamping: spread))
-        switch plan.reuse {
+        // A WebSocket's connection leaves the engine with its handshake.
+        switch plan.webSocket == nil ? plan.reuse : .keepAlive {
+        case .keepAlive where plan.webSocket != nil: break
         case .keepAlive:
             configuration.exchangesPerConnection = plan.limits.requests ?? .max
             if plan.limits.resets { configuration.closing = .rst }
@@ -113,11 +115,11 @@ final class Worker: TimerHandler {
 
     // MARK: The run
 
-    /// Begins; `begun` is the instant common to all threads.
+    /// Begins the run. `begun` is the same instant for all threads.
     func start(at begun: Instant) {
         self.begun = begun
         metrics.begin(at: UInt64(clamping: begun.nanoseconds))
-        // The letter that brought us here may be older than the run.
+        // The posted call may be older than the run.
         loop.stamp()
         let warmup = begun.advanced(byNanoseconds: Int64(clamping: plan.warmup))
         if plan.warmup > 0 {
@@ -128,10 +130,10 @@ final class Worker: TimerHandler {
         }
         tick = loop.arm(at: loop.now.advanced(byNanoseconds: Self.tickSpan), self)
         followCrowd()
-        if plan.profile == nil { connect() }
+        if plan.profile == nil || plan.webSocket != nil { connect() }
     }
 
-    /// As many connections are kept busy as their profile says by now.
+    /// Keeps as many connections busy as their profile has at this time.
     private func followCrowd() {
         guard let crowd = plan.crowd else { return }
         switch phase {
@@ -150,11 +152,11 @@ final class Worker: TimerHandler {
         phase = .measuring(since: now, core: .now(), until: end)
     }
 
-    /// Ends the run here, at its deadline or before; what is under way then is in flight at stop.
+    /// Ends the run here, at its deadline or before. Requests in progress then are in flight at stop.
     func stop() {
         switch phase {
         case .stopped: return
-        // A signal during the warm-up: nothing was measured.
+        // After a signal during the warm-up, nothing was measured.
         case .ready, .warmingUp:
             leaveWarmUp()
             finish(from: begun, to: begun, .none)
@@ -191,7 +193,15 @@ final class Worker: TimerHandler {
         let strayed = UInt64(max(0, engine.strayConnections - strayedBefore))
         metrics.strayed(strayed, at: sinceBegin(loop.now), example: "\(plan.url): bytes behind a whole answer")
         log?.flush()
+        guard let driver, plan.webSocket != nil else { return report(from: start, to: end, core) }
+        driver.closeSockets { [self] in report(from: start, to: end, core) }
+    }
+
+    /// Hands over what was counted, once the engine has nothing left.
+    private func report(from start: Instant, to end: Instant, _ core: CoreTime) {
         engine.shutdown { [self] in
+            // Users and driver hold each other.
+            driver?.sockets = nil
             driver = nil
             log?.flush()
             workerBoard.finished(
@@ -244,7 +254,7 @@ final class Worker: TimerHandler {
         }
     }
 
-    /// The tick has seen the deadline pass: with nothing under way, nobody else will.
+    /// Ends the run after the tick has seen the deadline pass: with no request in progress, no outcome would.
     func timeIsUp() {
         if !drain() || running == 0 && driver?.hasBacklog != true { stop() }
     }
@@ -263,11 +273,11 @@ final class Worker: TimerHandler {
 
     private func endWarmUp(at end: Instant) {
         leaveWarmUp()
-        // A schedule goes on at its instant, whenever we come to it.
+        // A schedule continues at its instant, even if this call comes later.
         measure(from: plan.profile == nil ? loop.now : end)
     }
 
-    /// What was counted so far is the warm-up's.
+    /// Ends the warm-up: the counts so far belong to it.
     private func leaveWarmUp() {
         let now = UInt64(clamping: loop.now.nanoseconds)
         if let intervals = workerBoard.intervals {
@@ -279,7 +289,7 @@ final class Worker: TimerHandler {
         }
     }
 
-    /// Hands over what was counted, if an interval has ended; a warm-up's are about a second long.
+    /// Hands over the counts if an interval has ended. A warm-up's intervals are about a second long.
     private func endInterval() {
         guard let intervals = workerBoard.intervals else { return }
         switch phase {
@@ -342,7 +352,7 @@ final class Worker: TimerHandler {
         if !isWhole { singles.insert(id) }
     }
 
-    /// After an outcome that left the exchange's place free.
+    /// Starts the next request after an outcome that left the exchange's place free.
     func sendNext(connectionGone: Bool) {
         guard budget != 0 else { return finishIfDone() }
         guard running < wanted else { return }
@@ -362,7 +372,7 @@ final class Worker: TimerHandler {
         if case .draining = phase { true } else { false }
     }
 
-    /// When the present phase is over, as far as time decides.
+    /// The end of the present phase, as far as time decides.
     var deadline: Instant {
         switch phase {
         case .ready, .draining, .stopped: .never

@@ -11,7 +11,7 @@ extension Worker {
     }
 
     private func probed(_ outcome: Result<ConnectionRecord, EngineError>) {
-        // One that is still there when the run stops counts as unfinished.
+        // A connection that is still there when the run stops counts as unfinished.
         guard hasTime() else { return stop() }
         running -= 1
         switch outcome {

@@ -3,7 +3,7 @@ import Reactor
 
 /// The log of single requests, where one is kept.
 extension Worker {
-    /// - Parameter user: whose request it was; nil where all send the same.
+    /// - Parameter user: The user whose request it was. Nil where all send the same.
     func logAnswer(
         _ report: ExchangeReport,
         _ user: VirtualUser? = nil,
@@ -27,7 +27,7 @@ extension Worker {
         )
     }
 
-    /// - Parameter sent: nil where no connection came about.
+    /// - Parameter sent: The time of the first byte sent. Nil without a connection.
     func logFailure(
         _ failure: Failure,
         _ report: ExchangeReport,
@@ -46,6 +46,24 @@ extension Worker {
                 isNewConnection: !report.reusedConnection,
                 isSentAgain: report.retried,
                 name: user?.name,
+                failure: failure
+            )
+        )
+    }
+
+    /// A message on a WebSocket.
+    ///
+    /// - Parameter failure: nil where it was answered.
+    func logMessage(_ failure: Failure?, _ user: VirtualUser, latency: UInt64) {
+        guard let log else { return }
+        log.add(
+            RequestRecord(
+                due: due(user),
+                start: sinceBegin(user.said),
+                latency: latency,
+                status: 0,
+                isNewConnection: user.messages == 1,
+                name: user.name,
                 failure: failure
             )
         )

@@ -2,7 +2,7 @@ import HTTP1
 import HTTPEngine
 import Reactor
 
-/// What becomes of requests, in numbers: each outcome is counted once, and starts the next request.
+/// The outcomes of requests, in numbers: each is counted once, and starts the next request.
 extension Worker: ExchangeDelegate {
     func exchange(_ id: ExchangeID, didReceive head: ResponseHead) {}
 
@@ -23,7 +23,7 @@ extension Worker: ExchangeDelegate {
         }
     }
 
-    /// Time is up: while the run drains, what comes still counts, and nothing follows it.
+    /// Counts an outcome after time is up: while the run drains, it still counts, and no request follows it.
     private func finishLate(_ id: ExchangeID, _ outcome: Outcome, _ report: ExchangeReport) {
         guard drain() else {
             // Before `stop`, which may hand the metrics over from within.
@@ -39,7 +39,7 @@ extension Worker: ExchangeDelegate {
             running -= 1
         case .failed(let error):
             fail(id, error, report)
-            // A pipeline's rest would go out again.
+            // The rest of a pipeline would be sent again.
             budget = 0
         }
         if running == 0 { stop() }
@@ -47,7 +47,7 @@ extension Worker: ExchangeDelegate {
 
     private func count(_ report: ExchangeReport, isFirst: Bool) {
         let timings = report.timings
-        // A retry's time runs from the first attempt: the caller waited for both.
+        // A retry's time runs from the first attempt, since the caller waited for both.
         let sent = report.retried ? timings.start : timings.requestStart ?? timings.start
         let end = timings.responseEnd ?? loop.now
         if isFirst { noteConnection(report) }
@@ -65,7 +65,7 @@ extension Worker: ExchangeDelegate {
         metrics.drained(isSuccess: Metrics.isSuccess(status: report.status ?? 0))
     }
 
-    /// A whole answer that came too late, or with bytes behind it.
+    /// Counts a whole answer that came too late, or with bytes after it.
     private func refuse(_ report: ExchangeReport, _ failure: Failure, sent: Instant, until end: Instant) {
         let latency = nanoseconds(from: failure.kind == .timeout ? report.timings.start : sent, to: end)
         metrics.failed(
@@ -83,7 +83,7 @@ extension Worker: ExchangeDelegate {
         let failure = Failure(error, report)
         let now = sinceBegin(loop.now)
         guard let sent = report.timings.requestStart else {
-            // No connection, so nothing was sent. A run by count must end even so: the attempt uses one request up.
+            // Without a connection nothing was sent. A run by count must still end: the attempt uses one request up.
             budget? += lost - 1
             metrics.connectionFailed(failure, at: now, example: "\(plan.url): \(error)")
             logFailure(failure, report, sent: nil, latency: nanoseconds(from: report.timings.start, to: loop.now))
@@ -97,7 +97,7 @@ extension Worker: ExchangeDelegate {
             metrics.withdrew(lost)
             budget? += lost
         } else {
-            // The limit runs from the start, and what ran into it took no less.
+            // The limit counts from the start, so what exceeded it took no less.
             let isWhole = report.retried || failure.kind == .timeout
             let latency = nanoseconds(from: isWhole ? report.timings.start : sent, to: loop.now)
             for _ in 0..<lost {
@@ -129,7 +129,7 @@ extension Worker: ExchangeDelegate {
         }
     }
 
-    /// What an exchange that ends has not got answers for; the engine counts them once the first has come.
+    /// Returns the number of requests without an answer; the engine counts them only after the first has come.
     private func lostRequests(_ id: ExchangeID, _ report: ExchangeReport) -> UInt64 {
         defer { forget(id) }
         return UInt64(report.remaining > 0 ? report.remaining : pipelineDepth(id))
@@ -143,7 +143,7 @@ extension Worker: ExchangeDelegate {
         if plan.pipeline > 1 { singles.remove(id) }
     }
 
-    /// To be called with an exchange's first outcome: a connection is counted with the first on it.
+    /// Counts a connection. Call it with an exchange's first outcome: a connection is counted with the first on it.
     func noteConnection(_ report: ExchangeReport) {
         if report.retried { metrics.repeated() }
         guard !report.reusedConnection, let record = report.connection else { return }

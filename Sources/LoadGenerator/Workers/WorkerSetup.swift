@@ -1,11 +1,11 @@
 import HTTPEngine
 package import Reactor
 
-/// What all workers of a run share.
+/// The common settings of all workers of a run.
 package struct WorkerSetup: Sendable {
     package let plan: RunPlan
     let requests: EngineRequests
-    /// One for all, so that a name is looked up once.
+    /// The resolver, one for all, so that a name is looked up once.
     let resolver: Resolver
     package let workerBoard: WorkerBoard
     let sequence = RequestSequence()

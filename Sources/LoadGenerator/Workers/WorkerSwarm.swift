@@ -1,8 +1,8 @@
 import Reactor
 
-/// A run whose size others decide while it goes on.
+/// A run whose size is set from outside while it continues.
 extension Worker {
-    /// So many connections are kept busy from now on. Those beyond it end with their answers and stay idle for a while.
+    /// Keeps this many connections busy from now on. Those beyond it end with their answers and stay idle for a while.
     func setConnections(_ count: Int) {
         loop.stamp()
         wanted = count
@@ -10,13 +10,13 @@ extension Worker {
         connect()
     }
 
-    /// The schedule's rate from now on, of all threads together.
+    /// Sets the schedule's rate from now on, of all threads together.
     func setRate(_ rate: Rate) {
         loop.stamp()
         driver?.change(to: rate)
     }
 
-    /// Sends no more, and ends with the last answer: then all that a server counted was counted here.
+    /// Sends no more, and ends with the last answer: then this side has counted all that a server counted.
     func retire() {
         loop.stamp()
         budget = 0
@@ -26,7 +26,7 @@ extension Worker {
 }
 
 extension VirtualUserDriver {
-    /// What is due already is sent first, as far as connections are free.
+    /// Counts what is due and not sent as unsent, and begins a schedule of another rate.
     func change(to rate: Rate) {
         dropBacklog()
         begin(rate)

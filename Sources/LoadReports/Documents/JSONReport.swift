@@ -31,6 +31,7 @@ package enum JSONReport {
             ),
             ("schedule", SchedulePart.json(result)),
             ("stream", StreamPart.json(result)),
+            ("websocket", WebSocketPart.json(result)),
             ("names", NamedReport.json(result)),
             ("errors", .array(metrics.failures.sorted.map(failure))),
             ("threads", .array(result.threads.map { thread($0, result) })),
@@ -190,6 +191,8 @@ package enum JSONReport {
             ("connects_failed", .integer(point.connectionsFailed)),
             ("sent_again", .integer(point.sentAgain)),
             ("bytes_in", .integer(point.bytesIn)),
+            ("due", .optional(point.due)),
+            ("statuses", .object(point.statuses.map { ("\($0.code)", .integer($0.count)) })),
             ("latency", point.times.json),
         ])
     }

@@ -24,6 +24,7 @@ package enum ReportSchema {
             "latency",
             "schedule",
             "stream",
+            "websocket",
             "names",
             "errors",
             "threads",
@@ -301,6 +302,7 @@ package enum ReportSchema {
                 "gap": {"description": "Between two events of a stream.", "$ref": "#/$defs/histogram"}
               }
             },
+            "websocket": {"$ref": "#/$defs/websocket"},
             "names": {"$ref": "#/$defs/names"},
             "errors": {
               "type": "array",
@@ -319,7 +321,7 @@ package enum ReportSchema {
                   "example"
                 ],
                 "properties": {
-                  "phase": {"enum": ["resolve", "connect", "proxy", "tls", "write", "first-byte", "head", "body", "check"]},
+                  "phase": {"enum": ["resolve", "connect", "proxy", "tls", "write", "first-byte", "head", "body", "upgrade", "message", "check"]},
                   "class": {
                     "enum": [
                       "unresolved",
@@ -342,6 +344,8 @@ package enum ReportSchema {
                       "surplus",
                       "unexpected",
                       "redirect-limit",
+                      "upgrade-refused",
+                      "close-frame",
                       "limit",
                       "other"
                     ]

@@ -4,6 +4,22 @@ import LoadGenerator
 enum ReportSchemaParts {
     static let definitions = #"""
           "$defs": {
+            "websocket": {
+              "description": "Of WebSockets: requests are their messages. Null for others.",
+              "type": ["object", "null"],
+              "additionalProperties": false,
+              "required": ["message_bytes", "binary", "opened", "opened_per_second", "messages_per_connection", "dropped", "pushed", "open"],
+              "properties": {
+                "message_bytes": {"type": "integer", "minimum": 0},
+                "binary": {"type": "boolean"},
+                "opened": {"description": "In the measured part.", "type": "integer", "minimum": 0},
+                "opened_per_second": {"type": "number", "minimum": 0},
+                "messages_per_connection": {"description": "Answered, by all connections.", "type": ["number", "null"], "minimum": 0},
+                "dropped": {"description": "Ended by the server while no answer was awaited.", "type": "integer", "minimum": 0},
+                "pushed": {"description": "Messages that came while no answer was awaited.", "type": "integer", "minimum": 0},
+                "open": {"description": "From the start of a connection to the end of its handshake.", "$ref": "#/$defs/histogram"}
+              }
+            },
             "intervals": {
               "description": "The measured part's course; in a long run several intervals are one.",
               "type": "array",
@@ -20,6 +36,8 @@ enum ReportSchemaParts {
                   "connects_failed",
                   "sent_again",
                   "bytes_in",
+                  "due",
+                  "statuses",
                   "latency"
                 ],
                 "properties": {
@@ -32,6 +50,12 @@ enum ReportSchemaParts {
                   "connects_failed": {"type": "integer", "minimum": 0},
                   "sent_again": {"type": "integer", "minimum": 0},
                   "bytes_in": {"type": "integer", "minimum": 0},
+                  "due": {"description": "By the schedule; null without one.", "type": ["integer", "null"], "minimum": 0},
+                  "statuses": {
+                    "description": "Responses by status code.",
+                    "type": "object",
+                    "additionalProperties": {"type": "integer", "minimum": 0}
+                  },
                   "latency": {
                     "description": "Of what the run is about: corrected, raw or tls.",
                     "$ref": "#/$defs/histogram"

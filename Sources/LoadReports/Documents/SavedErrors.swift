@@ -70,7 +70,8 @@ extension SavedReport {
         case .completed: return count("completed")
         case .failed: return count("failed")
         case .httpErrors: return count("http_errors")
-        case .successRate, .completedRate, .rateRatio, .failures, .sentAgain, .unsent, .events, .eventRate, .stalls:
+        case .successRate, .completedRate, .rateRatio, .failures, .sentAgain, .unsent, .events, .eventRate, .stalls,
+            .opened, .openRate, .dropped, .pushed:
             return nil
         }
     }

@@ -58,7 +58,7 @@ package enum HTMLReport {
             \(notes(document))
             </main>
             <footer>Figures are exact counts and HdrHistogram percentiles at three significant digits.</footer>
-            <script type="application/json" id="data">\(try data(report))</script>
+            <script type="application/json" id="data">\(try HTMLPlots.data(report))</script>
             <script>
             \(HTMLScript.text)
             </script>
@@ -120,13 +120,13 @@ package enum HTMLReport {
         }.joined(separator: "\n")
     }
 
-    private static let series: [(section: String, name: String, title: String)] = [
+    static let series: [(section: String, name: String, title: String)] = [
         ("schedule", "corrected", "corrected"), ("latency", "raw", "raw"),
         ("latency", "http_error", "HTTP error"),
         ("latency", "failed", "failed"), ("latency", "first_byte", "first byte"), ("latency", "connect", "connect"),
         ("latency", "tls", "TLS"), ("schedule", "wait", "wait"), ("schedule", "lag", "send lag"),
         ("stream", "first_event_corrected", "due to first event"), ("stream", "first_event", "first event"),
-        ("stream", "gap", "gap"),
+        ("stream", "gap", "gap"), ("websocket", "open", "open (WebSocket)"),
     ]
 
     private static func latencies(_ report: SavedReport) throws(ReportError) -> String {
@@ -188,6 +188,12 @@ package enum HTMLReport {
             if let bytes = document["bytes"]?[name]?.number { rows.append((title, Units.bytes(bytes))) }
         }
         rows.append(("connections opened", grouped(document["connections"]?["opened"]?.integer ?? 0)))
+        for (name, title) in [
+            ("opened", "WebSockets opened"), ("dropped", "ended by the server at rest"),
+            ("pushed", "messages that answered none"),
+        ] {
+            if let count = document["websocket"]?[name]?.integer { rows.append((title, grouped(count))) }
+        }
         if let resumed = document["tls"]?["resumed_share"]?.number {
             rows.append(("TLS sessions resumed", fixed(resumed * 100, 1) + " %"))
         }
@@ -251,42 +257,6 @@ package enum HTMLReport {
         guard !notes.isEmpty else { return "" }
         return "<section><h2>Notes</h2><ul>" + notes.map { "<li>\(escaped($0))</li>" }.joined(separator: "\n")
             + "</ul></section>"
-    }
-
-    // MARK: For the script
-
-    /// What the plots are made of. Times in milliseconds; `<` is escaped, so that no text ends the element it is in.
-    private static func data(_ report: SavedReport) throws(ReportError) -> String {
-        var curves: [JSONTree] = []
-        for (section, name, title) in series.prefix(4) {
-            guard let histogram = try report.histogram(section, name), !histogram.isEmpty else { continue }
-            let points = PercentileText.points(histogram).map { point in
-                JSONTree.array([.number(point.share), .number(Double(point.value) / 1e6)])
-            }
-            curves.append(.object([("name", .string(title)), ("points", .array(points))]))
-        }
-        var course: [JSONTree] = []
-        for point in report.document["intervals"]?.items ?? [] {
-            let summary = try point["latency"].flatMap { value throws(ReportError) in
-                try SavedReport.histogram(value, "the report")
-            }?.summary(percentiles: [50, 90, 99])
-            let start = point["start_ns"]?.number ?? 0
-            let end = point["end_ns"]?.number ?? 0
-            let count = { (name: String) in point[name]?.number ?? 0 }
-            let span = max(end - start, 1) / 1e9
-            let times = [summary?[50], summary?[90], summary?[99], summary?.maximum].map { value in
-                value.map { JSONTree.number(Double($0) / 1e6) } ?? .null
-            }
-            course.append(
-                .array(
-                    [.number(start / 1e9), .number(end / 1e9), .number(count("completed") / span)] + times
-                        + [.number(count("failed") + count("connects_failed")), .number(count("http_errors"))]
-                )
-            )
-        }
-        let unit = report.isHandshakes ? "connections" : "requests"
-        let value = JSONTree.object([("curves", .array(curves)), ("course", .array(course)), ("unit", .string(unit))])
-        return value.line().replacingEach("<", by: "\\u003c")
     }
 
     private static func escaped(_ text: String) -> String {

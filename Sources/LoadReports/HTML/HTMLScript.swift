@@ -128,6 +128,24 @@ enum HTMLScript {
             });
           }
 
+          const bars = data.bars;
+          if (bars.length) {
+            const low = Math.floor(Math.log10(bars[0][0])), high = Math.max(Math.ceil(Math.log10(bars[bars.length - 1][1]) - 1e-9), low + 1);
+            const at = (v) => (Math.log10(v) - low) / (high - low), scale = logarithmic(10 ** low, 10 ** high);
+            const all = bars.reduce((sum, b) => sum + b[2], 0), most = Math.max(...bars.map((b) => b[2]));
+            plot("Latency histogram", [`${data.unit} by how long they took`], linear(most), at, scale.marks.map((v) => [v, trim(time(v))]), count,
+              (svg, px, py) => {
+                for (const [from, to, n] of bars) {
+                  const y = py(n);
+                  element(svg, "rect", { class: "bar", x: px(from) + 0.5, y, width: Math.max(px(to) - px(from) - 1, 1),
+                    height: Math.max(height - bottom - y, 1), fill: colour(0) });
+                }
+              }, (cursor, px) => {
+                const index = nearest(bars.map((b) => (px(b[0]) + px(b[1])) / 2), cursor), b = bars[index];
+                return { x: (px(b[0]) + px(b[1])) / 2, lines: [`${time(b[0])} – ${time(b[1])}`, `${count(b[2])}: ${+(b[2] / all * 100).toFixed(3)} %`] };
+              });
+          }
+
           const course = data.course;
           if (course.length) {
             const end = course[course.length - 1][1], middle = course.map((p) => (p[0] + p[1]) / 2);
@@ -138,13 +156,16 @@ enum HTMLScript {
               return { x: px(middle[index]), lines: [`${clock(p[0])} – ${clock(p[1])}`, ...lines(p)] };
             };
             const usual = course.length > 2 ? course.slice(0, -1) : course;
-            const rates = linear(Math.max(...usual.map((p) => p[2])));
-            plot(`Throughput over time`, [`${data.unit} a second`], rates, x, marks, count, (svg, px, py) => {
+            const wanted = course.some((p) => p[9] !== null);
+            const rates = linear(Math.max(...usual.map((p) => Math.max(p[2], p[9] ?? 0))));
+            const paces = [`${data.unit} a second`].concat(wanted ? [{ text: "wanted", colour: 2 }] : []);
+            plot(`Throughput over time`, paces, rates, x, marks, count, (svg, px, py) => {
               const points = course.map((p, i) => [px(middle[i]), Math.max(py(p[2]), top)]), floor = height - bottom;
               element(svg, "path", { fill: colour(0), opacity: 0.13, d: `M${points[0][0]} ${floor}` +
                 points.map((p) => `L${p[0].toFixed(1)} ${p[1].toFixed(1)}`).join("") + `L${points[points.length - 1][0]} ${floor}Z` });
               line(svg, points, 0);
-            }, read((p) => [`${count(p[2])} ${data.unit}/s`]));
+              if (wanted) line(svg, course.map((p, i) => p[9] === null ? null : [px(middle[i]), Math.max(py(p[9]), top)]), 2);
+            }, read((p) => [`${count(p[2])} ${data.unit}/s`].concat(p[9] === null ? [] : [`wanted: ${count(p[9])}/s`])));
 
             const names = ["p50", "p90", "p99", "slowest"];
             const times = course.flatMap((p) => p.slice(3, 7)).filter((v) => v > 0);
@@ -170,6 +191,24 @@ enum HTMLScript {
                 }
               });
             }, read((p) => [`${count(p[7])} failed`, `${count(p[8])} HTTP errors`]));
+
+            if (data.statuses.length) {
+              const tint = (i) => i < 4 ? colour(i) : `color-mix(in srgb, var(--s${i % 4}) ${Math.max(25, 80 - 20 * Math.floor(i / 4))}%, var(--card))`;
+              const sums = course.map((p) => data.statuses.reduce((sum, code) => sum + (p[10][code] || 0), 0) / (p[1] - p[0] || 1));
+              const codes = data.statuses.map((code, i) => ({ text: code, colour: i }));
+              plot("Statuses over time", codes, linear(Math.max(...sums)), x, marks, count, (svg, px, py) => {
+                course.forEach((p) => {
+                  let from = 0;
+                  data.statuses.forEach((code, i) => {
+                    const rate = (p[10][code] || 0) / (p[1] - p[0] || 1);
+                    if (!rate) return;
+                    const y = py(from + rate), wide = Math.max(px(p[1]) - px(p[0]) - 1, 1.5);
+                    element(svg, "rect", { class: "status", x: px(p[0]), y, width: wide, height: Math.max(py(from) - y, 0.5), fill: tint(i) });
+                    from += rate;
+                  });
+                });
+              }, read((p) => data.statuses.filter((code) => p[10][code]).map((code) => `${code}: ${count(p[10][code])}`)));
+            }
           }
         })();
         """#

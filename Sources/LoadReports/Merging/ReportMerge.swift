@@ -61,7 +61,7 @@ package enum ReportMerge {
         "connect_timeout_ns", "first_byte_timeout_ns", "idle_timeout_ns", "requests_per_connection",
         "connection_age_ns", "sending_bytes_per_second", "receiving_bytes_per_second",
         "pipeline", "name", "scenarios",
-        "body_bytes", "stages", "kind", "stall_ns", "errno", "percentiles",
+        "body_bytes", "message_bytes", "binary", "stages", "kind", "stall_ns", "errno", "percentiles",
     ]
 
     private static func whole(_ mine: UInt64, _ theirs: UInt64, _ name: String) -> UInt64 {
@@ -165,6 +165,14 @@ package enum ReportMerge {
         if span > 0, let stream = document["stream"], let events = stream["events"]?.number {
             let rate = JSONTree.number(events * 1e9 / Double(span))
             document = document.with("stream", stream.with("events_per_second", rate))
+        }
+        if let sockets = document["websocket"], let opened = sockets["opened"]?.number {
+            var sum = sockets
+            if span > 0 { sum = sum.with("opened_per_second", .number(opened * 1e9 / Double(span))) }
+            if let all = document["connections"]?["opened"]?.number, all > 0, let answered = requests("completed") {
+                sum = sum.with("messages_per_connection", .number(answered / all))
+            }
+            document = document.with("websocket", sum)
         }
         if let tls = document["tls"], let all = tls["handshakes"]?.number, all > 0, let resumed = tls["resumed"]?.number
         {

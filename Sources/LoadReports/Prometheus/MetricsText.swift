@@ -89,6 +89,17 @@ enum MetricsText {
             histogram("volley_first_event_seconds", "Time to a stream's first event.", stream.first, to: &text)
             histogram("volley_event_gap_seconds", "Time between two events of a stream.", stream.gaps, to: &text)
         }
+        if let sockets = metrics.webSocket {
+            metric("volley_websockets_total", "counter", "WebSockets opened.", [("", sockets.opened)], to: &text)
+            metric(
+                "volley_websockets_dropped_total",
+                "counter",
+                "WebSockets that the server ended at rest.",
+                [("", sockets.dropped)],
+                to: &text
+            )
+            histogram("volley_websocket_open_seconds", "Time to open a WebSocket.", sockets.open, to: &text)
+        }
         named(Array(zip(names, metrics.names)), to: &text)
         metric("volley_run_info", "gauge", "What is being tested.", [(label("url", url), 1)], to: &text)
         return text

@@ -59,7 +59,7 @@ package enum SavedReportText {
             ("stream", "gap", "gap"), ("schedule", "corrected", "corrected"), ("latency", "raw", "raw"),
             ("latency", "http_error", "HTTP error"),
             ("latency", "failed", "failed"), ("latency", "first_byte", "first byte"), ("latency", "connect", "connect"),
-            ("latency", "tls", "TLS"),
+            ("latency", "tls", "TLS"), ("websocket", "open", "open"),
         ] {
             guard let histogram = try report.histogram(section, name) else { continue }
             if let row = TextReport.histogramRow(title, histogram) { rows.append(row) }

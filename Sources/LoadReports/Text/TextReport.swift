@@ -41,6 +41,11 @@ package enum TextReport {
                     "\(several(plan.inputs.count, "request")) from inputs, \(plan.order.rawValue),",
                     "a connection each request"
                 )
+            case .requests where plan.webSocket != nil:
+                (
+                    "messages of \(Units.bytes(Double(plan.webSocket?.message.count ?? 0))) on WebSockets to",
+                    "a connection each message"
+                )
             case .requests: (plan.request.method, "a connection each request")
             case .handshakes: ("TLS handshakes with", "each without a request")
             }
@@ -72,9 +77,10 @@ package enum TextReport {
         let sum =
             "\(grouped(metrics.sent)) sent = \(grouped(metrics.completed)) completed + \(grouped(metrics.failed)) failed"
             + " + \(grouped(metrics.inFlight)) in flight at stop"
+        let what = result.plan.webSocket == nil ? "Requests" : "Messages"
         var lines = [
             row("Measured", Units.time(result.measured)),
-            row("Requests", metrics.isBalanced ? sum : sum + "  (THESE DO NOT ADD UP: a bug in volley)"),
+            row(what, metrics.isBalanced ? sum : sum + "  (THESE DO NOT ADD UP: a bug in volley)"),
             row("Rate", "\(fixed(result.perSecond(metrics.succeeded - metrics.drainedSuccesses), 2)) successes/s"),
         ]
         if metrics.httpErrors > 0 {
@@ -82,6 +88,7 @@ package enum TextReport {
         }
         if let schedule = metrics.schedule { lines += ScheduleText.counts(schedule, result) }
         if let stream = metrics.stream { lines += StreamText.counts(stream, result) }
+        if let sockets = metrics.webSocket { lines += WebSocketText.counts(sockets, result).map(row) }
         if metrics.drained > 0 {
             lines.append(row("", "\(grouped(metrics.drained)) more were answered while the run drained: in no rate"))
         }
@@ -117,6 +124,7 @@ package enum TextReport {
             ("raw", metrics.success), ("HTTP error", metrics.httpError),
             ("failed", metrics.failure),
             ("first byte", metrics.firstByte), ("connect", metrics.connect), ("TLS", metrics.tls),
+            ("open", metrics.webSocket?.open ?? LatencyHistogram()),
         ].compactMap { name, values in histogramRow(name, values) }
         guard !rows.isEmpty else { return [] }
         var lines = [left("Latency", 12) + columnHeads] + rows

@@ -10,6 +10,8 @@ package struct LocustClient {
     private let port: UInt16
     private let target: LocustTarget
     private let isQuiet: Bool
+    /// Whether the load ends while the master is away, since the master alone can stop it.
+    private let stopsAlone: Bool
     private let identity: String
     private var signals = SignalWait()
     private var swarm: LocustSwarm?
@@ -22,9 +24,19 @@ package struct LocustClient {
     /// Between attempts to reach a master, in seconds.
     private static let retrySpan = 1.0
 
-    /// - Parameter port: Locust's is 5557.
-    package init(master host: URLHost, port: UInt16, _ target: LocustTarget, isQuiet: Bool) {
+    /// - Parameters:
+    ///   - port: Locust's is 5557.
+    ///   - stopsAlone: the load ends when the master goes away; otherwise it goes on while the worker looks for its
+    ///     master.
+    package init(
+        master host: URLHost,
+        port: UInt16,
+        _ target: LocustTarget,
+        isQuiet: Bool,
+        stopsAlone: Bool = false
+    ) {
         (self.host, self.port, self.target, self.isQuiet) = (host, port, target, isQuiet)
+        self.stopsAlone = stopsAlone
         identity = Self.makeIdentity()
         patience = LocustPatience(since: Self.now)
     }
@@ -53,6 +65,10 @@ package struct LocustClient {
                     throw .master(error)
                 }
                 if case .unreachable = error {} else { say("\(error); connecting again") }
+                if stopsAlone, swarm != nil {
+                    dropSwarm()
+                    say("the load has stopped until there is a master again")
+                }
                 ending = pause()
             }
             switch ending {

@@ -1,4 +1,4 @@
-/// One socket on its way to one address.
+/// The connecting of one socket to one address.
 final class ConnectAttempt: ReadinessHandler {
     let address: SocketAddress
     private let loop: EventLoop
@@ -6,8 +6,8 @@ final class ConnectAttempt: ReadinessHandler {
     private var socket: Socket?
     private var token: Token?
 
-    /// Begins to connect. `isDone` is called in a later turn, once ``outcome()`` may be asked; also for a
-    /// connection that stood at once, so that no delegate is called from within its own call.
+    /// Begins to connect. `isDone` is called in a later turn, once ``outcome()`` may be called. That is also so for a
+    /// connection that was open at once, so that no delegate is called within its own call.
     init(
         on loop: EventLoop,
         to address: SocketAddress,
@@ -30,7 +30,7 @@ final class ConnectAttempt: ReadinessHandler {
 
     func ready(_ readiness: Readiness) { isDone(self) }
 
-    /// The connection, registered for what the peer may send; or the error, and the socket is closed.
+    /// Returns the connection, registered for what the peer may send; or throws the error, with the socket closed.
     func outcome() throws(Errno) -> Connected {
         do throws(Errno) {
             try socket?.finishConnect(to: address)
@@ -49,7 +49,7 @@ final class ConnectAttempt: ReadinessHandler {
     }
 }
 
-/// A connection just made, and its registration.
+/// A new connection and its registration.
 struct Connected: ~Copyable {
     let socket: Socket
     let token: Token

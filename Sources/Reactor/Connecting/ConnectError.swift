@@ -1,50 +1,50 @@
-/// Why no connection came about: every attempt with its errno, and what the look-up said.
+/// The reason why there is no connection: every attempt with its errno, and the result of the look-up.
 public struct ConnectError: Error, Hashable, Sendable {
     /// One address that could not be connected to.
     public struct Attempt: Hashable, Sendable {
         /// The address that was tried.
         public let address: SocketAddress
-        /// What the kernel said.
+        /// The kernel's error.
         public let errno: Errno
 
-        /// An attempt from its parts.
+        /// Makes an attempt from its parts.
         public init(address: SocketAddress, errno: Errno) {
             self.address = address
             self.errno = errno
         }
     }
 
-    /// In the order they failed; empty if there was no address to try.
+    /// The attempts in the order they failed; empty if there was no address to try.
     public let attempts: [Attempt]
-    /// What a look-up came to that found nothing. With attempts made, only one family's.
+    /// The error of a look-up that found nothing. If there were attempts, it is one family's.
     public let resolution: ResolveError?
 
-    /// An error from its parts.
+    /// Makes an error from its parts.
     public init(attempts: [Attempt], resolution: ResolveError?) {
         self.attempts = attempts
         self.resolution = resolution
     }
 
-    /// The errno that says most; nil if nothing was tried. Our own shortages come first, and last come those
-    /// that only say that this machine does not speak the family.
+    /// The most informative errno; nil if nothing was tried. Shortages of this process or machine come first; errors
+    /// that only say that this machine does not support the family come last.
     public var errno: Errno? {
         let all = attempts.map(\.errno)
         return all.first(where: \.isResourceExhaustion) ?? all.first { !$0.isMissingRoute } ?? all.first
     }
 
-    /// This process or machine has run out of descriptors or socket memory; the peer was not even asked.
+    /// Whether this process or machine has run out of descriptors or socket memory: then the peer was not reached.
     public var isResourceExhaustion: Bool {
         if case .system(let error)? = resolution, attempts.isEmpty { return error.isResourceExhaustion }
         return errno?.isResourceExhaustion ?? false
     }
 
-    /// No local port was free towards that address (EADDRNOTAVAIL): too many connections in TIME_WAIT, as a
-    /// rule; or the local address asked for is not this machine's.
+    /// Whether no local port was free for that address (EADDRNOTAVAIL): usually there are too many connections in
+    /// TIME_WAIT; or the requested local address is not one of this machine's.
     public var isPortExhaustion: Bool { errno == .addressNotAvailable }
 }
 
 extension Errno {
-    /// What connecting says on a machine that has no such addresses, or no route to them.
+    /// Whether it is an error of a machine that has no such addresses, or no route to them.
     fileprivate var isMissingRoute: Bool {
         switch self {
         case .networkUnreachable, .addressNotAvailable, .familyNotSupported: true

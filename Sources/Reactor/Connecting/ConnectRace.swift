@@ -3,8 +3,8 @@
 ///     looked up ──▶ wait for the preferred family ──▶ try ─┬─▶ attempt delay ──▶ try the next
 ///                   (resolution delay, §3)                 └─▶ it failed ─────▶ try the next at once (§5)
 ///
-/// An attempt once begun is never given up for a later one: Node.js did, and hosts further away than its
-/// 250 ms became unreachable. It ends by itself, or because another has won.
+/// An attempt that has begun is never given up for a later one: Node.js did that, and hosts further away than its 250
+/// ms became unreachable. It ends by itself, or because another one has won.
 struct ConnectRace {
     struct Rules {
         var preferred: IPAddress.Family = .v6
@@ -16,9 +16,9 @@ struct ConnectRace {
 
     enum Step: Equatable {
         case attempt(SocketAddress)
-        /// Nothing to do until an event, or until then if it comes first.
+        /// Nothing is to be done until an event, or until that instant if it comes first.
         case wait(until: Instant?)
-        /// No address is left, none is being tried, none will come.
+        /// There is no address left, no attempt runs, and no further address will come.
         case lost
     }
 
@@ -28,20 +28,20 @@ struct ConnectRace {
     private var firstAnswer: Instant?
     private var lastStart: Instant?
     private var lastFamily: SocketAddress.Family?
-    /// An attempt has failed since the last one began: the next need not wait.
+    /// Whether an attempt has failed since the last one began: then the next one need not wait.
     private var hurries = false
     private var postponed: Instant?
     private(set) var active = 0
     private(set) var attempts = 0
 
-    /// A race to addresses in the order given; `expecting` names the families still being looked up.
+    /// Makes a race to addresses in the given order; `expecting` names the families that are still being looked up.
     init(rules: Rules, addresses: [SocketAddress] = [], expecting: Set<IPAddress.Family> = []) {
         self.rules = rules
         self.addresses = addresses
         unanswered = expecting
     }
 
-    /// A family's look-up has ended, with or without addresses. Late ones take their place among those left.
+    /// Notes the end of a family's look-up, with or without addresses. Late addresses are sorted in among those left.
     mutating func answered(_ family: IPAddress.Family, _ found: [SocketAddress], now: Instant) {
         unanswered.remove(family)
         guard !found.isEmpty else { return }
@@ -54,7 +54,7 @@ struct ConnectRace {
         hurries = true
     }
 
-    /// The kernel would not even begin (the backlog of a unix listener is full): the address stays next in line.
+    /// Notes that the kernel could not begin (the backlog of a unix listener is full): the address stays next in line.
     mutating func attemptPostponed(_ address: SocketAddress, until instant: Instant) {
         active -= 1
         attempts -= 1
@@ -62,7 +62,7 @@ struct ConnectRace {
         addresses.insert(address, at: 0)
     }
 
-    /// No further address is tried: what failed would fail for all of them.
+    /// Gives up the other addresses: what failed would fail for all of them.
     mutating func giveUpRest() {
         addresses = []
         unanswered = []
@@ -85,18 +85,18 @@ struct ConnectRace {
         return .attempt(address)
     }
 
-    /// Nil: at once.
+    /// When the next attempt may begin; nil: at once.
     private var earliestStart: Instant? {
         if let postponed { return postponed }
         guard let lastStart else {
-            // §3: an answer of the other family waits a moment for the preferred one.
+            // §3: an answer of the other family waits a short time for the preferred one.
             guard unanswered.contains(rules.preferred), let firstAnswer else { return nil }
             return firstAnswer.advanced(by: rules.resolutionDelay)
         }
         return active == 0 || hurries ? nil : lastStart.advanced(by: rules.attemptDelay)
     }
 
-    /// §4: the families by turns, each in the order the look-up gave (RFC 6724).
+    /// Returns the families in turn (§4), each in the order of the look-up (RFC 6724).
     private func interleaved(_ all: [SocketAddress]) -> [SocketAddress] {
         var six = all.filter { $0.family == .v6 }[...]
         var four = all.filter { $0.family == .v4 }[...]

@@ -1,7 +1,8 @@
-/// Hears what a ``Connector`` came to: one of the two, once, on the loop, never from within a call to the connector.
+/// Hears the outcome of a ``Connector``: one of the two calls, once, on the loop, and never within a call to the
+/// connector.
 public protocol ConnectorDelegate: AnyObject {
-    /// `socket` comes registered for reading and the peer's FIN; the delegate hands the registration over to
-    /// the connection's owner: `loop.handOver(token, to: connection)`.
+    /// Hands over the connection. `socket` is registered for reading and the peer's FIN; the delegate hands the
+    /// registration over to the connection's owner: `loop.handOver(token, to: connection)`.
     func connector(
         _ connector: Connector,
         didConnect socket: consuming Socket,
@@ -9,41 +10,42 @@ public protocol ConnectorDelegate: AnyObject {
         timings: ConnectTimings
     )
 
-    /// No address could be connected to.
+    /// Reports that no address could be connected.
     func connector(_ connector: Connector, didFail error: ConnectError)
 }
 
 /// Connects a stream socket to a host, or to the first of several addresses that answers (RFC 8305).
 ///
-/// Only TCP is raced. It has no deadline of its own: its owner has one, and calls ``cancel()``. Loop thread only.
-/// It keeps itself alive, and its delegate, from ``start()`` to the outcome or ``cancel()``.
+/// Only TCP is raced. It has no deadline: its owner has one, and calls ``cancel()``. Loop thread only. It keeps itself
+/// and its delegate alive from ``start()`` to the outcome or ``cancel()``.
 public final class Connector {
-    /// What to connect to.
+    /// The target of a connection.
     public enum Target: Hashable, Sendable {
-        /// Tried in this order.
+        /// Addresses, tried in this order.
         case addresses([SocketAddress])
         /// A name, or a numeric address without brackets.
         case host(String, port: UInt16)
     }
 
-    /// How to connect.
+    /// The options of connecting.
     public struct Options: Sendable {
-        /// Where connections come from; addresses of other families are then left out. Port 0: any.
+        /// The local address of connections; addresses of other families are then left out. Port 0: any.
         public var localAddress: SocketAddress?
-        /// Between one attempt and the next while none has failed (RFC 8305 §5).
+        /// The time between two attempts while none has failed (RFC 8305 §5).
         public var attemptDelay = Duration.milliseconds(250)
         /// How long an answer of one family waits for the preferred one's (§3).
         public var resolutionDelay = Duration.milliseconds(50)
-        /// A name may have any number of addresses; sixteen that hang take four seconds to begin.
+        /// The most attempts. A name may have any number of addresses; sixteen that hang take four seconds to begin.
         public var maximumAttempts = 16
-        /// curl's number. An attempt that hangs holds a descriptor for as long as the owner waits.
+        /// The most attempts at the same time, as in curl. An attempt that hangs holds a descriptor for as long as the
+        /// owner waits.
         public var maximumConcurrent = 6
-        /// TCP_NODELAY.
+        /// Whether to set TCP_NODELAY.
         public var noDelay = true
-        /// TCP keep-alive: 60 s, then every 15 s, four times.
+        /// Whether to use TCP keep-alive: after 60 s, then every 15 s, four times.
         public var keepAlive = true
 
-        /// The values that the properties begin with.
+        /// Makes options with the properties' initial values.
         public init() {}
     }
 
@@ -53,11 +55,11 @@ public final class Connector {
         case finished
     }
 
-    /// How long an address whose listener has a full backlog is left alone. Only unix sockets say so
-    /// (EAGAIN, connect(2)); for TCP the kernel repeats its SYN by itself.
+    /// How long an address is left alone whose listener has a full backlog. Only unix sockets report that (EAGAIN,
+    /// connect(2)); for TCP the kernel itself repeats its SYN.
     private static let backlogDelay = Duration.milliseconds(10)
 
-    /// The loop it lives on.
+    /// The loop that the connector lives on.
     public let loop: EventLoop
     /// What it connects to.
     public let target: Target
@@ -73,12 +75,14 @@ public final class Connector {
     private var lookupStart: Instant?
     private var connectStart: Instant?
 
-    /// A connector that has not begun: ``start()`` begins.
+    /// Makes a connector that has not begun: ``start()`` begins.
     ///
     /// - Parameters:
-    /// - loop: its thread calls everything here.
-    /// - resolver: looks the target's name up, where it has one.
-    /// - delegate: held until the outcome, or ``cancel()``.
+    ///   - loop: its thread makes all calls here.
+    ///   - resolver: looks the target's name up, if it has one.
+    ///   - target: what is connected to: addresses, or a name with a port.
+    ///   - options: limits of time, and how the socket is made.
+    ///   - delegate: kept until the outcome, or ``cancel()``.
     public init(
         on loop: EventLoop,
         resolver: Resolver,
@@ -93,7 +97,7 @@ public final class Connector {
         state = .fresh(delegate)
     }
 
-    /// Begins; a second call does nothing.
+    /// Begins to connect. A second call does nothing.
     public func start() {
         guard case .fresh(let delegate) = state else { return }
         state = .running(delegate)
@@ -107,8 +111,8 @@ public final class Connector {
         proceed()
     }
 
-    /// Gives up: sockets are closed, a look-up is left to itself, the delegate hears nothing more. More than
-    /// once, or after the outcome, does no harm.
+    /// Gives up: sockets are closed, a look-up is abandoned, and the delegate gets no more calls. Calling it again, or
+    /// after the outcome, does no harm.
     public func cancel() { finish() }
 
     // MARK: Private
@@ -166,7 +170,7 @@ public final class Connector {
             race.answered(family, addresses.map { SocketAddress($0, port: port) }, now: loop.now)
         case .failure(let error):
             race.answered(family, [], now: loop.now)
-            // "No such host" of one family and a dead server for the other: the latter may change, so it counts.
+            // One family has "no such host" and the other a dead server: the latter may change, so it counts.
             if resolution == nil || resolution == .noAddress || resolution == .noSuchHost { resolution = error }
         }
         proceed()
@@ -180,7 +184,7 @@ public final class Connector {
             case .wait(let until): return setTimer(until)
             case .lost:
                 setTimer(nil)
-                // Never from within ``start()``: the owner may not even have stored this connector.
+                // This is never done within ``start()``: the owner may not have stored this connector yet.
                 let bound = LoopBound(self, on: loop)
                 loop.post { bound.value.reportFailure() }
                 return

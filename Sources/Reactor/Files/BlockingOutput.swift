@@ -1,14 +1,14 @@
 internal import CLinux
 
-/// Writes to what a command line program was given: terminals, pipes, files. It waits until all is taken, so it is not
-/// for a loop's sockets.
+/// Writes to the descriptors of a command line program: terminals, pipes, files. It blocks until all is written, so it
+/// is not for a loop's sockets.
 public enum BlockingOutput {
     /// The descriptor of standard output.
     public static let standard: CInt = 1
     /// The descriptor of standard error.
     public static let errors: CInt = 2
 
-    /// All of `bytes`, in as many calls as it takes.
+    /// Writes all of `bytes`, in as many calls as it takes.
     public static func writeAll(_ bytes: Span<UInt8>, to descriptor: CInt) throws(Errno) {
         var written = 0
         while written < bytes.count {
@@ -24,7 +24,7 @@ public enum BlockingOutput {
         }
     }
 
-    /// All of a text, in UTF-8.
+    /// Writes all of a text, in UTF-8.
     public static func writeAll(_ text: String, to descriptor: CInt) throws(Errno) {
         try writeAll(Array(text.utf8).span, to: descriptor)
     }

@@ -1,39 +1,40 @@
 internal import CLinux
 
-/// A regular file open for reading. It has no position of its own: any number of readers share it, on any thread.
+/// A regular file open for reading. It has no position: any number of readers share it, on any thread.
 public final class OpenFile: Sendable {
     private let descriptor: OwnedFD
-    /// What the file was when it was opened.
+    /// The file's status when it was opened.
     public let status: Status
 
-    /// What the file was when it was opened.
+    /// The status of a file when it was opened.
     public struct Status: Hashable, Sendable {
-        /// Bytes.
+        /// The size in bytes.
         public let size: UInt64
-        /// Which file it is, whatever its name has come to mean.
+        /// The identity of the file, whatever file its name means later.
         public let identity: Identity
     }
 
-    /// A file's device and inode: two open files with the same are one file.
+    /// A file's device and inode: two open files with equal ones are the same file.
     public struct Identity: Hashable, Sendable {
         let device: UInt64
         let inode: UInt64
     }
 
-    /// Why a file cannot be read.
+    /// The reason why a file cannot be read.
     public enum Problem: Error, Hashable, Sendable {
-        /// What the kernel said.
+        /// The kernel's error.
         case system(Errno)
-        /// A directory, a pipe, a device.
+        /// It is a directory, a pipe or a device.
         case notRegular
     }
 
-    /// Never waits for a pipe's writer, as it does not open one; a slow file system it does wait for.
+    /// Opens a file. It never waits for a pipe's writer, since it does not open pipes; but it waits for a slow file
+    /// system.
     public convenience init(path: String) throws(Problem) {
         try self.init { unsafe path.withCString { unsafe uncurl_open_file($0) } }
     }
 
-    /// A descriptor of the caller's, duplicated: the original stays the caller's to close.
+    /// Duplicates the caller's descriptor, which stays the caller's to close.
     public convenience init(duplicating descriptor: CInt) throws(Problem) {
         try self.init { uncurl_duplicate(descriptor) }
     }
@@ -54,10 +55,11 @@ public final class OpenFile: Sendable {
         throw .notRegular
     }
 
-    /// For ``Socket/send(_:at:atMost:)``.
+    /// The descriptor, for ``Socket/send(_:at:atMost:)``.
     var number: CInt { descriptor.number }
 
-    /// Up to `count` bytes from `offset` on; empty where the file ends at or before it. Waits for the disk if it must.
+    /// Reads up to `count` bytes from `offset` on; empty if the file ends at or before it. Waits for the disk if
+    /// needed.
     public func read(at offset: UInt64, atMost count: Int) throws(Errno) -> [UInt8] {
         guard let offset = off_t(exactly: offset) else { throw .invalidArgument }
         var failure: Errno?

@@ -1,13 +1,13 @@
 internal import CLinux
 
-/// A regular file being written, from some offset on; one thread at a time. It waits for slow disks, as regular files
-/// cannot be polled; as a rule the kernel takes the bytes at once and writes them later.
+/// A regular file being written, from some offset on, by one thread at a time. It waits for slow disks, since regular
+/// files cannot be polled; usually the kernel takes the bytes at once and writes them later.
 public final class WritableFile {
     private let descriptor: OwnedFD
-    /// Where the next byte goes.
+    /// The offset of the next byte.
     public private(set) var offset: UInt64
 
-    /// Makes the file, for its user's eyes alone. One that exists already is an error (EEXIST).
+    /// Makes the file, readable by its user alone. If it already exists, that is an error (EEXIST).
     public init(creating path: String) throws(Errno) {
         descriptor = OwnedFD(
             taking: try callingOnce(.openFile) { unsafe path.withCString { unsafe uncurl_create_file($0) } }
@@ -15,8 +15,8 @@ public final class WritableFile {
         offset = 0
     }
 
-    /// Opens a file that exists and cuts it off at `offset`; shorter ones are refused (EINVAL), for what lies between
-    /// would be zeros.
+    /// Opens a file that exists and truncates it at `offset`. A shorter file is refused (EINVAL), since the gap would
+    /// be filled with zeros.
     public init(path: String, continuingAt offset: UInt64) throws(Errno) {
         descriptor = OwnedFD(
             taking: try callingOnce(.openFile) { unsafe path.withCString { unsafe uncurl_open_file_for_writing($0) } }
@@ -29,7 +29,7 @@ public final class WritableFile {
         self.offset = offset
     }
 
-    /// All of it, or an error: then some of it may be in the file, and ``offset`` says how much.
+    /// Writes all of `bytes`, or throws: then some of it may be in the file, and ``offset`` tells how much.
     public func write(_ bytes: Span<UInt8>) throws(Errno) {
         let number = descriptor.number
         var done = 0
@@ -39,14 +39,14 @@ public final class WritableFile {
             let written = try retryingInterrupts(.writeFile) {
                 unsafe rest.withUnsafeBytes { unsafe pwrite(number, $0.baseAddress, $0.count, position) }
             }
-            // A disk that takes nothing and says nothing: nothing would ever change.
+            // A disk that takes nothing and reports nothing would never change that.
             guard written > 0 else { throw .noSpace }
             done += written
             offset += UInt64(written)
         }
     }
 
-    /// Over what stands there; where the next byte goes does not change.
+    /// Overwrites bytes at an offset. The offset of the next byte does not change.
     public func write(_ bytes: Span<UInt8>, at place: UInt64) throws(Errno) {
         let number = descriptor.number
         guard let position = off_t(exactly: place) else { throw .invalidArgument }
@@ -56,12 +56,12 @@ public final class WritableFile {
         guard written == bytes.count else { throw .noSpace }
     }
 
-    /// What was written survives the machine's fall.
+    /// Waits until what was written would survive a crash of the machine.
     public func sync() throws(Errno) {
         let number = descriptor.number
         _ = try callingOnce(.writeFile) { fdatasync(number) }
     }
 
-    /// One that is not there is no error.
+    /// Removes a file. One that does not exist is no error.
     public static func remove(_ path: String) { _ = unsafe path.withCString { unsafe unlink($0) } }
 }

@@ -1,12 +1,12 @@
 /// A few threads for calls that block: `getaddrinfo`, slow files, streams of the user's.
 ///
-/// Threads start when work waits for one, up to the limit, and end after ten idle seconds: a program that
-/// looked up one name does not keep a thread for it. The queue is bounded; beyond it work is refused, so a
-/// dead name server cannot grow memory without end.
+/// Threads start when work waits for one, up to the limit, and end after ten idle seconds: a program that looked up one
+/// name does not keep a thread for it. The queue is bounded; beyond that work is refused, so that a dead name server
+/// cannot grow memory without end.
 public final class BlockingPool: Sendable {
-    /// Why a piece of work was not taken.
+    /// The reason why work was refused.
     public enum Refusal: Error, Hashable, Sendable {
-        /// As many pieces of work wait as the pool was told to keep.
+        /// As much work waits as the pool may keep.
         case queueFull
         /// The pool has been shut down.
         case shutDown
@@ -16,7 +16,7 @@ public final class BlockingPool: Sendable {
 
     private typealias Work = @Sendable () -> Void
 
-    /// Guarded by the monitor, all of it.
+    /// The monitor guards all of it.
     private struct State {
         var queue: [Work] = []
         var threads: [Int: LoopThread] = [:]
@@ -32,9 +32,9 @@ public final class BlockingPool: Sendable {
     private let idleLimit: Duration
 
     /// - Parameters:
-    ///   - name: of the threads, for debuggers.
-    ///   - threads: at most so many work at once, at least one.
-    ///   - queue: at most so many pieces of work wait for a thread, at least one.
+    ///   - name: the name of the threads, for debuggers.
+    ///   - threads: the most threads that work at the same time, at least one.
+    ///   - queue: the most pieces of work that wait for a thread, at least one.
     ///   - idle: how long a thread without work stays.
     public init(name: String, threads: Int = 4, queue: Int = 256, idle: Duration = .seconds(10)) {
         self.name = name
@@ -43,8 +43,8 @@ public final class BlockingPool: Sendable {
         idleLimit = idle
     }
 
-    /// Runs `work` on a thread of the pool, then `then` with its result on `loop`, unless the loop has
-    /// ended by then. Any thread. Work starts in the order it came.
+    /// Runs `work` on a thread of the pool, then `then` with its result on `loop`, unless the loop has ended by then.
+    /// Any thread. Work starts in the order of the calls.
     public func run<Value: Sendable>(
         on loop: EventLoop,
         _ work: @escaping @Sendable () -> Value,
@@ -65,7 +65,7 @@ public final class BlockingPool: Sendable {
                 do throws(Errno) {
                     try startThread(&state)
                 } catch {
-                    // With others at work, this piece waits for one of them.
+                    // If other threads are at work, this piece waits for one of them.
                     if state.threads.isEmpty { return .noThread(error) }
                 }
             }
@@ -76,19 +76,19 @@ public final class BlockingPool: Sendable {
         monitor.signal()
     }
 
-    /// Refuses work from now on and forgets what waits; its `then` is never called. A thread in the middle
-    /// of a call ends with it: a look-up that hangs holds nothing up. Any thread; more than once does no harm.
+    /// Refuses work from now on and drops the work that waits, whose `then` is never called. A thread within a call
+    /// ends after it: a look-up that hangs does not block this. Any thread; further calls do no harm.
     public func shutdown() { BlockingPool.close(monitor) }
 
     deinit { BlockingPool.close(monitor) }
 
-    /// Threads that exist now, busy or parked.
+    /// How many threads exist now, busy or parked.
     public var threadCount: Int { monitor.withLock { $0.threads.count } }
 
     // MARK: Private
 
     private static func close(_ monitor: Monitor<State>) {
-        // What the forgotten work held may end in code that calls the pool: never under the lock.
+        // Releasing the dropped work may run code that calls the pool, so it is never done under the lock.
         let forgotten = monitor.withLock { state in
             state.closed = true
             let queue = state.queue
@@ -99,7 +99,7 @@ public final class BlockingPool: Sendable {
         _ = consume forgotten
     }
 
-    /// Called under the lock: the new thread cannot leave the table before it stands in it.
+    /// Starts a thread. It is called under the lock, so the new thread cannot leave the table before it is in it.
     private func startThread(_ state: inout State) throws(Errno) {
         let number = state.started
         let (monitor, idleLimit) = (monitor, idleLimit)
@@ -113,12 +113,12 @@ public final class BlockingPool: Sendable {
         while let work = next(monitor, number, idleLimit) { work() }
     }
 
-    /// Nil when the thread is to end. It has left the table by then, in the same breath: work that comes a
-    /// moment later must not count on it.
+    /// Returns the next work; nil when the thread is to end. By then the thread has left the table, under the same
+    /// lock: work that comes a moment later must not count on it.
     private static func next(_ monitor: Monitor<State>, _ number: Int, _ idleLimit: Duration) -> Work? {
         enum Next {
             case work(Work)
-            /// The thread's own handle; letting go of it detaches the thread.
+            /// The thread's own handle; releasing it detaches the thread.
             case leave(LoopThread?)
         }
         monitor.withLock { $0.parked += 1 }

@@ -2,49 +2,48 @@ internal import CLinux
 
 /// Hears that a registered socket is ready. Called on the loop.
 public protocol ReadinessHandler: AnyObject {
-    /// Epoll has news of the socket, or ``EventLoop/reschedule(_:)`` was called for it. The handler may deregister
-    /// itself within.
+    /// Reports an event of the socket, or that ``EventLoop/reschedule(_:)`` was called for it. The handler may
+    /// deregister itself within the call.
     func ready(_ readiness: Readiness)
 }
 
-/// One thread, one epoll set, the sockets and timers on it. Knows nothing of HTTP or TLS.
-///
-/// A turn: wait · sockets that are ready · sockets that asked to go on · timers (where one has run out, behind another
-/// look at the sockets) · messages from other threads · what waits until nothing is ready. Everything registered here
-/// is confined to the loop's thread: plain classes, no locks. From other threads only ``post(_:)``, ``wake()``,
+/// One thread, one epoll set, and its sockets and timers. It knows nothing of HTTP or TLS.
+/// A turn: wait · sockets that are ready · sockets that asked to be called again · timers (if one has run out, after
+/// another look at the sockets) · messages from other threads · calls for when nothing is ready. Everything registered
+/// here is confined to the loop's thread: plain classes, no locks. From other threads only ``post(_:)``, ``wake()``,
 /// ``isCurrent`` and ``stop()`` may be called.
 public final class EventLoop: @unchecked Sendable {
-    // `@unchecked`: the mutable fields below are touched by the loop's own thread alone; the mailbox
-    // and the constants are what other threads see.
+    // `@unchecked`: only the loop's own thread uses the mutable fields below; other threads see only the mailbox and
+    // the constants.
 
     private struct Slot {
         var handler: (any ReadinessHandler)?
         var generation: UInt32 = 0
         var fd: CInt = -1
         var interest: Interest = []
-        /// Registered here, but out of the epoll set for the time being.
+        /// Whether it is registered here, but not in the epoll set at present.
         var isSuspended = false
-        /// The look that found something waiting at the socket.
+        /// The number of the look that found something waiting at the socket.
         var look: UInt32 = 0
     }
 
-    /// What a batch of messages knows of the sockets that lie ready.
+    /// What a batch of messages knows about the sockets that are ready.
     private enum ReadySockets {
         /// No message is being delivered.
         case unknown
         /// No message of this batch has asked yet.
         case notLookedFor
-        /// The ready sockets' slots carry the number of the last look, which was made at this time.
+        /// The ready sockets' slots have the number of the last look, which was made at this time.
         case marked(Instant)
     }
 
-    /// The slot number that stands for the mailbox; no table grows that far.
+    /// The token of the mailbox; no table grows to that slot number.
     private static let mailboxToken = Token(slot: .max, generation: 0)
-    /// The clock is read again after so many events: the last of a full batch would otherwise be
-    /// stamped with a time up to half a millisecond old.
+    /// The clock is read again after that many events: otherwise the last event of a full batch would get a time up to
+    /// half a millisecond old.
     private static let eventsPerStamp = 8
-    /// In nanoseconds: some ten requests are sent meanwhile. Longer, and what comes while one message works would pass
-    /// unseen by the requests that it starts afterwards.
+    /// How long a look is valid, in nanoseconds: some ten requests are sent in that time. If it were longer, what comes
+    /// while one message works would not be seen by the requests that it starts after that.
     private static let lookLifetime: Int64 = 100_000
 
     private let clock: LoopClock
@@ -62,7 +61,7 @@ public final class EventLoop: @unchecked Sendable {
     private var alarm = Alarm()
     private var idleCalls = IdleCalls()
 
-    /// The time this turn knows: one clock read serves a batch. Loop thread only.
+    /// The time of this turn: one clock read serves a batch. Loop thread only.
     public private(set) var now: Instant
     /// The turn's time on the clock that goes on in suspend: for the age of things that peers age too. Loop thread
     /// only.
@@ -70,16 +69,16 @@ public final class EventLoop: @unchecked Sendable {
         if suspended == nil { suspended = clock.nanosecondsInSuspend }
         return now.advanced(byNanoseconds: suspended ?? 0)
     }
-    /// How far that clock is ahead; read at most once a turn.
+    /// How far that clock is ahead; it is read at most once a turn.
     private var suspended: Int64?
     /// The buffer every socket on this loop reads into. Loop thread only.
     public let readBuffer = ReadBuffer()
-    /// For connections that fill that one again and again; not there before one does. Loop thread only.
+    /// The buffer for connections that fill that one again and again. It is made when one does. Loop thread only.
     public private(set) lazy var bulkBuffer = ReadBuffer(capacity: ReadBuffer.bulk)
-    /// For tasks that should run on this loop's thread.
+    /// The executor for tasks that are to run on this loop's thread.
     public let executor: LoopExecutor
 
-    /// A loop without a thread yet: ``run()`` makes the caller its thread.
+    /// Makes a loop without a thread: ``run()`` makes the caller's thread the loop's.
     public init(clock: LoopClock = .monotonic) throws(Errno) {
         self.clock = clock
         mailbox = try Mailbox()
@@ -91,7 +90,7 @@ public final class EventLoop: @unchecked Sendable {
     }
 
     #if DEBUG
-    /// The faults this loop's system calls meet from here on; nil for none. Loop thread only, while the loop runs.
+    /// The faults that this loop's system calls get from here on; nil for none. Loop thread only, while the loop runs.
     public var faults: FaultPlan? {
         didSet { FaultPlan.install(faults) }
     }
@@ -102,7 +101,8 @@ public final class EventLoop: @unchecked Sendable {
     /// Whether the caller runs on this loop's thread.
     public var isCurrent: Bool { mailbox.thread.isCurrent }
 
-    /// Runs `call` on the loop, after what was posted before. False if the loop has ended: `call` will not run.
+    /// Runs `call` on the loop, after what was posted before. Returns false if the loop has ended: then it will not
+    /// run.
     @discardableResult
     public func post(_ call: @escaping @Sendable () -> Void) -> Bool { mailbox.post(.call(call)) }
 
@@ -114,8 +114,8 @@ public final class EventLoop: @unchecked Sendable {
 
     // MARK: Sockets (loop thread)
 
-    /// Registers a descriptor; `handler` is kept until ``deregister(_:)``. One registration a socket,
-    /// for its whole life.
+    /// Registers a descriptor; `handler` is kept until ``deregister(_:)``. A socket is registered once, for its whole
+    /// life.
     public func register(_ fd: CInt, _ interest: Interest, _ handler: any ReadinessHandler) throws(Errno) -> Token {
         let slot = free.popLast() ?? grow()
         let token = Token(slot: slot, generation: slots[Int(slot)].generation)
@@ -132,7 +132,7 @@ public final class EventLoop: @unchecked Sendable {
         return token
     }
 
-    /// Changes what the socket waits for; costs a system call only if something changes.
+    /// Changes the events that the socket waits for. It costs a system call only if something changes.
     public func setInterest(_ token: Token, _ interest: Interest) throws(Errno) {
         let slot = Int(token.slot)
         guard holds(token), slots[slot].interest != interest else { return }
@@ -140,8 +140,8 @@ public final class EventLoop: @unchecked Sendable {
         slots[slot].interest = interest
     }
 
-    /// Takes the socket out of the epoll set and keeps its registration. For a paused reader whose peer has
-    /// reset or hung up: epoll reports that with any interest, even none, and the loop would spin.
+    /// Takes the socket out of the epoll set and keeps its registration. It is for a paused reader whose peer has reset
+    /// or hung up: epoll reports that with any interest, even none, and the loop would spin.
     public func suspend(_ token: Token) {
         let slot = Int(token.slot)
         guard holds(token), !slots[slot].isSuspended else { return }
@@ -149,7 +149,7 @@ public final class EventLoop: @unchecked Sendable {
         slots[slot].isSuspended = true
     }
 
-    /// Puts the socket back with the interest it has; what waits there is reported next turn.
+    /// Puts the socket back with its interest; events that wait there are reported next turn.
     public func resume(_ token: Token) throws(Errno) {
         let slot = Int(token.slot)
         guard holds(token), slots[slot].isSuspended else { return }
@@ -157,16 +157,16 @@ public final class EventLoop: @unchecked Sendable {
         slots[slot].isSuspended = false
     }
 
-    /// Gives the registration to another handler: the dial to the connection it made.
+    /// Gives the registration to another handler, as a dial does to the connection that it made.
     public func handOver(_ token: Token, to handler: any ReadinessHandler) {
         guard holds(token) else { return }
-        // The former handler may end here, and its `deinit` may call the loop: not inside the assignment.
+        // Releasing the former handler may run a `deinit` that calls the loop, so it is not done within the assignment.
         let former = slots[Int(token.slot)].handler
         slots[Int(token.slot)].handler = handler
         _ = consume former
     }
 
-    /// Must come before the descriptor is closed. Events of this batch meant for it are dropped.
+    /// Ends a registration. It must be called before the descriptor is closed. Its events in this batch are dropped.
     public func deregister(_ token: Token) {
         guard holds(token) else { return }
         let slot = Int(token.slot)
@@ -174,17 +174,19 @@ public final class EventLoop: @unchecked Sendable {
         let former = slots[slot].handler
         slots[slot] = Slot(generation: slots[slot].generation &+ 1)
         free.append(token.slot)
-        // The handler may end here, and its `deinit` may call the loop: not before the table is whole again.
+        // Releasing the handler may run a `deinit` that calls the loop, so it is done once the table is consistent
+        // again.
         _ = consume former
     }
 
-    /// The handler is called again when this turn's events are dealt with, with `.rescheduled`: for work left over when
-    /// its budget ended, and for bytes that wait in a layer epoll does not see. Asked for twice, it comes twice.
+    /// Calls the handler again after this turn's events, with `.rescheduled`: for work that was left when its budget
+    /// was used up, and for bytes that wait in a layer that epoll does not see. If it is called twice, so is the
+    /// handler.
     public func reschedule(_ token: Token) { unfinished.append(token) }
 
-    /// Whether bytes, or the end, may have come for a socket since its handler was last called. False only if none had
-    /// when the message that is being delivered was posted, nor 100 µs ago: one system call tells it for all sockets
-    /// and for all messages of a batch. True outside a message, and for a socket that does not wait to read.
+    /// Whether bytes, or the end, may have come for a socket since its handler was last called. It is false only if
+    /// none had when the message that is being delivered was posted, nor 100 µs ago: one system call tells it for all
+    /// sockets and for all messages of a batch. True outside a message, and for a socket that does not wait to read.
     public func mayHaveNews(_ token: Token) -> Bool {
         let slot = Int(token.slot)
         guard holds(token), slots[slot].interest.contains(.read), !slots[slot].isSuspended else { return true }
@@ -196,7 +198,7 @@ public final class EventLoop: @unchecked Sendable {
         return slots[slot].look == looks
     }
 
-    /// Registered sockets, the mailbox not counted.
+    /// How many sockets are registered, without the mailbox.
     public var registrations: Int { slots.count - free.count }
 
     // MARK: Timers (loop thread)
@@ -204,43 +206,42 @@ public final class EventLoop: @unchecked Sendable {
     /// Arms a timer. It fires at `deadline` or up to 8.4 ms later, never early.
     public func arm(at deadline: Instant, _ handler: any TimerHandler) -> TimerID { timers.arm(at: deadline, handler) }
 
-    /// Cancelling a spent timer is no error: the two may cross in one turn.
+    /// Cancels a timer. Cancelling a spent timer is no error: both may happen in one turn.
     public func cancel(_ timer: TimerID) {
-        // Its handler may end here, and its `deinit` may call the loop: not inside the wheel.
+        // Releasing the handler may run a `deinit` that calls the loop, so it is not done within the wheel.
         _ = timers.remove(timer)
     }
 
-    /// Timers that have neither fired nor been cancelled.
+    /// How many timers have neither fired nor been cancelled.
     public var armedTimers: Int { timers.count }
 
-    /// Sets the loop's one sharp timer, in place of what it was set to before: `handler` is called once, at the first
-    /// look at the clock from `deadline` on. That is some 50 µs later on an idle core, and within a batch of events
-    /// after eight of them. The first call makes the kernel's timers sharp for this thread (`PR_SET_TIMERSLACK`).
+    /// Sets the loop's one precise timer, in place of an earlier one: `handler` is called once, when the clock is first
+    /// read from `deadline` on. That is some 50 µs later on an idle core, and after eight events within a batch. The
+    /// first call makes the kernel's timers precise for this thread (`PR_SET_TIMERSLACK`).
     ///
     /// - Parameters:
     ///   - deadline: when the handler is called.
-    ///   - spin: how long before the deadline to stop sleeping and to poll instead, in nanoseconds: sharper
-    ///     still, and paid with the core.
-    ///   - handler: held until then. A new alarm replaces the one before.
+    ///   - spin: how long before the deadline to poll instead of sleeping, in nanoseconds: more precise, at the cost of
+    ///   the core.
+    ///   - handler: kept until then. A new alarm replaces the one before.
     public func setAlarm(at deadline: Instant, spin: Int64 = 0, _ handler: any AlarmHandler) {
         alarm.set(deadline, spin, handler)
     }
 
-    /// Reads the clock now, for a caller that needs better than the turn's time.
+    /// Reads the clock now, for a caller that needs more than the turn's time.
     @discardableResult
     public func stamp() -> Instant {
         now = clock.now
         return now
     }
 
-    /// Runs `call` once no socket has anything for us, a few turns from now at the latest: for work that costs less
-    /// when it is done together. In the order asked; what is asked for meanwhile waits for the next time. Loop thread
-    /// only.
+    /// Runs `call` once no socket has events, a few turns from now at the latest: for work that costs less when it is
+    /// done together. Calls are made in order; those added meanwhile wait for the next time. Loop thread only.
     public func runWhenIdle(_ call: @escaping () -> Void) { idleCalls.add(call) }
 
     // MARK: Running
 
-    /// Turns until ``stop()``. The caller's thread becomes the loop's.
+    /// Runs turns until ``stop()``. The caller's thread becomes the loop's.
     public func run() {
         mailbox.thread.adopt()
         while !stopping { turn() }
@@ -279,9 +280,9 @@ public final class EventLoop: @unchecked Sendable {
         if idleCalls.endTurn(events: ready) { for call in idleCalls.take() { call() } }
     }
 
-    /// Fires the timers that have run out. The sockets are looked at once more first, and the clock is not read again
-    /// in between: what had come before a deadline is dealt with before its timer fires, even if this thread stood
-    /// still meanwhile (SIGSTOP, a debugger, a signal that ended the wait early, a busy machine).
+    /// Fires the timers that have run out. The sockets are checked once more first, and the clock is not read again in
+    /// between: events that came before a deadline are handled before its timer fires, even if this thread was stopped
+    /// meanwhile (SIGSTOP, a debugger, a signal that ended the wait early, a busy machine).
     private func fireTimers() {
         guard let next = timers.nextWake, next <= now else { return }
         takeReadyEvents()
@@ -303,7 +304,7 @@ public final class EventLoop: @unchecked Sendable {
         }
     }
 
-    /// As ``timeout()``, and no longer than until the alarm.
+    /// Waits as ``timeout()`` says, and no longer than until the alarm.
     private func waitForAlarm() throws(Errno) -> Int {
         let milliseconds = timeout()
         let left = alarm.nanoseconds(from: clock.now)
@@ -313,7 +314,8 @@ public final class EventLoop: @unchecked Sendable {
         return try poller.wait(nanoseconds: min(left, Int64(milliseconds) * 1_000_000))
     }
 
-    /// Rounded up to whole milliseconds, so that a turn never ends just before the timer it waits for.
+    /// Returns the timeout, rounded up to whole milliseconds, so that a turn never ends just before the timer it waits
+    /// for.
     private func timeout() -> CInt {
         guard unfinished.isEmpty, idleCalls.isEmpty, !mailbox.isSignalled, !stopping else { return 0 }
         guard let next = timers.nextWake else { return -1 }
@@ -330,7 +332,8 @@ public final class EventLoop: @unchecked Sendable {
         slots[slot].handler?.ready(readiness)
     }
 
-    /// Those that ask while they are served wait for the next turn, so that they cannot hold the loop.
+    /// Calls the handlers that asked for it. Those that ask again meanwhile wait for the next turn, so that they cannot
+    /// hold the loop.
     private func serveUnfinished() {
         guard !unfinished.isEmpty else { return }
         swap(&unfinished, &served)
@@ -338,10 +341,12 @@ public final class EventLoop: @unchecked Sendable {
         served.removeAll(keepingCapacity: true)
     }
 
-    /// What is posted meanwhile, by these messages too, waits for the next turn, so that messages cannot hold the loop.
+    /// Delivers messages, at a time read after they were posted, so that no timer of theirs is early. What is posted
+    /// meanwhile, also by these, waits for the next turn, so messages cannot hold the loop.
     private func deliverMessages() {
         guard mailbox.isSignalled else { return }
         mailbox.drain(into: &messages)
+        stamp()
         readySockets = .notLookedFor
         for message in messages {
             switch message {
@@ -353,8 +358,8 @@ public final class EventLoop: @unchecked Sendable {
         messages.removeAll(keepingCapacity: true)
     }
 
-    /// Marks the sockets that lie ready, and leaves them to the next turn: epoll reports them again. It reports the
-    /// mailbox once only, but that says itself whether it holds anything.
+    /// Marks the sockets that are ready, and leaves them to the next turn: epoll reports them again. It reports the
+    /// mailbox only once, but the mailbox itself knows whether it holds anything.
     private func lookForReadySockets() -> ReadySockets {
         let time = Instant.current()
         looks &+= 1
@@ -369,7 +374,7 @@ public final class EventLoop: @unchecked Sendable {
         return .marked(time)
     }
 
-    /// Handlers refer to the loop and it to them; an ended loop lets go of all.
+    /// Releases all handlers: they refer to the loop and it to them.
     private func releaseEverything() {
         while true {
             let held = slots.indices.filter { slots[$0].handler != nil }
@@ -378,7 +383,7 @@ public final class EventLoop: @unchecked Sendable {
                 deregister(Token(slot: UInt32(slot), generation: slots[slot].generation))
             }
         }
-        // What their handlers' `deinit`s cancel is no longer there.
+        // The timers that their handlers' `deinit`s cancel are no longer there.
         var former = TimerWheel(now: now)
         swap(&timers, &former)
         _ = consume former

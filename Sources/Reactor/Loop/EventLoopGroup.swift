@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// A fixed number of loops, each on a thread of its own, handed out in turn.
 public final class EventLoopGroup: Sendable {
-    /// The loops, one a thread.
+    /// The loops, one for each thread.
     public let loops: [EventLoop]
     private let threads: [LoopThread]
     private let next = Atomic<Int>(0)
@@ -26,12 +26,12 @@ public final class EventLoopGroup: Sendable {
         self.threads = threads
     }
 
-    /// The loops in rotation. Any thread.
+    /// Returns the loops in rotation. Any thread.
     public func nextLoop() -> EventLoop {
         loops[next.wrappingAdd(1, ordering: .relaxed).oldValue % loops.count]
     }
 
-    /// Stops every loop and waits for their threads. Any thread but theirs; more than once does no harm.
+    /// Stops every loop and waits for their threads. Any thread but theirs; further calls do no harm.
     public func shutdown() {
         for loop in loops { loop.stop() }
         for thread in threads { thread.join() }

@@ -1,6 +1,6 @@
-/// What a loop calls once no socket is ready any more.
+/// The calls that a loop makes once no socket is ready any more.
 struct IdleCalls {
-    /// Turns that a call waits for an idle turn that does not come: a busy turn takes a fraction of a millisecond.
+    /// For how many turns a call waits for an idle turn: a busy turn takes a fraction of a millisecond.
     private static let patience = 4
 
     private var calls: [() -> Void] = []
@@ -10,14 +10,14 @@ struct IdleCalls {
 
     mutating func add(_ call: @escaping () -> Void) { calls.append(call) }
 
-    /// Counts a turn. True: the calls are due.
+    /// Counts a turn. Returns true if the calls are due.
     mutating func endTurn(events count: Int) -> Bool {
         guard !calls.isEmpty else { return false }
         turns += 1
         return count == 0 || turns >= IdleCalls.patience
     }
 
-    /// The calls, removed: the caller makes them, and each may add another for the next time.
+    /// Removes and returns the calls. The caller makes them, and each may add another for the next time.
     mutating func take() -> [() -> Void] {
         defer { (calls, turns) = ([], 0) }
         return calls

@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// Where a loop takes its time from.
+/// The source of a loop's time.
 public enum LoopClock: Sendable {
-    /// The machine's clock (CLOCK_MONOTONIC), which stands still while the machine sleeps.
+    /// The machine's clock (CLOCK_MONOTONIC), which stops while the machine sleeps.
     case monotonic
-    /// Time stands still until ``ManualClock/advance(by:waking:)``: tests of timers wait for nothing.
+    /// A clock that stops until ``ManualClock/advance(by:waking:)``: tests of timers do not have to wait.
     case manual(ManualClock)
 
     var now: Instant {
@@ -23,19 +23,19 @@ public enum LoopClock: Sendable {
     }
 }
 
-/// A clock that moves only when told. Usable from any thread.
+/// A clock that only advances when told to. Any thread.
 public final class ManualClock: Sendable {
     private let nanoseconds: Atomic<Int64>
 
-    /// A clock that stands at `start`.
+    /// Makes a clock with the time `start`.
     public init(start: Instant = Instant(nanoseconds: 1 << 40)) {
         nanoseconds = Atomic(start.nanoseconds)
     }
 
-    /// The time it was moved to.
+    /// The time that it was advanced to.
     public var now: Instant { Instant(nanoseconds: nanoseconds.load(ordering: .acquiring)) }
 
-    /// Moves time on and wakes `loop`, so that what has run out fires.
+    /// Advances the time and wakes `loop`, so that the timers that have run out fire.
     public func advance(by span: Duration, waking loop: EventLoop) {
         nanoseconds.wrappingAdd(span.wholeNanoseconds, ordering: .acquiringAndReleasing)
         loop.wake()

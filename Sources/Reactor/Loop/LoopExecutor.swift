@@ -11,11 +11,11 @@ public final class LoopExecutor: TaskExecutor {
 
     init(_ mailbox: Mailbox) { self.mailbox = mailbox }
 
-    /// Runs a job on the loop's thread, after what was posted before; Swift's tasks call it.
+    /// Runs a job on the loop's thread, after what was posted before. Swift's tasks call it.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         if mailbox.post(.job(job)) { return }
-        // The loop has ended, and a job that is not run would leave its task waiting for ever.
+        // The loop has ended; if the job were not run, its task would wait for ever.
         globalConcurrentExecutor.enqueue(job)
     }
 

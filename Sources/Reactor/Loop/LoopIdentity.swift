@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Synchronization
 
-/// Which thread a loop runs on, answerable from any thread.
+/// The thread that a loop runs on. Any thread may ask for it.
 final class LoopIdentity: Sendable {
     /// 0: no thread. `pthread_self` is an address on glibc, never 0.
     private let thread = Atomic<UInt>(0)

@@ -1,10 +1,10 @@
 internal import CLinux
 internal import Synchronization
 
-/// A thread of ours, with all signals blocked: they belong to the program we are embedded in.
+/// A thread with all signals blocked: they belong to the program that uses this library.
 ///
-/// The only place that starts loop threads: a closure handed to `pthread_create` from `main.swift`
-/// is main-actor code and crashes.
+/// This is the only place that starts loop threads: a closure that is given to `pthread_create` from `main.swift` is
+/// main-actor code and crashes.
 final class LoopThread: Sendable {
     private final class Start {
         let body: @Sendable () -> Void
@@ -39,8 +39,8 @@ final class LoopThread: Sendable {
         self.thread = Mutex(thread)
     }
 
-    /// Waits for the thread to end; several threads may; later calls return at once. From the thread itself too:
-    /// the kernel refuses that wait (EDEADLK, pthread_join(3)).
+    /// Waits for the thread to end. Several threads may wait; later calls return at once. It may also be called from
+    /// the thread itself: the kernel refuses that wait (EDEADLK, pthread_join(3)).
     func join() {
         thread.withLock { thread in
             if let thread { _ = pthread_join(thread, nil) }

@@ -2,10 +2,10 @@ internal import CLinux
 
 /// The epoll set: registration, changes, and one batch of events a turn.
 ///
-/// Level-triggered. Measured, both triggers end at two system calls a request; levels make the
-/// "short read means drained" shortcut safe without latching RDHUP (ARCHITECTURE.md, Measured).
+/// It is level-triggered. Measured, both kinds of triggers need two system calls a request; with levels it is safe to
+/// take a short read for the end of the data, without remembering RDHUP (ARCHITECTURE.md, Measured).
 @safe struct Poller: ~Copyable {
-    /// Events taken per wait: large enough that a busy loop waits once a few hundred events.
+    /// How many events are taken in one wait: enough that a busy loop waits once for a few hundred events.
     static let batch = 512
 
     private let epoll: OwnedFD
@@ -31,13 +31,14 @@ internal import CLinux
         }
     }
 
-    /// Before the close, always: a description shared with a forked child would go on reporting for ever.
+    /// Removes a socket. This must be done before the close: a description shared with a forked child would be reported
+    /// for ever.
     func remove(_ fd: CInt) {
         _ = uncurl_epoll_ctl(epoll.number, EPOLL_CTL_DEL, fd, 0, 0)
     }
 
-    /// Waits for at most `milliseconds` (-1: no limit) and says how many events lie ready for ``event(_:)``.
-    /// A signal counts as no event: the turn then computes its timeout anew.
+    /// Waits for at most `milliseconds` (-1: no limit) and returns how many events there are for ``event(_:)``. A
+    /// signal counts as no event: the turn then computes its timeout anew.
     func wait(milliseconds: CInt) throws(Errno) -> Int {
         do throws(Errno) {
             let count = try callingOnce(.epollWait) {
@@ -49,13 +50,13 @@ internal import CLinux
         }
     }
 
-    /// How many events lie ready for ``event(_:)`` now; nil if that cannot be told.
+    /// Returns how many events there are for ``event(_:)`` now; nil if that cannot be told.
     func look() -> Int? {
         let count = try? callingOnce(.epollWait) { unsafe epoll_wait(epoll.number, events, CInt(Poller.batch), 0) }
         return count.map(Int.init)
     }
 
-    /// As ``wait(milliseconds:)`` with a sharper clock, for at most `nanoseconds`.
+    /// Waits as ``wait(milliseconds:)``, with a more precise clock, for at most `nanoseconds`.
     func wait(nanoseconds: Int64) throws(Errno) -> Int {
         do throws(Errno) {
             let count = try callingOnce(.epollWait) {
@@ -67,7 +68,7 @@ internal import CLinux
         }
     }
 
-    /// `index` lies below what the last ``wait(milliseconds:)`` returned.
+    /// Returns an event. `index` is below the number that the last ``wait(milliseconds:)`` returned.
     @inline(__always)
     func event(_ index: Int) -> (token: Token, readiness: Readiness) {
         let event = unsafe events + index

@@ -1,12 +1,13 @@
 /// A buffer that a loop's sockets are read into, one after the other. An idle connection owns none.
 @safe public final class ReadBuffer {
-    /// What every connection is read with: half of it lies in the second-level cache while it is parsed.
+    /// The usual capacity: half of it fits into the second-level cache while it is parsed.
     public static let usual = 64 * 1024
-    /// For a connection that fills the usual one turn after turn. A large download takes half the CPU with it: fewer
-    /// wake-ups, each for more (`./dev bench download`). For short answers it would only evict the cache.
+    /// The capacity for a connection that fills the usual one turn after turn. A large download takes half the CPU time
+    /// with it, since there are fewer wake-ups for more bytes each (`./dev bench download`). For short answers it would
+    /// only evict the cache.
     public static let bulk = 256 * 1024
 
-    /// Bytes that one read can bring.
+    /// The most bytes of one read.
     public let capacity: Int
 
     @usableFromInline let storage: UnsafeMutableRawBufferPointer

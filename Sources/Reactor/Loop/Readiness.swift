@@ -1,25 +1,26 @@
 internal import CLinux
 
-/// What epoll said of a socket.
+/// The events that epoll reports of a socket.
 public struct Readiness: OptionSet, Sendable {
     public let rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
     /// Bytes, the end, or a connection to accept.
     public static let readable = Readiness(rawValue: uncurl_EPOLLIN)
-    /// There is room to send, or a connect has come to its end.
+    /// There is room to send, or a connect has ended.
     public static let writable = Readiness(rawValue: uncurl_EPOLLOUT)
     /// The peer has sent its FIN; bytes may still wait before it.
     public static let peerFinished = Readiness(rawValue: uncurl_EPOLLRDHUP)
-    /// Both directions are over.
+    /// Both directions have ended.
     public static let hungUp = Readiness(rawValue: uncurl_EPOLLHUP)
     /// An error waits in SO_ERROR (or comes out of the next read).
     public static let failed = Readiness(rawValue: uncurl_EPOLLERR)
-    /// Asked for by ``EventLoop/reschedule(_:)``: no news from the kernel, work left over from the last turn.
+    /// ``EventLoop/reschedule(_:)`` asked for it: it is no event of the kernel's, but work left over from the last
+    /// turn.
     public static let rescheduled = Readiness(rawValue: 1 << 30)
 }
 
-/// What a registration asks epoll for. HUP and ERR come always; they cannot be masked.
+/// The events that a registration asks epoll for. HUP and ERR are always reported; they cannot be masked.
 public struct Interest: OptionSet, Sendable {
     public let rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -28,7 +29,8 @@ public struct Interest: OptionSet, Sendable {
     public static let read = Interest(rawValue: uncurl_EPOLLIN)
     /// Wait for room to send.
     public static let write = Interest(rawValue: uncurl_EPOLLOUT)
-    /// Level-triggered, so a paused reader whose peer has finished must drop this too, or the loop spins.
+    /// Wait for the peer's FIN. It is level-triggered, so a paused reader whose peer has finished must drop it too, or
+    /// the loop spins.
     public static let peerFinish = Interest(rawValue: uncurl_EPOLLRDHUP)
     /// For the mailbox alone: each write is an edge, so its counter is never read.
     static let edgeTriggeredRead = Interest(rawValue: uncurl_EPOLLIN | 1 << 31)

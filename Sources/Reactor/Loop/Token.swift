@@ -1,7 +1,7 @@
 /// Names a registration: a slot, and the generation that tells its present holder from earlier ones.
 ///
-/// Looking up by descriptor would hand an event meant for a closed socket to the one that got its
-/// number in the same batch; a stale token finds no handler.
+/// A look-up by descriptor would give an event for a closed socket to the one that got its number in the same batch; a
+/// stale token finds no handler.
 public struct Token: Hashable, Sendable {
     let slot: UInt32
     let generation: UInt32

@@ -1,10 +1,11 @@
 internal import Synchronization
 
-/// Which address family won the last race to a host, for ten minutes: a host whose IPv6 is broken costs
-/// the first connection a quarter of a second, not every one. Any thread.
+/// Which address family won the last race to a host. It is remembered for ten minutes: a host whose IPv6 is broken
+/// costs the first connection a quarter of a second, but not every one. Any thread.
 final class FamilyMemory: Sendable {
     static let lifetime = Duration.seconds(600)
-    /// A crawler meets hosts without end, a client of services some dozens; the rest only cost a delay.
+    /// A crawler meets any number of hosts, and a client of services some dozens; a host that is forgotten only costs a
+    /// delay.
     static let maximumHosts = 256
 
     private struct Entry {

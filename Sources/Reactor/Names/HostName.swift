@@ -1,6 +1,6 @@
-/// A host name that is fit to be looked up, in the one spelling that equal names share.
+/// A host name that can be looked up, in the one spelling that equal names share.
 public struct HostName: Hashable, Sendable {
-    /// Lower case; a trailing dot is kept, for it tells the look-up to leave the search list alone.
+    /// The name in lower case. A trailing dot is kept, since it tells the look-up not to use the search list.
     let text: String
 
     init(_ host: String) throws(ResolveError) {
@@ -13,10 +13,10 @@ public struct HostName: Hashable, Sendable {
         self.text = text
     }
 
-    /// `example.com` of `example.com.`: what overrides and memories are kept under.
+    /// `example.com` for `example.com.`: the key of overrides and memories.
     var bare: String { HostName.withoutTrailingDot(text) }
 
-    /// RFC 6761 §6.3: `localhost` and all below it are this machine; no server is ever asked.
+    /// Whether the name is `localhost` or below it (RFC 6761 §6.3): it means this machine, and no server is ever asked.
     var isLocalhost: Bool { bare == "localhost" || bare.hasSuffix(".localhost") }
 
     private static func lowercased(_ byte: UInt8) -> UInt8 { (65...90).contains(byte) ? byte | 0x20 : byte }
@@ -28,7 +28,7 @@ public struct HostName: Hashable, Sendable {
     /// Whether the last label is a number as inet_aton reads one: decimal or octal digits, or `0x` and hex. Such a name
     /// can only be meant as an address.
     ///
-    /// - Parameter name: lower case, without a trailing dot.
+    /// - Parameter name: in lower case, without a trailing dot.
     public static func endsInNumber(_ name: some StringProtocol) -> Bool {
         guard let last = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).last,
             let first = last.first, (48...57).contains(first)

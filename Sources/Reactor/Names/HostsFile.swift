@@ -1,15 +1,16 @@
-/// The machine's own table of names (hosts(5)), read anew for each look-up, as `getaddrinfo` does: a change counts at
-/// once.
+/// The machine's own table of names (hosts(5)). It is read anew for each look-up, as `getaddrinfo` does: a change
+/// applies at once.
 ///
-/// What stands there needs no server. Read apart from `getaddrinfo`, it is answered however many look-ups wait for
+/// Its names need no server. Since it is read separately from `getaddrinfo`, it answers however many look-ups wait for
 /// silent servers.
 struct HostsFile: Sendable {
-    /// Blocklists have some 300,000 lines; what is larger is left to `getaddrinfo`.
+    /// The largest file that is read: blocklists have some 300,000 lines. Larger files are left to `getaddrinfo`.
     private static let largest: UInt64 = 16 << 20
 
     let path: String
 
-    /// In the file's order; empty where the name does not stand there, or the file cannot be read. Waits for the disk.
+    /// Returns a name's addresses in the file's order; none if it does not hold the name, or cannot be read. Waits for
+    /// the disk.
     func addresses(of name: HostName, _ family: IPAddress.Family) -> [IPAddress] {
         guard let file = try? OpenFile(path: path), file.status.size <= HostsFile.largest,
             let content = try? file.read(at: 0, atMost: Int(file.status.size))
@@ -20,7 +21,7 @@ struct HostsFile: Sendable {
         }
     }
 
-    /// `address name alias … # comment`
+    /// Reads a line: `address name alias … # comment`
     private static func address(of name: [UInt8], in line: ArraySlice<UInt8>) -> IPAddress? {
         let words = line.prefix { $0 != UInt8(ascii: "#") }.split { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
         guard let first = words.first, words.dropFirst().contains(where: { isEqual($0, name) }) else { return nil }

@@ -7,7 +7,7 @@ public final class Lookup {
     /// The families that have not answered yet.
     public private(set) var pending: Set<IPAddress.Family>
     private var answer: Answer?
-    /// What the pool's threads may see of it.
+    /// Whether it was cancelled, for the pool's threads.
     let abandoned = Flag()
 
     init(_ families: Set<IPAddress.Family>, _ answer: @escaping Answer) {
@@ -15,7 +15,8 @@ public final class Lookup {
         self.answer = answer
     }
 
-    /// No answer comes after this. A call that is already blocked goes on and its result is dropped.
+    /// Cancels the look-up: no answer comes after this. A call that is already blocked goes on, and its result is
+    /// dropped.
     public func cancel() {
         answer = nil
         abandoned.set()
@@ -29,7 +30,7 @@ public final class Lookup {
     }
 }
 
-/// Once set, set for ever.
+/// A flag that stays set once it is set.
 final class Flag: Sendable {
     private let state = Atomic(false)
 

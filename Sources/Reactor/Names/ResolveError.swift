@@ -1,27 +1,27 @@
-/// Why a name has no addresses.
+/// The reason why a name has no addresses.
 public enum ResolveError: Error, Hashable, Sendable {
     /// The name has no characters.
     case emptyName
-    /// More than 253 bytes (RFC 1035 §2.3.4: 255 on the wire, length bytes included).
+    /// The name is longer than 253 bytes (RFC 1035 §2.3.4: 255 on the wire, length bytes included).
     case nameTooLong
-    /// A NUL, a blank or a control character; or a last label that is a number, as in `127.1` or `0x7f.1`:
-    /// no top-level name is one (RFC 1123 §2.1), but C's look-up would make an address of it.
+    /// The name holds a NUL, a blank or a control character; or its last label is a number, as in `127.1` or `0x7f.1`:
+    /// no top-level domain is one (RFC 1123 §2.1), but C's look-up would read an address.
     case invalidName
     /// A name server, or the hosts file alone, knows no such name.
     case noSuchHost
     /// The name exists, but has no address of the family asked for.
     case noAddress
-    /// No server answered in time; asking again later may help.
+    /// No server answered in time; a later attempt may succeed.
     case temporaryFailure
     /// A server answered that it cannot answer.
     case serverFailure
-    /// The look-up itself could not be made, for want of descriptors or memory for example.
+    /// The look-up itself could not be made, for example for want of descriptors or memory.
     case system(Errno)
     /// Too many look-ups wait already.
     case tooManyLookups
     /// The resolver was shut down before there was an answer.
     case shutDown
-    /// Another code of `getaddrinfo`, as it stands in `netdb.h`.
+    /// Another code of `getaddrinfo`, as in `netdb.h`.
     case other(code: Int32)
 }
 

@@ -1,43 +1,43 @@
 internal import Synchronization
 
-/// Names to addresses. One serves any number of loops, from any thread.
+/// Looks names up. One resolver serves any number of loops, from any thread.
 ///
-/// `getaddrinfo` runs on a pool of its own, IPv6 and IPv4 as two look-ups that are answered apart, so that a slow AAAA
-/// cannot hold back A. Equal look-ups that are under way share one call. Numeric hosts, overrides and `localhost` are
-/// answered on the spot, and names of the hosts file ahead of all that wait for servers. There is no cache:
-/// `getaddrinfo` tells no lifetime, and the machine's own resolver keeps one.
+/// `getaddrinfo` runs on a pool of its own. IPv6 and IPv4 are two look-ups that are answered separately, so that a slow
+/// AAAA cannot delay A. Equal look-ups that run at the same time share one call. Numeric hosts, overrides and
+/// `localhost` are answered at once, and names of the hosts file before all that wait for servers. There is no cache:
+/// `getaddrinfo` tells no lifetime, and the machine's own resolver has one.
 public final class Resolver: Sendable {
-    /// One look-up of one family. It may block: it runs on the resolver's pool.
+    /// A look-up of one family. It may block, since it runs on the resolver's pool.
     public typealias LookupFunction =
         @Sendable (_ host: String, _ family: IPAddress.Family) throws(ResolveError) -> [IPAddress]
 
-    /// How names are looked up.
+    /// The options of look-ups.
     public struct Options: Sendable {
-        /// Look-ups that run at once, each on a thread that ends when there is no more work. A look-up whose servers
-        /// are silent holds its thread for ten seconds and more, and cannot be cancelled: 128 are 64 such names in both
-        /// families, all other names go on beside them.
+        /// How many look-ups run at the same time, each on a thread that ends when there is no more work. A look-up
+        /// whose servers are silent holds its thread for ten seconds and more, and cannot be cancelled. 128 threads are
+        /// enough for 64 such names in both families, while all other names go on.
         public var threads = 128
-        /// Names that need no server (hosts(5)); nil: `lookup` alone is asked.
+        /// The file of names that need no server (hosts(5)); nil: only `lookup` is used.
         public var hostsFile: String? = "/etc/hosts"
-        /// Look-ups that wait; more are refused with ``ResolveError/tooManyLookups``.
+        /// How many look-ups may wait; further ones are refused with ``ResolveError/tooManyLookups``.
         public var maximumWaiting = 512
-        /// Addresses kept of one answer. A name with thousands (DNS over TCP carries 64 KiB) is a mistake or
-        /// an attack, and no client tries more than a few.
+        /// How many addresses of one answer are kept. A name with thousands (DNS over TCP carries 64 KiB) is a mistake
+        /// or an attack, and no client tries more than a few.
         public var maximumAddresses = 64
-        /// Names that are never looked up. Keys in any case, without a trailing dot.
+        /// Names that are never looked up, with their addresses. Keys in any case, without a trailing dot.
         public var overrides: [String: [IPAddress]] = [:]
-        /// In place of `getaddrinfo`; tests use it to be slow or to fail.
+        /// Replaces `getaddrinfo`; tests use it to be slow or to fail.
         public var lookup: LookupFunction = { host, family throws(ResolveError) in
             try SystemLookup.addresses(host, family)
         }
 
-        /// The values that the properties begin with.
+        /// Makes options with the properties' initial values.
         public init() {}
     }
 
-    /// What a question came to at once.
+    /// The immediate result of a question.
     public enum Resolution {
-        /// Known without a look-up; at least one address.
+        /// The addresses are known without a look-up; there is at least one.
         case known([IPAddress])
         /// The answers come later, one for each family; the look-up can be cancelled.
         case pending(Lookup)
@@ -65,10 +65,10 @@ public final class Resolver: Sendable {
     /// Reads the hosts file, and never waits for a server.
     private let filePool: BlockingPool
     private let state = Mutex(State())
-    /// Which family won the last race to a host.
+    /// The families that won the last races to hosts.
     let familyMemory = FamilyMemory()
 
-    /// A resolver with threads of its own, which start with the first look-up.
+    /// Makes a resolver with threads of its own, which start with the first look-up.
     public init(options: Options = Options()) {
         self.options = options
         overrides = Dictionary(
@@ -83,12 +83,12 @@ public final class Resolver: Sendable {
     /// Asks for the addresses of `host`, in the families wanted. Loop thread only.
     ///
     /// - Parameters:
-    ///   - host: a name; no address.
-    ///   - families: those that are wanted.
-    ///   - loop: the one that asks.
-    ///   - answer: called on `loop`, once a family, in a later turn; never after ``Lookup/cancel()``,
-    ///     nor when the result is ``Resolution/known(_:)`` or an error.
-    /// - Throws: at once, for what is no host name, and for a known name without addresses of these families.
+    ///   - host: a name, not an address.
+    ///   - families: the families that are wanted.
+    ///   - loop: the loop that asks.
+    ///   - answer: called on `loop`, once for each family, in a later turn; never after ``Lookup/cancel()``, nor when
+    ///     the result is ``Resolution/known(_:)`` or an error.
+    /// - Throws: at once, for a text that is no host name, and for a known name without addresses of these families.
     public func resolve(
         _ host: String,
         families: Set<IPAddress.Family> = [.v4, .v6],
@@ -108,8 +108,8 @@ public final class Resolver: Sendable {
         return .pending(lookup)
     }
 
-    /// Answers what waits with ``ResolveError/shutDown`` and refuses the rest. Any thread; look-ups that hang
-    /// are left to themselves. More than once does no harm.
+    /// Answers waiting look-ups with ``ResolveError/shutDown`` and refuses further ones. Any thread; look-ups that hang
+    /// are abandoned. Further calls do no harm.
     public func shutdown() {
         let waiting = state.withLock { state in
             state.closed = true
@@ -173,7 +173,7 @@ public final class Resolver: Sendable {
         }
     }
 
-    /// On a thread of the pool.
+    /// Answers a question, on a thread of the pool.
     private func answer(_ question: Question) {
         if dropUnwanted(question) { return }
         let result: Result<[IPAddress], ResolveError>
@@ -187,8 +187,8 @@ public final class Resolver: Sendable {
         finish(question, result)
     }
 
-    /// Drops a question that waited for a thread, if all who asked have cancelled meanwhile. So the queue behind a dead
-    /// name server empties. False: the question is to be answered.
+    /// Drops a question that waited for a thread, if all its callers have cancelled meanwhile. So the queue for a dead
+    /// name server empties. Returns false if the question is to be answered.
     private func dropUnwanted(_ question: Question) -> Bool {
         state.withLock { state in
             guard let waiters = state.waiters[question] else { return true }

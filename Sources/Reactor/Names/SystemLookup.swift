@@ -1,7 +1,7 @@
 internal import CLinux
 
-/// `getaddrinfo`: hosts file, name servers, whatever the machine is set up for. Blocks, for many seconds
-/// if servers are dead, and cannot be cancelled: only for a thread of a ``BlockingPool``.
+/// Look-ups by `getaddrinfo`: hosts file, name servers, or whatever the machine is configured for. It blocks, for many
+/// seconds if servers are dead, and cannot be cancelled: only for a thread of a ``BlockingPool``.
 enum SystemLookup {
     static func addresses(_ host: String, _ family: IPAddress.Family) throws(ResolveError) -> [IPAddress] {
         var list: UnsafeMutablePointer<addrinfo>?

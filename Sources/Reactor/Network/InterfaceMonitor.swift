@@ -1,13 +1,13 @@
 internal import CLinux
 
-/// Follows this machine's links, addresses and default routes, and asks the kernel for the way to an address. Lives on
-/// a loop.
+/// Follows this machine's links, addresses and default routes, and asks the kernel for the route to an address. It
+/// lives on a loop.
 public final class InterfaceMonitor: ReadinessHandler {
-    /// Look-ups that wait for the kernel's word, which comes in microseconds; beyond this it is not answering.
+    /// How many look-ups may wait for the kernel, which answers in microseconds; beyond that it is not answering.
     public static let maximumLookups = 4_096
-    /// What the kernel makes one datagram of, at most (NLMSG_GOODSIZE grows to 32 KiB for readers with room).
+    /// The longest datagram that the kernel sends (NLMSG_GOODSIZE grows to 32 KiB for readers with room).
     private static let bufferLength = 32_768
-    /// Datagrams a turn: a machine whose routes change all the time must not hold the loop.
+    /// How many datagrams are read in a turn: a machine whose routes change all the time must not hold the loop.
     private static let budget = 64
 
     private let loop: EventLoop
@@ -20,14 +20,14 @@ public final class InterfaceMonitor: ReadinessHandler {
     private var changed: ((NetworkState) -> Void)?
     private var told: NetworkState?
 
-    /// Begins to follow. Loop thread only, as everything here.
+    /// Begins to follow. Loop thread only, like everything here.
     ///
     /// - Parameters:
-    ///   - loop: where `changed` is called.
-    ///   - socket: of the namespace that is meant.
-    ///   - folder: where devices tell what they are.
-    ///   - changed: called in later turns: once everything is known, and then with each change. Not while tables are
-    ///     being read anew: what it gets is always whole.
+    ///   - loop: the loop on which `changed` is called.
+    ///   - socket: a socket in the network namespace to follow.
+    ///   - folder: where devices tell their kind.
+    ///   - changed: called in later turns: once everything is known, and then for each change. It is not called while
+    ///     tables are being read anew, so that it always gets a complete state.
     public init(
         on loop: EventLoop,
         socket: consuming NetlinkSocket,
@@ -43,11 +43,11 @@ public final class InterfaceMonitor: ReadinessHandler {
         request()
     }
 
-    /// Nil until everything is known.
+    /// The state; nil until everything is known.
     public var state: NetworkState? { told }
 
-    /// By which way packets to that address go, by the kernel's rules and all its tables. Answered in a later turn; not
-    /// at all after ``close()``.
+    /// Asks by which route packets to that address go, by the kernel's rules and all its tables. The answer comes in a
+    /// later turn; none comes after ``close()``.
     public func path(to address: IPAddress, answer: @escaping (NetworkPath) -> Void) {
         guard token != nil, lookups.count < Self.maximumLookups else {
             loop.post { [bound = LoopBound(answer, on: loop)] in bound.value(.none) }
@@ -58,7 +58,7 @@ public final class InterfaceMonitor: ReadinessHandler {
         ask(number, address)
     }
 
-    /// Nothing is said after this.
+    /// Ends: nothing is reported after this.
     public func close() {
         guard let token else { return }
         self.token = nil
@@ -74,7 +74,7 @@ public final class InterfaceMonitor: ReadinessHandler {
             guard token != nil else { return }
             let receipt: NetlinkSocket.Receipt
             do throws(Errno) { receipt = try socket.receive(into: &buffer) } catch {
-                // The kernel's end of this socket does not fail but for want of room.
+                // The kernel's end of this socket fails only for want of room.
                 overran()
                 break
             }
@@ -93,14 +93,14 @@ public final class InterfaceMonitor: ReadinessHandler {
         guard message.sequence != 0, let lookup = lookups[message.sequence] else { return tables.take(message) }
         switch message.type {
         case NetlinkMessage.Kind.newRoute: lookup.answer(reader.path(message))
-        // No route, or one of those that refuse: unreachable, prohibit, blackhole.
+        // There is no route, or one that refuses: unreachable, prohibit, blackhole.
         case NetlinkMessage.Kind.error: lookup.answer(.none)
         default: return
         }
         lookups[message.sequence] = nil
     }
 
-    /// Answers may have been lost with the changes: they are asked for again.
+    /// Asks again after an overrun: answers may have been lost with the changes.
     private func overran() {
         tables.overran()
         for (number, lookup) in lookups { ask(number, lookup.address) }
@@ -117,7 +117,7 @@ public final class InterfaceMonitor: ReadinessHandler {
 
     private func request() {
         guard let message = tables.nextRequest() else { return }
-        // A request that is not taken has no answer, so the next one would never be made: it counts as answered.
+        // A request that is not taken has no answer, so the next one would never be sent: it counts as answered.
         do throws(Errno) { try socket.send(message) } catch { tables.failed() }
     }
 
@@ -143,7 +143,7 @@ public final class InterfaceMonitor: ReadinessHandler {
         }
     }
 
-    /// In the network's order.
+    /// Returns the octets in network order.
     private static func octets<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(number: number.bigEndian)

@@ -1,15 +1,15 @@
-/// The kernel's form of what it says of links, addresses and routes (netlink(7), rtnetlink(7)): lengths, types and
-/// attributes in the machine's own byte order. Reads what it is given and nothing else.
+/// A message of the kernel about links, addresses and routes (netlink(7), rtnetlink(7)): lengths, types and attributes
+/// in the machine's byte order. It reads only the bytes that it is given.
 struct NetlinkMessage {
     let type: UInt16
     let flags: UInt16
-    /// Of the request that this answers; 0 for news. News of what another program changed bear its number, so a number
-    /// counts only with the port of the socket that chose it.
+    /// The number of the request that this answers; 0 for a change. A change that another program has made carries that
+    /// program's number, so a number counts only with the port of the socket that chose it.
     let sequence: UInt32
     let payload: ArraySlice<UInt8>
 
     static let headerLength = 16
-    /// Messages and attributes begin at multiples of it.
+    /// Messages and attributes begin at multiples of this.
     static let alignment = 4
 
     enum Kind {
@@ -29,15 +29,15 @@ struct NetlinkMessage {
 
     enum Flag {
         static let request: UInt16 = 0x01
-        /// The table changed while it was told: it has to be told again.
+        /// The table changed while it was being sent: it has to be requested again.
         static let interrupted: UInt16 = 0x10
-        /// All of the table (NLM_F_ROOT and NLM_F_MATCH).
+        /// The whole table (NLM_F_ROOT and NLM_F_MATCH).
         static let dump: UInt16 = 0x300
     }
 
-    /// The messages of one datagram; what is cut off is left out.
+    /// Returns the messages of one datagram; a message that is cut off is left out.
     ///
-    /// - Parameter port: of the socket that they came to.
+    /// - Parameter port: the port of the socket that received them.
     static func all(in bytes: ArraySlice<UInt8>, port: UInt32) -> [NetlinkMessage] {
         var found: [NetlinkMessage] = []
         var rest = bytes
@@ -54,7 +54,7 @@ struct NetlinkMessage {
         return found
     }
 
-    /// What follows a fixed part of so many bytes: attributes by their types, the last of a type.
+    /// Returns the attributes after a fixed part of that many bytes, by type; of several of one type, the last.
     func attributes(after count: Int) -> [UInt16: ArraySlice<UInt8>] { Self.attributes(in: payload.dropFirst(count)) }
 
     static func attributes(in bytes: ArraySlice<UInt8>) -> [UInt16: ArraySlice<UInt8>] {
@@ -63,7 +63,7 @@ struct NetlinkMessage {
         while let length = rest.number(at: 0, as: UInt16.self), length >= 4, Int(length) <= rest.count,
             let type = rest.number(at: 2, as: UInt16.self)
         {
-            // NLA_F_NESTED and NLA_F_NET_BYTEORDER are no part of the type.
+            // NLA_F_NESTED and NLA_F_NET_BYTEORDER are not part of the type.
             found[type & 0x3FFF] = rest.dropFirst(4).prefix(Int(length) - 4)
             rest = rest.dropFirst(aligned(Int(length)))
         }
@@ -96,7 +96,7 @@ struct NetlinkMessage {
 }
 
 extension ArraySlice<UInt8> {
-    /// A number in the machine's byte order; nil where the bytes end before it.
+    /// Returns a number in the machine's byte order; nil if the bytes end before it.
     func number<Number: FixedWidthInteger>(at offset: Int, as type: Number.Type) -> Number? {
         let size = Number.bitWidth / 8
         guard count >= offset + size else { return nil }
@@ -112,12 +112,12 @@ extension ArraySlice<UInt8> {
         return value
     }
 
-    /// Up to the first NUL.
+    /// The text up to the first NUL.
     var text: String { String(decoding: prefix { $0 != 0 }, as: UTF8.self) }
 }
 
 extension [UInt8] {
-    /// In the machine's byte order.
+    /// Appends a number in the machine's byte order.
     mutating func append<Number: FixedWidthInteger>(number: Number) {
         for index in 0..<Number.bitWidth / 8 {
             #if _endian(little)

@@ -4,7 +4,7 @@ internal import CLinux
 /// it is used later.
 public struct NetlinkSocket: ~Copyable, Sendable {
     private let fd: OwnedFD
-    /// What the kernel calls it; answers to it bear this.
+    /// The kernel's number for the socket; answers to it carry it.
     let port: UInt32
 
     /// Links, addresses and routes of both families (rtnetlink(7): RTMGRP_LINK, RTMGRP_IPV4_IFADDR, RTMGRP_IPV4_ROUTE,
@@ -26,7 +26,7 @@ public struct NetlinkSocket: ~Copyable, Sendable {
     /// Gives the descriptor away without closing it.
     public consuming func release() -> CInt { fd.release() }
 
-    /// Its descriptor, for a registration.
+    /// The descriptor, for a registration.
     var number: CInt { fd.number }
 
     func send(_ message: [UInt8]) throws(Errno) {
@@ -35,13 +35,13 @@ public struct NetlinkSocket: ~Copyable, Sendable {
         }
     }
 
-    /// What one look at the socket gave.
+    /// The result of one read.
     enum Receipt: Equatable {
-        /// So many bytes of the buffer.
+        /// A datagram of that many bytes, in the buffer.
         case datagram(Int)
-        /// More came than there was room for: something has been lost.
+        /// More came than there was room for: something was lost.
         case overrun
-        /// Not from the kernel.
+        /// A message that is not from the kernel.
         case stray
         case wouldBlock
     }

@@ -1,21 +1,21 @@
-/// What the kernel knows of this machine's network, as far as it tells whether others can be reached.
+/// The kernel's view of this machine's network, as far as it tells whether others can be reached.
 public struct NetworkState: Hashable, Sendable {
     /// An interface.
     public struct Link: Hashable, Sendable {
-        /// The kernel's number of the interface; others refer to it by that.
+        /// The kernel's number of the interface, by which others refer to it.
         public let index: Int32
-        /// Such as `eth0`.
+        /// The name, such as `eth0`.
         public let name: String
         /// Whether it leads back to this machine (IFF_LOOPBACK).
         public let isLoopback: Bool
-        /// Switched on by its administrator (IFF_UP).
+        /// Whether its administrator has switched it on (IFF_UP).
         public let isUp: Bool
-        /// On, and connected to something (IFF_UP and IFF_RUNNING: carrier, and not dormant).
+        /// Whether it is on, and connected to something (IFF_UP and IFF_RUNNING: carrier, and not dormant).
         public let isRunning: Bool
-        /// What it is made of.
+        /// The medium of the interface.
         public let medium: LinkMedium
 
-        /// A link from its parts, for tests and previews of states.
+        /// Makes a link from its parts, for tests and previews of states.
         public init(
             index: Int32,
             name: String,
@@ -41,17 +41,17 @@ public struct NetworkState: Hashable, Sendable {
         public let address: IPAddress
     }
 
-    /// A way to everywhere, or to half of it: a VPN often has two halves of its own, so that the default route stays.
+    /// A route to everywhere, or to half of it: a VPN often has two halves of its own, so that the default route stays.
     public struct Route: Hashable, Sendable {
-        /// Which addresses it leads to.
+        /// The family of the addresses that it leads to.
         public let family: IPAddress.Family
-        /// The routing table it stands in (`ip route show table`).
+        /// The number of its routing table (`ip route show table`).
         public let table: UInt32
-        /// 0 or 1.
+        /// The length of the prefix: 0 or 1.
         public let prefixLength: UInt8
-        /// Less is preferred.
+        /// The metric: a lower one is preferred.
         public let metric: UInt32
-        /// ``Link/index`` of the interfaces it leads out by; several for a multipath route.
+        /// The ``Link/index`` of the interfaces that it leads through; several for a multipath route.
         public let links: [Int32]
     }
 
@@ -62,10 +62,11 @@ public struct NetworkState: Hashable, Sendable {
     /// The default routes, and halves of them.
     public var routes: Set<Route> = []
 
-    /// A machine without interfaces.
+    /// Makes the state of a machine without interfaces.
     public init() {}
 
-    /// By which medium addresses of that family outside of the local networks are reached; nil: they are not.
+    /// Returns the medium by which addresses of that family outside the local networks are reached; nil if they are
+    /// not.
     ///
     /// There must be a default route by a link that runs, and an address that an answer could come back to.
     public func medium(of family: IPAddress.Family) -> LinkMedium? {
@@ -84,7 +85,8 @@ public struct NetworkState: Hashable, Sendable {
         return best?.1.medium
     }
 
-    /// The more special, then the one of less metric; then by table, so that the answer does not change by itself.
+    /// Whether one route is preferred: the more specific, then the one with the lower metric; then by table, so that
+    /// the answer is stable.
     private static func precedes(_ left: Route, _ right: Route) -> Bool {
         if left.prefixLength != right.prefixLength { return left.prefixLength > right.prefixLength }
         if left.metric != right.metric { return left.metric < right.metric }
@@ -94,7 +96,7 @@ public struct NetworkState: Hashable, Sendable {
 }
 
 extension IPAddress {
-    /// Good for the neighbours alone, and without a router's help (RFC 3927, RFC 4291 §2.5.6); loopback too.
+    /// Whether it reaches only neighbours, without a router (RFC 3927, RFC 4291 §2.5.6); also true for loopback.
     var isLinkLocal: Bool {
         switch self {
         case .v4(let address): address.bits >> 16 == 0xA9FE || address.isLoopback

@@ -1,7 +1,7 @@
-/// Makes links, addresses and routes of the kernel's messages (rtnetlink(7)). A message that it cannot read is nil: it
-/// is the kernel's, so it is merely newer than this code.
+/// Reads links, addresses and routes from the kernel's messages (rtnetlink(7)). A message that it cannot read gives
+/// nil: it comes from the kernel, so it is only newer than this code.
 struct RoutingReader {
-    /// Where devices say what they are.
+    /// Where devices tell their kind.
     var folder = LinkMedium.systemFolder
 
     func link(_ message: NetlinkMessage) -> NetworkState.Link? {
@@ -28,22 +28,23 @@ struct RoutingReader {
 
     func linkIndex(_ message: NetlinkMessage) -> Int32? { message.payload.number(at: 4, as: Int32.self) }
 
-    /// Nil also for an address that is not in use: being looked for a second time on its link, or found there.
+    /// Reads an address. Nil also for one that is not in use: it is being checked for a duplicate on its link, or is
+    /// one.
     func address(_ message: NetlinkMessage) -> NetworkState.Address? {
         // struct ifaddrmsg: family, prefix length, flags, scope, index.
         guard let family = message.payload.first, let flags = message.payload.number(at: 2, as: UInt8.self),
             let index = message.payload.number(at: 4, as: UInt32.self)
         else { return nil }
         let attributes = message.attributes(after: 8)
-        // IFA_FLAGS has what eight bits do not hold; IFA_F_TENTATIVE and IFA_F_DADFAILED are among them.
+        // IFA_FLAGS has the flags that do not fit into eight bits; IFA_F_TENTATIVE and IFA_F_DADFAILED are among them.
         let all = attributes[8]?.number(at: 0, as: UInt32.self) ?? UInt32(flags)
         guard all & 0x40 == 0, all & 0x08 == 0 else { return nil }
-        // IFA_LOCAL is ours where the link is from one end to another, and IFA_ADDRESS the other end's.
+        // On a point-to-point link, IFA_LOCAL is this machine's address, and IFA_ADDRESS the other end's.
         guard let bytes = attributes[2] ?? attributes[1], let address = Self.address(bytes, family) else { return nil }
         return NetworkState.Address(link: Int32(truncatingIfNeeded: index), address: address)
     }
 
-    /// Nil for what is no way to everywhere.
+    /// Reads a default route; nil for any other route.
     func defaultRoute(_ message: NetlinkMessage) -> NetworkState.Route? {
         guard let header = RouteHeader(message), header.kind == .unicast, header.prefixLength <= 1, !header.isClone,
             let family = header.family
@@ -60,7 +61,7 @@ struct RoutingReader {
         )
     }
 
-    /// The answer to a look-up: by which link, or that the kernel sends nothing there.
+    /// Returns the answer to a look-up: the link, or that the kernel sends nothing there.
     func path(_ message: NetlinkMessage) -> NetworkPath {
         guard let header = RouteHeader(message) else { return .none }
         switch header.kind {
@@ -70,7 +71,7 @@ struct RoutingReader {
         }
     }
 
-    /// RTA_OIF, or those of RTA_MULTIPATH.
+    /// Returns the links of RTA_OIF, or those of RTA_MULTIPATH.
     private static func links(_ attributes: [UInt16: ArraySlice<UInt8>]) -> [Int32] {
         if let one = attributes[4]?.number(at: 0, as: Int32.self) { return [one] }
         var found: [Int32] = []
@@ -120,7 +121,7 @@ private struct RouteHeader {
     let prefixLength: UInt8
     let table: UInt8
     let kind: Kind
-    /// An entry of IPv6's cache (RTM_F_CLONED), not of its table.
+    /// Whether it is an entry of IPv6's cache (RTM_F_CLONED), and not of its table.
     let isClone: Bool
 
     init?(_ message: NetlinkMessage) {

@@ -1,15 +1,15 @@
-/// Keeps a ``NetworkState`` by what the kernel says: asks for the tables, follows the changes, and asks again where
-/// something may have been missed. It decides; its owner sends and receives.
+/// Keeps a ``NetworkState`` by the kernel's messages: it requests the tables, follows the changes, and requests again
+/// if something may have been missed. It decides; its owner sends and receives.
 ///
 ///     idle ──need──▶ dumping links ─▶ addresses ─▶ routes ──▶ idle
 ///       ▲                                            │
 ///       └──────────── nothing needed ────────────────┘
 ///
-/// One table is asked for at a time: the kernel refuses a second dump on a socket with EBUSY. While a table is told,
-/// changes of it arrive in between, in the order in which they happened, so they are applied to the new table.
+/// One table is requested at a time: the kernel refuses a second dump on a socket with EBUSY. While a table is being
+/// sent, its changes arrive in between, in the order in which they happened, so they are applied to the new table.
 ///
-/// The kernel is silent about some routes that go: those of IPv4 when their link is switched off, or when the address
-/// goes that they were for (fib_disable_ip, fib_sync_down_addr). So a change of links or addresses asks for the routes
+/// The kernel does not report the removal of some routes: IPv4 routes whose link is switched off, or whose address is
+/// removed (fib_disable_ip, fib_sync_down_addr). So after a change of links or addresses the routes are requested
 /// again.
 struct RoutingTables {
     struct Needs: OptionSet {
@@ -26,7 +26,7 @@ struct RoutingTables {
     }
 
     private(set) var state = NetworkState()
-    /// Whether all tables have been told once.
+    /// Whether all tables have been received once.
     private(set) var isComplete = false
     private let reader: RoutingReader
     private var phase = Phase.idle
@@ -35,13 +35,13 @@ struct RoutingTables {
 
     init(reader: RoutingReader = RoutingReader()) { self.reader = reader }
 
-    /// Whether what is known is what the kernel knows, as far as it has said.
+    /// Whether the state is the kernel's, as far as the kernel has reported it.
     var isSettled: Bool {
         guard case .idle = phase else { return false }
         return needs.isEmpty && isComplete
     }
 
-    /// The message to send now; nil: none.
+    /// Returns the message to send now; nil for none.
     mutating func nextRequest() -> [UInt8]? {
         guard case .idle = phase, !needs.isEmpty else { return nil }
         let number = nextSequence()
@@ -57,17 +57,17 @@ struct RoutingTables {
         return begin(.routes, NetlinkMessage.Kind.getRoute, bodyLength: 12, number)
     }
 
-    /// A number for a request of the owner's own.
+    /// Returns a number for a request that the owner makes.
     mutating func nextSequence() -> UInt32 {
-        // The kernel's own messages have 0.
+        // The kernel's own messages have the number 0.
         sequence = sequence == .max ? 1 : sequence + 1
         return sequence
     }
 
-    /// Something was lost: everything is asked for again.
+    /// Notes that something was lost: everything is requested again.
     mutating func overran() { needs = .all }
 
-    /// The last request could not be sent. Asked again with the next change.
+    /// Notes that the last request could not be sent. It is sent again with the next change.
     mutating func failed() {
         guard case .dumping = phase else { return }
         phase = .idle
@@ -76,7 +76,7 @@ struct RoutingTables {
     private mutating func begin(_ table: Needs, _ type: UInt16, bodyLength: Int, _ number: UInt32) -> [UInt8] {
         needs.remove(table)
         phase = .dumping(table, sequence: number)
-        // All zero: of no family in particular.
+        // All bytes are zero: for no family in particular.
         let body = [UInt8](repeating: 0, count: bodyLength)
         return NetlinkMessage.request(type, NetlinkMessage.Flag.dump, sequence: number, payload: body)
     }
@@ -105,7 +105,7 @@ struct RoutingTables {
     }
 
     private mutating func remove(_ index: Int32, _ message: NetlinkMessage) {
-        // A bridge's port leaving (AF_BRIDGE) is told by the same type; the link itself stays.
+        // The removal of a bridge's port (AF_BRIDGE) has the same type; the link itself stays.
         guard message.payload.first != 7 else { return }
         state.links[index] = nil
         needs.insert(.routes)
@@ -116,7 +116,7 @@ struct RoutingTables {
         _ address: NetworkState.Address?,
         _ change: (inout Set<NetworkState.Address>, NetworkState.Address) -> Void
     ) {
-        // One that is not in use any more is told as new, with that in its flags.
+        // An address that is no longer in use is reported as a new one, with that in its flags.
         guard let address else {
             if message.sequence == 0 { needs.formUnion([.addresses, .routes]) }
             return
@@ -126,7 +126,7 @@ struct RoutingTables {
         if !isDumping(.addresses), former != state.addresses { needs.insert(.routes) }
     }
 
-    /// An error ends a table as its end does: asked again, it would only be told again.
+    /// Ends a table. An error does so too: requested again, it would give the same error.
     private mutating func ended(_ number: UInt32) {
         guard case .dumping(let table, number) = phase else { return }
         phase = .idle

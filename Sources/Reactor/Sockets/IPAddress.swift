@@ -2,22 +2,22 @@ internal import CLinux
 
 /// An IPv4 address, in host order.
 public struct IPv4Address: Hashable, Sendable, CustomStringConvertible {
-    /// The four octets; the first is the highest.
+    /// The four octets; the first is the most significant.
     public var bits: UInt32
 
-    /// An address from its four octets, the first the highest.
+    /// Makes an address from its four octets, the first the most significant.
     public init(bits: UInt32) { self.bits = bits }
 
     /// 127.0.0.1.
     public static let loopback = IPv4Address(bits: 0x7F00_0001)
-    /// 0.0.0.0: to listen at all addresses.
+    /// 0.0.0.0, for listening on all addresses.
     public static let any = IPv4Address(bits: 0)
 
-    /// Whether it lies in 127.0.0.0/8 (RFC 1122 §3.2.1.3).
+    /// Whether it is in 127.0.0.0/8 (RFC 1122 §3.2.1.3).
     public var isLoopback: Bool { bits >> 24 == 127 }
 
-    /// Exactly four decimal parts without leading zeros. `127.1`, `0x7f.1` and `010.0.0.1` mean different
-    /// hosts to different programs, so they are no addresses here (RFC 3986 §3.2.2, §7.4).
+    /// Reads exactly four decimal parts without leading zeros. `127.1`, `0x7f.1` and `010.0.0.1` mean different hosts
+    /// to different programs, so they are no addresses here (RFC 3986 §3.2.2, §7.4).
     public init?(_ text: String) {
         var bits: UInt32 = 0
         var parts = 0
@@ -45,7 +45,7 @@ public struct IPv6Address: Hashable, Sendable, CustomStringConvertible {
     /// The interface's index for a link-local address; 0 for none (RFC 4007 §6).
     public var scope: UInt32
 
-    /// An address from its halves.
+    /// Makes an address from its halves.
     public init(high: UInt64, low: UInt64, scope: UInt32 = 0) {
         self.high = high
         self.low = low
@@ -54,12 +54,12 @@ public struct IPv6Address: Hashable, Sendable, CustomStringConvertible {
 
     /// ::1.
     public static let loopback = IPv6Address(high: 0, low: 1)
-    /// ::, to listen at all addresses.
+    /// ::, for listening on all addresses.
     public static let any = IPv6Address(high: 0, low: 0)
 
-    /// RFC 4291 §2.2 text, with an optional `%interface` or `%index` (RFC 4007 §11).
+    /// Reads the text of RFC 4291 §2.2, with an optional `%interface` or `%index` (RFC 4007 §11).
     public init?(_ text: String) {
-        // C would read `::1` out of "::1\0.evil.test".
+        // C would read `::1` from "::1\0.evil.test".
         guard !text.utf8.contains(0) else { return nil }
         let parts = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
         var form = in6_addr()
@@ -90,14 +90,14 @@ public struct IPv6Address: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// An address of either family, without a port: what a name stands for.
+/// An address of either family, without a port: the result of a look-up.
 public enum IPAddress: Hashable, Sendable, CustomStringConvertible {
     /// An IPv4 address.
     case v4(IPv4Address)
     /// An IPv6 address.
     case v6(IPv6Address)
 
-    /// Which protocol addresses belong to.
+    /// The protocol of addresses.
     public enum Family: Hashable, Sendable {
         /// IPv4.
         case v4
@@ -105,7 +105,7 @@ public enum IPAddress: Hashable, Sendable, CustomStringConvertible {
         case v6
     }
 
-    /// The protocol it belongs to.
+    /// The protocol of the address.
     public var family: Family {
         switch self {
         case .v4: .v4
@@ -113,7 +113,7 @@ public enum IPAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// A numeric address and nothing else; see the two families' own initialisers for what is refused.
+    /// Reads a numeric address and nothing else; see the two families' initialisers for what is refused.
     public init?(_ text: String) {
         if let address = IPv4Address(text) {
             self = .v4(address)

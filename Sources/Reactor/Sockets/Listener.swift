@@ -2,14 +2,14 @@ internal import CLinux
 
 /// Accepts connections on a loop.
 ///
-/// Out of descriptors, a listener would spin: the pending connection keeps it readable for ever. It
-/// holds one in reserve for that hour: gives it up, accepts, closes the newcomer at once, and takes
-/// the reserve back. Where that is not possible, it pauses.
+/// Without free descriptors, a listener would spin: the pending connection keeps it readable for ever. So it holds one
+/// descriptor in reserve: it releases that, accepts, closes the new connection at once, and takes the reserve back. If
+/// that is not possible, it pauses.
 public final class Listener: ReadinessHandler {
-    /// Connections accepted a turn; the rest wait for the next, and level triggering brings it.
+    /// How many connections are accepted in a turn; the rest wait for the next, which level triggering causes.
     private static let acceptsPerTurn = 64
-    /// How long newcomers wait when not even the reserve helps. The level stays up all the while, so without
-    /// a pause the loop would spin on it.
+    /// How long new connections wait when not even the reserve helps. The socket stays readable meanwhile, so without a
+    /// pause the loop would spin.
     private static let pauseLength = Duration.milliseconds(100)
 
     private let loop: EventLoop
@@ -20,21 +20,21 @@ public final class Listener: ReadinessHandler {
     private var timer: TimerID?
     private let name: UnixName?
 
-    /// The address in fact bound, with the port the kernel chose for port 0.
+    /// The address that was bound, with the port that the kernel chose for port 0.
     public let address: SocketAddress
-    /// Newcomers turned away for want of a descriptor.
+    /// How many connections were refused for want of a descriptor.
     public private(set) var refused = 0
 
-    /// Binds and listens; `accept` is called on the loop, once a connection. Loop thread only.
+    /// Binds and listens. `accept` is called on the loop, once for each connection. Loop thread only.
     ///
     /// - Parameters:
-    ///   - loop: where `accept` is called.
-    ///   - address: port 0 for one that is free.
-    ///   - backlog: the kernel keeps at most so many connections that were not accepted yet.
-    ///   - sharing: several listeners on one port, one a loop (SO_REUSEPORT).
-    ///   - unreadLimit: in bytes, what the kernel keeps unread of a connection, as ``Socket/limitUnread(to:)`` says it;
-    ///     from its beginning, before it is accepted. Nil: what the system keeps.
-    ///   - accepting: false leaves newcomers in the backlog for ever: what a client's connect limit is tested with.
+    ///   - loop: the loop on which `accept` is called.
+    ///   - address: port 0 for a free one.
+    ///   - backlog: how many connections the kernel keeps that were not accepted yet.
+    ///   - sharing: whether several listeners share one port, one for each loop (SO_REUSEPORT).
+    ///   - unreadLimit: how many bytes of a connection the kernel keeps unread, as in ``Socket/limitUnread(to:)``, from
+    ///     its beginning, before it is accepted. Nil: the system's default.
+    ///   - accepting: false leaves connections in the backlog for ever, to test a client's limit on connecting.
     ///   - accept: gets each new connection.
     public init(
         on loop: EventLoop,
@@ -52,7 +52,7 @@ public final class Listener: ReadinessHandler {
         case .v4, .v6:
             try socket.setOption(uncurl_SOL_SOCKET, uncurl_SO_REUSEADDR, 1)
             if sharing { try socket.setOption(uncurl_SOL_SOCKET, uncurl_SO_REUSEPORT, 1) }
-            // Wildcard v6 listeners take v4 as well, whatever the system's default.
+            // Listeners on the IPv6 wildcard accept IPv4 as well, whatever the system's default.
             if case .v6 = address { try socket.setOption(uncurl_IPPROTO_IPV6, uncurl_IPV6_V6ONLY, 0) }
             name = nil
         case .unix(let name):
@@ -74,7 +74,7 @@ public final class Listener: ReadinessHandler {
 
     public func ready(_ readiness: Readiness) {
         for _ in 0..<Listener.acceptsPerTurn {
-            // The call-back may have closed the listener.
+            // The call may have closed the listener.
             guard token != nil else { return }
             do throws(Errno) {
                 let number = try retryingInterrupts(.accept) { uncurl_accept(self.socket.number, nil, nil) }
@@ -83,7 +83,7 @@ public final class Listener: ReadinessHandler {
             } catch .wouldBlock {
                 return
             } catch {
-                // Others (ECONNABORTED and the like, accept(2)) concern one client, which has gone.
+                // Other errors (ECONNABORTED and the like, accept(2)) concern one client, which is gone.
                 guard error.isResourceExhaustion else { continue }
                 if !turnAwayOne() { pause() }
                 return
@@ -91,13 +91,13 @@ public final class Listener: ReadinessHandler {
         }
     }
 
-    /// Stops listening; connections already accepted go on. A unix path is removed. Loop thread only.
+    /// Stops listening. Accepted connections go on. A unix path is removed. Loop thread only.
     public func close() {
         guard let token = token.take() else { return }
         loop.deregister(token)
         if let timer { loop.cancel(timer) }
         timer = nil
-        // Waiting newcomers get an RST now rather than silence until the last reference goes.
+        // Waiting connections get an RST now; otherwise they would get nothing until the last reference is released.
         _ = shutdown(socket.number, CInt(SHUT_RDWR))
         removePath()
     }
@@ -106,7 +106,8 @@ public final class Listener: ReadinessHandler {
         if let path = name?.path { _ = unsafe unlink(path) }
     }
 
-    /// False if that was not possible: the reserve is lost, or the system is short of more than our descriptors.
+    /// Refuses one connection. Returns false if that failed: the reserve is lost, or the system lacks more than this
+    /// process's descriptors.
     private func turnAwayOne() -> Bool {
         guard reserve != nil else { return false }
         reserve = nil
@@ -139,7 +140,7 @@ extension Listener: TimerHandler {
         do throws(Errno) {
             try loop.setInterest(token, .read)
         } catch {
-            // Still out of memory: later.
+            // There is still no memory: try later.
             timer = loop.arm(at: loop.now.advanced(by: Listener.pauseLength), self)
         }
     }

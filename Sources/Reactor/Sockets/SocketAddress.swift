@@ -1,6 +1,6 @@
 internal import CLinux
 
-/// Where a stream socket connects to or listens: IPv4, IPv6 or a unix name.
+/// The address to which a stream socket connects or at which it listens: IPv4, IPv6 or a unix name.
 public enum SocketAddress: Hashable, Sendable {
     /// TCP over IPv4.
     case v4(IPv4Address, port: UInt16)
@@ -9,7 +9,7 @@ public enum SocketAddress: Hashable, Sendable {
     /// A unix stream socket.
     case unix(UnixName)
 
-    /// What kind of socket an address is for.
+    /// The kind of socket that an address is for.
     public enum Family: Hashable, Sendable {
         /// TCP over IPv4.
         case v4
@@ -19,7 +19,7 @@ public enum SocketAddress: Hashable, Sendable {
         case unix
     }
 
-    /// The kind of socket it is for.
+    /// The kind of socket that this address is for.
     public var family: Family {
         switch self {
         case .v4: .v4
@@ -28,14 +28,14 @@ public enum SocketAddress: Hashable, Sendable {
         }
     }
 
-    /// A numeric host as it stands in a URL's authority without brackets: `127.0.0.1`, `::1`, `fe80::1%eth0`.
-    /// Nil for anything that is a name: the four-part dotted form only, none of the shorthands of inet_aton.
+    /// Reads a numeric host in the form of a URL's authority without brackets: `127.0.0.1`, `::1`, `fe80::1%eth0`. Nil
+    /// for any name: only the dotted form of four parts is read, and none of inet_aton's short forms.
     public init?(numericHost host: String, port: UInt16) {
         guard let address = IPAddress(host) else { return nil }
         self.init(address, port: port)
     }
 
-    /// An IP address with a port.
+    /// Makes an address from an IP address and a port.
     public init(_ address: IPAddress, port: UInt16) {
         switch address {
         case .v4(let address): self = .v4(address, port: port)
@@ -43,12 +43,12 @@ public enum SocketAddress: Hashable, Sendable {
         }
     }
 
-    /// 127.0.0.1; a listener at port 0 gets a free one.
+    /// Returns 127.0.0.1 with a port; a listener at port 0 gets a free one.
     public static func loopback(port: UInt16 = 0) -> SocketAddress { .v4(.loopback, port: port) }
-    /// ::1; a listener at port 0 gets a free one.
+    /// Returns ::1 with a port; a listener at port 0 gets a free one.
     public static func loopback6(port: UInt16 = 0) -> SocketAddress { .v6(.loopback, port: port) }
 
-    /// Nil for a unix name.
+    /// The port; nil for a unix name.
     public var port: UInt16? {
         switch self {
         case .v4(_, let port), .v6(_, let port): port
@@ -56,7 +56,7 @@ public enum SocketAddress: Hashable, Sendable {
         }
     }
 
-    /// The same address with another port; a unix name, which has none, as it is.
+    /// Returns the same address with another port; a unix name, which has no port, stays as it is.
     public func withPort(_ port: UInt16) -> SocketAddress {
         switch self {
         case .v4(let address, _): .v4(address, port: port)
@@ -137,7 +137,8 @@ extension SocketAddress {
         }
     }
 
-    /// Reads what `fill` (getsockname, accept …) wrote. Nil for a family we do not speak, and for an unnamed unix peer.
+    /// Reads the address that `fill` (getsockname, accept …) wrote. Nil for a family that is not supported, and for an
+    /// unnamed unix peer.
     init?(filledBy fill: (UnsafeMutablePointer<sockaddr>, inout socklen_t) -> Bool) {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)

@@ -1,12 +1,12 @@
 /// The name of a unix socket: a path, or an abstract name that lives in no file system.
 public struct UnixName: Hashable, Sendable, CustomStringConvertible {
-    /// What fits into `sun_path` with its terminator.
+    /// The most bytes that fit into `sun_path` with its terminator.
     public static let maximumBytes = 107
 
-    /// A leading NUL marks an abstract name.
+    /// The bytes; a leading NUL marks an abstract name.
     let bytes: [UInt8]
 
-    /// Whether it is a name of Linux's abstract namespace (unix(7)), which leaves no file behind.
+    /// Whether it is a name in Linux's abstract namespace (unix(7)), which leaves no file behind.
     public var isAbstract: Bool { bytes.first == 0 }
 
     /// Nil if the path is empty, too long, or holds a NUL.
@@ -15,7 +15,7 @@ public struct UnixName: Hashable, Sendable, CustomStringConvertible {
         self.init(bytes: Array(path.utf8))
     }
 
-    /// `name` without the marker; nil if empty or too long.
+    /// Makes an abstract name from `name` without the marker; nil if it is empty or too long.
     public init?(abstract name: String) {
         guard !name.isEmpty else { return nil }
         self.init(bytes: [0] + Array(name.utf8))
@@ -26,7 +26,7 @@ public struct UnixName: Hashable, Sendable, CustomStringConvertible {
         self.bytes = bytes
     }
 
-    /// A path for `unlink`; nil for an abstract name, which leaves nothing behind.
+    /// The path, for `unlink`; nil for an abstract name, which leaves nothing behind.
     public var path: String? { isAbstract ? nil : String(decoding: bytes, as: UTF8.self) }
 
     /// The path, or `@name` for an abstract one (as `ss` and systemd write it).

@@ -5,25 +5,25 @@ public struct Errno: Error, Hashable, Sendable {
     /// The number in `errno.h`.
     public let code: CInt
 
-    /// An error from its number in `errno.h`.
+    /// Makes an error from its number in `errno.h`.
     public init(code: CInt) { self.code = code }
 
-    /// The calling thread's `errno`; read it right after the call that failed.
+    /// The calling thread's `errno`. Read it right after the call that failed.
     static var last: Errno { Errno(code: uncurl_errno()) }
 
     /// EINTR: a signal came first.
     public static let interrupted = Errno(code: EINTR)
-    /// EAGAIN: nothing to read now, or no room to write.
+    /// EAGAIN: there is nothing to read now, or no room to write.
     public static let wouldBlock = Errno(code: EAGAIN)
     /// EINPROGRESS: a connect goes on.
     public static let inProgress = Errno(code: EINPROGRESS)
-    /// ECONNREFUSED: nothing listens there.
+    /// ECONNREFUSED: nothing listens at that address.
     public static let connectionRefused = Errno(code: ECONNREFUSED)
     /// ECONNRESET: the peer sent RST.
     public static let connectionReset = Errno(code: ECONNRESET)
     /// ECONNABORTED: the connection ended before it was accepted.
     public static let connectionAborted = Errno(code: ECONNABORTED)
-    /// EPIPE: written after the connection's end.
+    /// EPIPE: a write after the connection's end.
     public static let brokenPipe = Errno(code: EPIPE)
     /// EHOSTUNREACH: the host does not answer on its own network.
     public static let hostUnreachable = Errno(code: EHOSTUNREACH)
@@ -43,22 +43,22 @@ public struct Errno: Error, Hashable, Sendable {
     public static let outOfMemory = Errno(code: ENOMEM)
     /// EADDRNOTAVAIL: no free local port, or no such local address.
     public static let addressNotAvailable = Errno(code: EADDRNOTAVAIL)
-    /// EADDRINUSE: another socket has it.
+    /// EADDRINUSE: another socket uses it.
     public static let addressInUse = Errno(code: EADDRINUSE)
     /// ENOENT: nothing has that name.
     public static let noSuchFile = Errno(code: ENOENT)
     /// ENOSPC: the disk is full.
     public static let noSpace = Errno(code: ENOSPC)
-    /// EINVAL: the call does not take such a value.
+    /// EINVAL: the call does not accept such a value.
     public static let invalidArgument = Errno(code: EINVAL)
-    /// ENAMETOOLONG: a path or a part of it.
+    /// ENAMETOOLONG: a path or a part of it is too long.
     public static let nameTooLong = Errno(code: ENAMETOOLONG)
     /// ENOTCONN: the socket has no peer.
     public static let notConnected = Errno(code: ENOTCONN)
-    /// EAFNOSUPPORT: this machine does not speak the protocol.
+    /// EAFNOSUPPORT: this machine does not support the protocol.
     public static let familyNotSupported = Errno(code: EAFNOSUPPORT)
 
-    /// The process or the system has run out of descriptors or socket memory: the attempt failed, the peer did not.
+    /// Whether the process or the system has run out of descriptors or socket memory: the fault is not the peer's.
     public var isResourceExhaustion: Bool {
         switch self {
         case .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noBufferSpace, .outOfMemory: true
@@ -66,7 +66,7 @@ public struct Errno: Error, Hashable, Sendable {
         }
     }
 
-    /// The peer ended the connection (RST, or a write after its FIN).
+    /// Whether the peer ended the connection (RST, or a write after its FIN).
     public var isPeerClosure: Bool {
         switch self {
         case .connectionReset, .brokenPipe, .connectionAborted, .notConnected: true

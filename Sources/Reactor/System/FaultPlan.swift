@@ -1,35 +1,35 @@
 #if DEBUG
 internal import CLinux
 
-/// What the system calls of one loop are to meet: a full socket, a byte at a time, a storm of signals, an errno at the
-/// k-th call. Tests torture a loop with it; a release build has neither the plan nor the question for one.
+/// The faults that the system calls of one loop get: a full socket, a byte at a time, a storm of signals, an errno at
+/// the k-th call. Tests torture a loop with it; a release build has neither the plan nor the check for one.
 ///
-/// It holds for every call that the loop's own thread makes (``SystemCall``), through whatever layer: a TLS session
-/// reads and writes through the same sockets. Other loops of the process, a test's server for instance, see nothing
-/// of it. Made, installed (``EventLoop/faults``) and read on the loop's thread.
+/// It applies to every call that the loop's own thread makes (``SystemCall``), through any layer: a TLS session reads
+/// and writes through the same sockets. Other loops of the process, for instance a test's server, are not affected. It
+/// is made, installed (``EventLoop/faults``) and read on the loop's thread.
 ///
-/// A call that is made to fail never reaches the kernel. An error that means the end of a connection ends it, though:
-/// the kernel reports that end to every later call, and so must we. An injected EAGAIN leaves the socket ready, so
-/// epoll reports it again and the loop spins: chances are kept below one, and such a run ends.
+/// A call that is made to fail never reaches the kernel. But an error that means the end of a connection ends it: the
+/// kernel reports that end to every later call, and the plan must do so too. An injected EAGAIN leaves the socket
+/// ready, so epoll reports it again and the loop spins: chances are kept below one, so that such a run ends.
 public final class FaultPlan {
-    /// A call that fails for certain.
+    /// A call that always fails.
     public struct Failure: Sendable {
-        /// Counted from 1; of `kind` alone if there is one.
+        /// The number of the call, from 1; counted among those of `kind` if there is one.
         public var call: Int
         /// Which calls are counted; nil for all.
         public var kind: SystemCall?
-        /// What the call fails with.
+        /// The error of the call.
         public var errno: Errno
-        /// This call and every later one.
+        /// Whether every later call fails too.
         public var lasts: Bool
 
-        /// A failure of the call of that number, counted from 1.
+        /// Makes a failure of the call of that number, counted from 1.
         ///
         /// - Parameters:
         ///   - call: its number, from 1, among those of the kind.
         ///   - kind: nil counts calls of every kind.
-        ///   - errno: what the call fails with.
-        ///   - lasts: the calls after it fail, too.
+        ///   - errno: the error of the call.
+        ///   - lasts: whether the calls after it fail too.
         public init(call: Int, of kind: SystemCall? = nil, with errno: Errno, lasts: Bool = false) {
             self.call = call
             self.kind = kind
@@ -38,33 +38,33 @@ public final class FaultPlan {
         }
     }
 
-    /// Above this chance a call that is refused time after time would take a test's whole time.
+    /// Above this chance, a call that is refused again and again would take a test's whole time.
     private static let highestPercent: UInt64 = 95
 
-    /// How often in a hundred a send, a receive or an accept finds nothing to do (EAGAIN); 95 at most.
+    /// In how many of a hundred cases a send, a receive or an accept finds nothing to do (EAGAIN); 95 at most.
     public var blockPercent: UInt64 = 0
-    /// How often in a hundred a call that may be interrupted is (EINTR); 95 at most.
+    /// In how many of a hundred cases a call that can be interrupted is (EINTR); 95 at most.
     public var interruptPercent: UInt64 = 0
     /// The most that one send or receive moves.
     public var maximumBytes = Int.max
     /// The failures that are planned.
     public var failures: [Failure]
 
-    /// Calls asked for so far, those made to fail included.
+    /// How many calls were made so far, those made to fail included.
     public private(set) var calls = 0
     /// How many calls of each kind have been made.
     public private(set) var callsByKind: [SystemCall: Int] = [:]
-    /// Calls that met one of ``failures``.
+    /// How many calls met one of ``failures``.
     public private(set) var failed = 0
-    /// Descriptors opened on this thread since the plan was made, and not closed or given away.
+    /// The descriptors opened on this thread since the plan was made, and neither closed nor given away.
     public private(set) var descriptors: Set<CInt> = []
     private var random: UInt64
 
-    /// A plan of given failures.
+    /// Makes a plan of given failures.
     ///
     /// - Parameters:
-    ///   - seed: decides what is left to chance; the same seed gives the same run.
-    ///   - failures: those that are certain.
+    ///   - seed: decides what is random; the same seed gives the same run.
+    ///   - failures: the failures that are certain.
     public init(seed: UInt64 = 0, failures: [Failure] = []) {
         random = seed
         self.failures = failures
@@ -76,12 +76,12 @@ public final class FaultPlan {
         return unsafe Unmanaged<FaultPlan>.fromOpaque(plan).takeUnretainedValue()
     }
 
-    /// The loop holds the plan; the thread only points to it.
+    /// Installs a plan. The loop holds the plan; the thread only points to it.
     static func install(_ plan: FaultPlan?) {
         unsafe uncurl_set_thread_faults(plan.map { unsafe Unmanaged.passUnretained($0).toOpaque() })
     }
 
-    /// - Parameter descriptor: a connection that does not outlive an error of its end.
+    /// - Parameter descriptor: a connection, which ends if the error means its end.
     func strike(_ kind: SystemCall, on descriptor: CInt? = nil) -> Errno? {
         let error = decide(kind)
         if let error, error.isPeerClosure, let descriptor { _ = shutdown(descriptor, CInt(SHUT_RDWR)) }
@@ -96,7 +96,7 @@ public final class FaultPlan {
             let call = failure.kind == nil ? calls : ofKind
             guard failure.lasts ? call >= failure.call : call == failure.call else { continue }
             failed += 1
-            // Its only error on a set of one's own (epoll_wait(2)); a loop could not go on from another.
+            // This is its only error on a set of one's own (epoll_wait(2)); a loop could not go on after another one.
             return kind == .epollWait ? .interrupted : failure.errno
         }
         if FaultPlan.mayBeInterrupted(kind), comes(interruptPercent) { return .interrupted }
@@ -127,7 +127,7 @@ public final class FaultPlan {
         }
     }
 
-    /// SplitMix64: the same faults for the same seed.
+    /// Decides by SplitMix64: the same faults for the same seed.
     private func comes(_ percent: UInt64) -> Bool {
         guard percent > 0 else { return false }
         random &+= 0x9E37_79B9_7F4A_7C15

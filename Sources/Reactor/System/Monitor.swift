@@ -1,16 +1,16 @@
 internal import CLinux
 
-/// A lock around one value, with a condition to wait on: the half that `Mutex` does not have.
+/// A lock around one value, with a condition to wait for, which `Mutex` does not have.
 ///
-/// For threads that may sleep; a loop's own thread posts instead.
+/// It is for threads that may sleep; a loop's own thread posts instead.
 @safe public final class Monitor<State>: @unchecked Sendable {
-    // `@unchecked`: `state` is only touched while `lock` is held.
+    // `@unchecked`: `state` is used only while `lock` is held.
 
     private var state: State
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
 
-    /// A monitor of its first state.
+    /// Makes a monitor with its first state.
     public init(_ state: sending State) {
         self.state = state
         unsafe lock = .allocate(capacity: 1)
@@ -26,7 +26,7 @@ internal import CLinux
         unsafe lock.deallocate()
     }
 
-    /// Runs `body` with the state while no other thread has it. It must not block, nor use this monitor.
+    /// Runs `body` with the state while no other thread has it. `body` must not block, nor use this monitor.
     public func withLock<Result>(_ body: (inout State) -> Result) -> Result {
         unsafe pthread_mutex_lock(lock)
         defer { unsafe pthread_mutex_unlock(lock) }
@@ -41,13 +41,13 @@ internal import CLinux
         }
     }
 
-    /// Asks `ready` now and after every signal until it answers. Nil: it had not when `limit` ran out.
+    /// Calls `ready` now and after every signal until it returns a value. Returns nil if it has not within `limit`.
     public func wait<Result>(atMost limit: Duration, until ready: (inout State) -> Result?) -> Result? {
         wait(atMost: limit, until: { state in ready(&state).map(Optional.some) }, otherwise: { _ in nil })
     }
 
-    /// Asks `ready` now and after every signal until it answers; after `limit` asks `late` instead, without
-    /// letting go of the lock in between.
+    /// Calls `ready` now and after every signal until it returns a value; after `limit` it calls `late` instead,
+    /// without releasing the lock in between.
     public func wait<Result>(
         atMost limit: Duration,
         until ready: (inout State) -> Result?,

@@ -1,11 +1,11 @@
 internal import CLinux
 
-/// A file descriptor with exactly one owner, closed when the owner goes.
+/// A file descriptor with exactly one owner. It is closed when the owner is released.
 ///
-/// `close` is never repeated after EINTR: Linux has released the number by then, and another
-/// thread may already hold it (close(2), NOTES).
+/// `close` is never repeated after EINTR: Linux has released the number by then, and another thread may already have it
+/// (close(2), NOTES).
 public struct OwnedFD: ~Copyable, Sendable {
-    /// The descriptor's number, good as long as this value is.
+    /// The descriptor's number, valid as long as this value is.
     public let number: CInt
 
     /// Takes over `number`; nothing else may close it from here on.

@@ -1,9 +1,9 @@
 internal import CLinux
 
-/// What this room asks the kernel and the C library for, by kind: the border at which a ``FaultPlan`` stands.
+/// The calls that this room makes to the kernel and the C library, by kind. A ``FaultPlan`` acts on them.
 ///
-/// Not in the list, because they cannot fail on descriptors of ours: `close`, EPOLL_CTL_DEL, and the write to an
-/// eventfd (EAGAIN means that it is signalled already; losing a wake-up is something no kernel does).
+/// Calls that cannot fail on this process's own descriptors are not in the list: `close`, EPOLL_CTL_DEL, and the write
+/// to an eventfd (EAGAIN means that it is already signalled; no kernel loses a wake-up).
 public enum SystemCall: Hashable, Sendable, CaseIterable {
     /// Calls about sockets.
     case socket, setsockopt, getsockopt, getsockname, bind, listen, connect, accept
@@ -11,16 +11,17 @@ public enum SystemCall: Hashable, Sendable, CaseIterable {
     case send, receive, peek, sendFile
     /// Calls about files.
     case openFile, fileStatus, readFile, writeFile
-    /// Calls of a loop's own.
+    /// Calls of a loop.
     case epollAdd, epollModify, epollWait
-    /// Asked on the loop, answered on a thread of the resolver: made to fail, it is never asked.
+    /// A look-up, asked for on the loop and answered on a thread of the resolver. If it is made to fail, it is never
+    /// asked.
     case lookup
     /// The start of a thread.
     case thread
 }
 
-/// What a plan wants this call to meet instead of the kernel; nil goes on to the kernel. In release builds always nil,
-/// and nothing of the question is left.
+/// Returns the fault that a plan has for this call; nil to call the kernel. In release builds it is always nil, and
+/// nothing of the check is left.
 @inline(__always)
 func injectedFault(_ kind: SystemCall, on descriptor: CInt? = nil) -> Errno? {
     #if DEBUG
@@ -30,7 +31,7 @@ func injectedFault(_ kind: SystemCall, on descriptor: CInt? = nil) -> Errno? {
     #endif
 }
 
-/// How many bytes of so many a call may move.
+/// Returns how many of that many bytes a call may move.
 @inline(__always)
 func allowance(_ count: Int) -> Int {
     #if DEBUG
@@ -40,7 +41,7 @@ func allowance(_ count: Int) -> Int {
     #endif
 }
 
-/// Runs a call that returns -1 on failure, again for as long as a signal interrupts it.
+/// Runs a call that returns -1 on failure, and again for as long as a signal interrupts it.
 @inline(__always)
 func retryingInterrupts<Result: SignedInteger>(
     _ kind: SystemCall? = nil,
@@ -60,7 +61,7 @@ func retryingInterrupts<Result: SignedInteger>(
     }
 }
 
-/// The same for a call that may have to wait: nil where it would block.
+/// Does the same for a call that may have to wait; nil if it would block.
 @inline(__always)
 func retryingInterruptsOrBlocking(
     _ kind: SystemCall,

@@ -1,12 +1,12 @@
 internal import CLinux
 
-/// Hears that the loop's alarm rang. Called on the loop, which may set it again from within.
+/// Hears that the loop's alarm has fired. Called on the loop; the call may set it again.
 public protocol AlarmHandler: AnyObject {
-    /// The deadline has come. Called once for each time it was set.
+    /// Handles the alarm: the deadline has come. Called once for each time it was set.
     func alarmRang()
 }
 
-/// A loop's one sharp timer: the wheel's ticks of 8.4 ms are too coarse for a schedule of requests.
+/// A loop's one precise timer: the wheel's ticks of 8.4 ms are too coarse for a schedule of requests.
 struct Alarm {
     private var deadline = Instant.never
     private var spin: Int64 = 0
@@ -18,12 +18,12 @@ struct Alarm {
     @inline(__always)
     func isDue(_ now: Instant) -> Bool { now >= deadline && isSet }
 
-    /// How long to sleep for it; nothing once polling should begin.
+    /// Returns how long to sleep; zero or less once polling is to begin.
     func nanoseconds(from now: Instant) -> Int64 { deadline.nanoseconds(since: now) &- spin }
 
     mutating func set(_ deadline: Instant, _ spin: Int64, _ handler: any AlarmHandler) {
         if !isSharp {
-            // The kernel may otherwise add 50 µs to each sleep, to wake less often.
+            // Otherwise the kernel may add 50 µs to each sleep, to wake less often.
             _ = uncurl_sharpen_timers()
             isSharp = true
         }
@@ -32,7 +32,7 @@ struct Alarm {
         if self.handler !== handler { self.handler = handler }
     }
 
-    /// The handler may set it again.
+    /// Takes the handler, which may set the alarm again.
     mutating func take() -> (any AlarmHandler)? {
         deadline = .never
         return handler

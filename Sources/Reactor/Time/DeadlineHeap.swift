@@ -1,4 +1,4 @@
-/// What is due when: a binary heap, the earliest on top.
+/// Elements by the time when they are due: a binary heap, with the earliest on top.
 package struct DeadlineHeap<Element> {
     private var entries: [(time: Instant, element: Element)] = []
 
@@ -18,7 +18,7 @@ package struct DeadlineHeap<Element> {
         }
     }
 
-    /// The earliest, if its time has come by `now`.
+    /// Removes and returns the earliest element, if it is due by `now`.
     package mutating func pop(by now: Instant) -> Element? {
         guard let first = entries.first, first.time <= now else { return nil }
         entries.swapAt(0, entries.count - 1)

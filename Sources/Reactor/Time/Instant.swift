@@ -1,39 +1,40 @@
 internal import CLinux
 
-/// A point on the monotonic clock, in nanoseconds. Tests hand the loop instants of their own.
+/// A point on the monotonic clock, in nanoseconds. Tests give the loop instants of their own.
 public struct Instant: Hashable, Comparable, Sendable {
     /// Nanoseconds since the clock's beginning, which is the machine's start.
     public var nanoseconds: Int64
 
-    /// An instant from its nanoseconds.
+    /// Makes an instant from its nanoseconds.
     public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
-    /// Later than any instant a clock reaches: "no deadline".
+    /// An instant later than any that a clock reaches: "no deadline".
     public static let never = Instant(nanoseconds: .max)
 
-    /// The monotonic clock now (a vDSO call, about 35 ns).
+    /// Returns the monotonic clock's time (a vDSO call, about 35 ns).
     public static func current() -> Instant {
         Instant(nanoseconds: uncurl_clock_ns(CLOCK_MONOTONIC))
     }
 
-    /// The clock that goes on in suspend: what the age of a parked connection is measured by,
-    /// since a peer's idle limit runs on while this machine sleeps.
+    /// Returns the time of the clock that also counts suspend. The age of a parked connection is measured by it, since
+    /// a peer's idle limit goes on while this machine sleeps.
     public static func sinceBoot() -> Instant {
         Instant(nanoseconds: uncurl_clock_ns(CLOCK_BOOTTIME))
     }
 
     public static func < (left: Instant, right: Instant) -> Bool { left.nanoseconds < right.nanoseconds }
 
-    /// Saturates at ``never``: a caller's absurd timeout means no timeout, never a trap.
+    /// Returns a later instant. It saturates at ``never``: an absurd timeout of a caller's means no timeout, and never
+    /// a trap.
     public func advanced(by span: Duration) -> Instant { advanced(byNanoseconds: span.wholeNanoseconds) }
 
-    /// The same for nanoseconds.
+    /// Returns an instant that many nanoseconds later; saturates too.
     public func advanced(byNanoseconds span: Int64) -> Instant {
         let (sum, overflow) = nanoseconds.addingReportingOverflow(span)
         return overflow ? (span > 0 ? .never : Instant(nanoseconds: .min)) : Instant(nanoseconds: sum)
     }
 
-    /// Nanoseconds from `earlier` to here; negative if `earlier` lies later.
+    /// Returns the nanoseconds from `earlier` to this instant; negative if `earlier` is later.
     public func nanoseconds(since earlier: Instant) -> Int64 { nanoseconds &- earlier.nanoseconds }
 }
 

@@ -1,10 +1,10 @@
-/// Hears that a timer ran out. Called on the loop.
+/// Hears that a timer has fired. Called on the loop.
 public protocol TimerHandler: AnyObject {
-    /// `id` is already spent; comparing it with the stored one tells a timer from its predecessors.
+    /// Handles the timer. `id` is already spent; compared with the stored one it tells a timer from its predecessors.
     func timerFired(_ id: TimerID)
 }
 
-/// Names an armed timer. A spent or cancelled id names nothing, for ever.
+/// Names an armed timer. A spent or cancelled id never names another one.
 public struct TimerID: Hashable, Sendable {
     let node: UInt32
     let generation: UInt32
@@ -14,8 +14,8 @@ public struct TimerID: Hashable, Sendable {
 /// (Benchmarks/Loop), and allocates nothing once the table has grown. Bare, a wheel took 8 ns where a 4-ary
 /// heap took 66.
 ///
-/// 1,024 buckets of 2^23 ns (8.4 ms). A timer further ahead than one revolution (8.6 s) stays in its
-/// bucket and is passed over until its tick comes. Deadlines round up: never early, at most one tick late.
+/// It has 1,024 buckets of 2^23 ns (8.4 ms). A timer further ahead than one revolution (8.6 s) stays in its bucket and
+/// is skipped until its tick comes. Deadlines are rounded up: never early, at most one tick late.
 struct TimerWheel {
     static let tickShift: Int64 = 23
     private static let buckets = 1024
@@ -32,7 +32,7 @@ struct TimerWheel {
     private var nodes: [Node] = []
     private var free: [UInt32] = []
     private var heads = [UInt32](repeating: TimerWheel.none, count: buckets)
-    /// One bit a bucket: whether anything hangs in it.
+    /// One bit for each bucket: whether it holds timers.
     private var occupied = [UInt64](repeating: 0, count: buckets / 64)
     private var current: Int64
     private var due: [TimerID] = []
@@ -55,7 +55,7 @@ struct TimerWheel {
         return TimerID(node: index, generation: generation)
     }
 
-    /// When to wake at the latest, or nil with nothing armed. May be early by whole revolutions, never late.
+    /// When to wake at the latest; nil if nothing is armed. May be early by whole revolutions, never late.
     var nextWake: Instant? {
         guard count > 0 else { return nil }
         let start = Int((current &+ 1) & Int64(TimerWheel.buckets - 1))
@@ -63,7 +63,7 @@ struct TimerWheel {
         return Instant(nanoseconds: (current &+ 1 &+ Int64(ahead)) << TimerWheel.tickShift)
     }
 
-    /// Moves time on; the ids that ran out meanwhile wait for ``takeDue(at:)``.
+    /// Advances the time. Returns how many timers have run out; ``takeDue(at:)`` takes them.
     mutating func advance(to now: Instant) -> Int {
         let target = now.nanoseconds >> TimerWheel.tickShift
         due.removeAll(keepingCapacity: true)
@@ -71,7 +71,7 @@ struct TimerWheel {
         let first = current &+ 1
         current = target
         guard count > 0 else { return 0 }
-        // One revolution visits every bucket; going round again would find nothing new.
+        // One revolution visits every bucket; another would find nothing new.
         let last = min(target, first &+ Int64(TimerWheel.buckets - 1))
         for tick in first...last {
             let bucket = Int(tick & Int64(TimerWheel.buckets - 1))
@@ -87,13 +87,13 @@ struct TimerWheel {
         return due.count
     }
 
-    /// The handler of the `index`th timer that ran out, unless an earlier one of the batch cancelled it.
+    /// Takes the `index`th timer that has run out, unless the handler of an earlier one has cancelled it.
     mutating func takeDue(at index: Int) -> (TimerID, any TimerHandler)? {
         let id = due[index]
         return remove(id).map { (id, $0) }
     }
 
-    /// Its handler, or nil if the timer is spent. The caller lets go of it.
+    /// Removes a timer and returns its handler; nil if the timer is spent. The caller releases the handler.
     mutating func remove(_ id: TimerID) -> (any TimerHandler)? {
         let index = Int(id.node)
         guard index < nodes.count, nodes[index].generation == id.generation,
@@ -119,7 +119,7 @@ struct TimerWheel {
         return UInt32(nodes.count - 1)
     }
 
-    /// Buckets between `start` and the next occupied one, going round.
+    /// Returns the number of buckets between `start` and the next occupied one, going round.
     private func distance(toOccupiedFrom start: Int) -> Int {
         let words = occupied.count
         let (word, bit) = (start >> 6, UInt64(start & 63))
@@ -135,7 +135,7 @@ struct TimerWheel {
     private static func tick(reaching deadline: Instant) -> Int64 {
         let tick = deadline.nanoseconds >> tickShift
         let exact = deadline.nanoseconds & ((1 << tickShift) - 1) == 0
-        // The far future shares the last tick; adding to it would overflow for `Instant.never`.
+        // The far future shares the last tick: for `Instant.never`, adding to it would overflow.
         return exact || tick == Int64.max >> tickShift ? tick : tick + 1
     }
 }

@@ -13,10 +13,11 @@ public enum AlternativeName: Sendable, Hashable, CustomStringConvertible {
     /// A directory name, an identifier, or another kind.
     case other
 
-    /// For a log line: what is not visible ASCII is replaced, since the peer chose it.
+    /// The name as text for a log line. Anything but visible ASCII is replaced, since the peer chose it.
     public var description: String {
         switch self {
-        // An address in a host's place is none: clients compare it with host names alone (RFC 9110 §4.3.4).
+        // A host name with the form of an address proves no address: clients compare it with host names alone (RFC 9110
+        // §4.3.4).
         case .host(let name): AddressText.isAddress(name) ? "DNS:\(name)" : name
         case .address(let octets): AddressText.text(octets)
         case .mail(let text): "mail:\(text)"
@@ -31,7 +32,7 @@ public enum AlternativeName: Sendable, Hashable, CustomStringConvertible {
         return unsafe (0..<uncurl_name_count(names)).map { unsafe name(in: names, at: $0) }
     }
 
-    /// The DNS names, octet by octet as they stand there.
+    /// Returns the DNS names, each as the octets that the certificate contains.
     static func hosts(of certificate: OpaquePointer?) -> [[UInt8]] {
         let names = unsafe OpaquePointer(X509_get_ext_d2i(certificate, NID_subject_alt_name, nil, nil))
         defer { unsafe GENERAL_NAMES_free(names) }

@@ -1,13 +1,13 @@
 internal import COpenSSL
 
-/// One X.509 certificate as OpenSSL read it. Never changed after it is made: any thread may read it.
+/// One X.509 certificate as OpenSSL read it. It never changes after its initialisation, so any thread may read it.
 @safe public final class Certificate: Sendable {
     private let address: UInt
 
-    /// Borrowed from this object.
+    /// OpenSSL's certificate, borrowed from this object.
     var pointer: OpaquePointer? { unsafe OpaquePointer(bitPattern: address) }
 
-    /// Exactly one certificate in DER; octets after it are an error.
+    /// Reads exactly one certificate in DER. Octets after it are an error.
     public init(der: [UInt8]) throws(CertificateError) {
         guard OpenSSLStart.made else { throw .malformed("OpenSSL does not start") }
         ERR_clear_error()
@@ -25,7 +25,7 @@ internal import COpenSSL
     /// Takes over the caller's reference.
     init(adopting pointer: OpaquePointer) { address = UInt(bitPattern: pointer) }
 
-    /// Counts one reference more.
+    /// Adds a reference to the certificate, which stays its owner's.
     init(retaining pointer: OpaquePointer) {
         _ = unsafe X509_up_ref(pointer)
         address = UInt(bitPattern: pointer)
@@ -36,7 +36,7 @@ internal import COpenSSL
     /// The certificate in DER.
     public var der: [UInt8] { unsafe encodedDER { unsafe i2d_X509(pointer, $0) } }
 
-    /// Every certificate of a PEM text, in its order. Text between the blocks is skipped, as RFC 7468 §2 allows.
+    /// Reads every certificate of a PEM text, in order. It skips text between the blocks, as RFC 7468 §2 allows.
     public static func all(inPEM text: [UInt8]) throws(CertificateError) -> [Certificate] {
         let parsed = PEMReader.certificates(text)
         if let fault = parsed.faults.first { throw .malformed(fault) }

@@ -1,14 +1,14 @@
 internal import COpenSSL
 
-/// A date of a certificate, to the second, in UTC. Reads as `2026-11-21 12:00:00Z`.
+/// A date of a certificate, to the second, in UTC. Its text form is `2026-11-21 12:00:00Z`.
 public struct CertificateDate: Sendable, Hashable, Comparable, CustomStringConvertible {
-    /// Without leap seconds, as POSIX counts.
+    /// The seconds since 1970 without leap seconds, as POSIX counts them.
     public let secondsSince1970: Int64
 
-    /// A date from its seconds since 1970, without leap seconds.
+    /// Makes a date from its seconds since 1970, without leap seconds.
     public init(secondsSince1970: Int64) { self.secondsSince1970 = secondsSince1970 }
 
-    /// Nil for what is neither a UTCTime nor a GeneralizedTime as RFC 5280 §4.1.2.5 has them.
+    /// Reads a UTCTime or a GeneralizedTime in the form of RFC 5280 §4.1.2.5. Returns nil for any other value.
     init?(_ time: UnsafePointer<ASN1_TIME>?) {
         var parts = unsafe tm()
         guard let time = unsafe time, unsafe ASN1_TIME_to_tm(time, &parts) == 1 else { return nil }
@@ -33,7 +33,8 @@ public struct CertificateDate: Sendable, Hashable, Comparable, CustomStringConve
         return "\(year)-\(two(month))-\(two(day)) \(two(rest / 3_600)):\(two(rest / 60 % 60)):\(two(rest % 60))Z"
     }
 
-    /// Days since 1970-01-01 in the Gregorian calendar; years begin in March, so that the leap day is the last.
+    /// Returns the days since 1970-01-01 in the Gregorian calendar. Years begin in March here, so that the leap day is
+    /// the last day of a year.
     private static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
         let shifted = month <= 2 ? year - 1 : year
         let era = (shifted >= 0 ? shifted : shifted - 399) / 400

@@ -1,33 +1,33 @@
 internal import COpenSSL
 
-/// What a certificate says, read out for people and for trust decisions.
+/// What a certificate says, in a form for people and for trust decisions.
 public struct CertificateFacts: Sendable, Hashable {
-    /// RFC 4514 form, in UTF-8, control characters escaped.
+    /// The subject's name in the form of RFC 4514, in UTF-8, with control characters escaped.
     public let subject: String
-    /// The same of the authority that issued it.
+    /// The name of the authority that issued the certificate, in the same form.
     public let issuer: String
-    /// The names it is for, in their order.
+    /// The alternative names that the certificate is for, in order.
     public let alternativeNames: [AlternativeName]
-    /// Nil if the date cannot be read.
+    /// The beginning of the validity. Nil if the date cannot be read.
     public let notBefore: CertificateDate?
-    /// Nil if the date cannot be read.
+    /// The end of the validity. Nil if the date cannot be read.
     public let notAfter: CertificateDate?
-    /// Hexadecimal, as it stands in the certificate.
+    /// The serial number in hexadecimal digits, as the certificate contains it.
     public let serialNumber: String
-    /// OpenSSL's name: `RSA`, `EC`, `ED25519`; empty if the key cannot be read.
+    /// OpenSSL's name of the key's type: `RSA`, `EC`, `ED25519`. Empty if the key cannot be read.
     public let keyType: String
-    /// The key's size; 0 if it cannot be read.
+    /// The key's size in bits. 0 if the key cannot be read.
     public let keyBits: Int
-    /// OpenSSL's name: `ecdsa-with-SHA256`.
+    /// OpenSSL's name of the signature's algorithm: `ecdsa-with-SHA256`.
     public let signatureAlgorithm: String
-    /// Whether basicConstraints make it an authority.
+    /// Whether the basicConstraints make it an authority.
     public let isAuthority: Bool
-    /// SHA-256 of the whole certificate.
+    /// The SHA-256 digest of the whole certificate.
     public let sha256: [UInt8]
-    /// Of the SubjectPublicKeyInfo: what ``Pin`` compares.
+    /// The SHA-256 digest of the SubjectPublicKeyInfo, which ``Pin`` compares.
     public let spkiSHA256: [UInt8]
 
-    /// Reads them out of a certificate.
+    /// Reads the facts of a certificate.
     public init(_ certificate: Certificate) { unsafe self.init(certificate.pointer) }
 
     init(_ certificate: OpaquePointer?) {
@@ -51,7 +51,8 @@ public struct CertificateFacts: Sendable, Hashable {
         }
     }
 
-    /// RFC 4514, most specific first; UTF-8 stays readable, control characters do not reach a terminal.
+    /// Returns a name in the form of RFC 4514, the most specific part first. UTF-8 stays readable, and control
+    /// characters do not reach a terminal.
     static func text(_ name: OpaquePointer?) -> String {
         guard let name = unsafe name, let bio = unsafe BIO_new(BIO_s_mem()) else { return "" }
         defer { unsafe BIO_free(bio) }

@@ -1,33 +1,33 @@
 internal import COpenSSL
 
-/// A `STACK_OF(X509)` of its own, each entry counted. Belongs to one thread.
+/// A `STACK_OF(X509)` that holds a reference to each of its entries. It belongs to one thread.
 @safe final class CertificateStack {
     private let stack: OpaquePointer?
 
     init() { unsafe stack = uncurl_new_certificates() }
 
-    /// Takes the stack over, which may be none.
+    /// Takes over a stack, which may be nil.
     init(adopting stack: OpaquePointer?) { unsafe self.stack = stack }
 
-    /// Counts another reference of each certificate of a stack that stays its owner's.
+    /// Makes a stack with a new reference to each certificate of another stack, which stays its owner's.
     init(copying other: OpaquePointer?) {
         unsafe stack = unsafe other == nil ? uncurl_new_certificates() : X509_chain_up_ref(other)
     }
 
     deinit { unsafe uncurl_free_certificates(stack) }
 
-    /// Borrowed.
+    /// OpenSSL's stack, borrowed from this object.
     var handle: OpaquePointer? { unsafe stack }
 
     var count: Int { unsafe Int(uncurl_certificate_count(stack)) }
 
-    /// Borrowed; nil past the end.
+    /// The certificate at an index, borrowed from this object. Nil past the end.
     subscript(index: Int) -> OpaquePointer? {
         guard let index = CInt(exactly: index) else { return nil }
         return unsafe uncurl_certificate_at(stack, index)
     }
 
-    /// False: out of memory, or no certificate.
+    /// Appends a certificate. Returns false if memory is short or the pointer is nil.
     @discardableResult
     func append(_ certificate: OpaquePointer?) -> Bool {
         guard let certificate = unsafe certificate, unsafe stack != nil else { return false }

@@ -1,17 +1,17 @@
 internal import COpenSSL
 
-/// Takes certificates and revocation lists out of PEM, or DER where there is no PEM.
+/// Reads certificates and revocation lists from PEM, or from DER where the bytes contain no PEM.
 enum PEMReader {
     struct Certificates {
         var certificates: [Certificate] = []
-        /// Why blocks that call themselves certificates were left out.
+        /// The reasons why blocks that are marked as certificates were left out.
         var faults: [String] = []
     }
 
     static func certificates(_ bytes: [UInt8]) -> Certificates {
         var result = Certificates()
         let end = unsafe each(in: bytes) { bio -> Bool in
-            // Reads TRUSTED CERTIFICATE, too, as some distributions write their bundles.
+            // This reads TRUSTED CERTIFICATE, too: some distributions use it in their bundles.
             guard let one = unsafe PEM_read_bio_X509_AUX(bio, nil, neverAsk, nil) else { return false }
             unsafe result.certificates.append(Certificate(adopting: one))
             return true
@@ -40,7 +40,7 @@ enum PEMReader {
         return unsafe (lists, faults)
     }
 
-    /// A read-only BIO over the bytes, for the length of the call.
+    /// Calls `body` with a read-only BIO over the bytes, which is valid for the length of the call.
     static func withBIO<Value>(_ bytes: [UInt8], _ body: (OpaquePointer) -> Value?) -> Value? {
         guard OpenSSLStart.made, let count = CInt(exactly: bytes.count) else { return nil }
         return unsafe bytes.withUnsafeBufferPointer { buffer -> Value? in
@@ -50,7 +50,7 @@ enum PEMReader {
         }
     }
 
-    /// Given wherever OpenSSL would otherwise ask for a password on the terminal.
+    /// The password callback for each place where OpenSSL would otherwise ask for a password on the terminal.
     static let neverAsk: @convention(c) (UnsafeMutablePointer<CChar>?, CInt, CInt, UnsafeMutableRawPointer?) -> CInt = {
         _,
         _,
@@ -58,7 +58,7 @@ enum PEMReader {
         _ in -1
     }
 
-    /// Reads blocks until there is none left. A block that cannot be read is a fault, and the next one is tried:
+    /// Reads blocks until there are no more. A block that cannot be read is a fault, and the next one is tried:
     /// PEM_read_bio has moved past its end line by then.
     private static func each(in bytes: [UInt8], _ read: (OpaquePointer) -> Bool) -> [String] {
         var faults: [String] = []
@@ -69,7 +69,7 @@ enum PEMReader {
                 let fault = OpenSSLErrors.take()
                 if fault.holds(library: ERR_LIB_PEM, reason: PEM_R_NO_START_LINE) { return }
                 faults.append(fault.text)
-                // Cannot go on for ever: each fault eats at least a line.
+                // The loop ends: each fault consumes at least one line.
                 if unsafe uncurl_bio_pending(bio) == 0 { return }
             }
         }

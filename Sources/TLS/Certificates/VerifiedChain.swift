@@ -1,14 +1,14 @@
 internal import COpenSSL
 
-/// What is remembered of a chain: the digests that pins are compared with. Sessions that are resumed carry it, so that
-/// pins are checked again without the certificates.
+/// The digests of a chain, which pins are compared with. A session to resume carries them, so that pins are checked
+/// again without the certificates.
 public struct VerifiedChain: Hashable, Sendable {
-    /// SHA-256 of every certificate in DER, the leaf's first, the trust anchor's last.
+    /// The SHA-256 digest of every certificate in DER, the leaf's first, the trust anchor's last.
     public let certificateSHA256: [[UInt8]]
-    /// SHA-256 of every SubjectPublicKeyInfo in DER, in the same order.
+    /// The SHA-256 digest of every SubjectPublicKeyInfo in DER, in the same order.
     public let spkiSHA256: [[UInt8]]
 
-    /// SHA-256 of the peer's own certificate.
+    /// The SHA-256 digest of the peer's own certificate.
     public var leafSHA256: [UInt8] { certificateSHA256.first ?? [] }
 
     init(certificateSHA256: [[UInt8]], spkiSHA256: [[UInt8]]) {
@@ -35,6 +35,6 @@ public struct VerifiedChain: Hashable, Sendable {
         unsafe sha256(of: encodedDER { unsafe i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), $0) })
     }
 
-    /// None if OpenSSL fails, which no pin equals.
+    /// Returns the SHA-256 digest. If OpenSSL fails, it is empty, and no pin equals that.
     static func sha256(of bytes: [UInt8]) -> [UInt8] { MessageDigest.sha256.hash(bytes.span) ?? [] }
 }

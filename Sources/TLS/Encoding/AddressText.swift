@@ -2,7 +2,7 @@ internal import COpenSSL
 
 /// The octets of an iPAddress name as text.
 enum AddressText {
-    /// RFC 5952: lower case, the longest run of two or more zero groups left out.
+    /// Returns the text of RFC 5952: lower case, without the longest run of two or more zero groups.
     static func text(_ octets: [UInt8]) -> String {
         if octets.count == 4 { return octets.map { String($0) }.joined(separator: ".") }
         guard octets.count == 16 else { return octets.map { hex($0) }.joined() }
@@ -19,7 +19,7 @@ enum AddressText {
             + texts[best.upperBound...].joined(separator: ":")
     }
 
-    /// IPv4 in dots or IPv6.
+    /// Returns whether a text is an IPv4 address with dots or an IPv6 address.
     static func isAddress(_ text: String) -> Bool {
         let address = unsafe a2i_IPADDRESS(text)
         defer { unsafe ASN1_OCTET_STRING_free(address) }
@@ -30,7 +30,7 @@ enum AddressText {
     static func hex(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }
 }
 
-/// The octets of any ASN.1 string.
+/// Returns the octets of any ASN.1 string.
 func bytes(of string: UnsafePointer<ASN1_STRING>?) -> [UInt8] {
     guard let string = unsafe string, let data = unsafe ASN1_STRING_get0_data(string) else { return [] }
     return unsafe Array(UnsafeBufferPointer(start: data, count: Int(max(0, ASN1_STRING_length(string)))))

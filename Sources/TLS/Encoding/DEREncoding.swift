@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// The octets that an `i2d_…` function makes; none if it fails.
+/// Returns the octets that an `i2d_…` function makes. They are empty if it fails.
 func encodedDER(_ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> CInt) -> [UInt8] {
     var data: UnsafeMutablePointer<UInt8>? = nil
     let count = unsafe encode(&data)

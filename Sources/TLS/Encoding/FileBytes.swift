@@ -6,9 +6,10 @@ struct FileFault: Error, Hashable {
     var text: String { code == EFBIG ? "the file is too large" : unsafe String(cString: strerror(code)) }
 }
 
-/// Small files, whole. Blocks.
+/// Reads small files as a whole. It blocks.
 enum FileBytes {
-    /// The largest bundle in use is under half a megabyte, the largest revocation lists some ten.
+    /// The largest size that is read. The largest bundle in use is under half a megabyte, the largest revocation lists
+    /// have some ten megabytes.
     static let limit = 64 << 20
 
     static func read(_ path: String) throws(FileFault) -> [UInt8] {
@@ -29,7 +30,7 @@ enum FileBytes {
         }
     }
 
-    /// What tells one state of a file or directory from the next; nil if it is not there.
+    /// Returns values that differ between two states of a file or directory. Nil if it does not exist.
     static func state(_ path: String) -> FileState? {
         var found = stat()
         guard unsafe stat(path, &found) == 0 else { return nil }
@@ -42,7 +43,7 @@ enum FileBytes {
         )
     }
 
-    /// The names in a directory, sorted.
+    /// Returns the names in a directory, sorted.
     static func names(in path: String) throws(FileFault) -> [String] {
         guard let directory = unsafe opendir(path) else { throw FileFault(code: errno) }
         defer { unsafe closedir(directory) }

@@ -10,7 +10,7 @@ public enum IdentityError: Error, Hashable, Sendable, CustomStringConvertible {
     case noKey
     /// The private key cannot be read, in OpenSSL's words.
     case malformedKey(String)
-    /// The key is encrypted and no password was given. OpenSSL's prompt on the terminal is turned off.
+    /// The key is encrypted, and there is no password. OpenSSL's prompt on the terminal is turned off.
     case passwordNeeded
     /// The password does not open the key or the file.
     case wrongPassword
@@ -18,10 +18,10 @@ public enum IdentityError: Error, Hashable, Sendable, CustomStringConvertible {
     case keyMismatch
     /// The octets are no readable PKCS #12 file, in OpenSSL's words.
     case malformedPKCS12(String)
-    /// Encrypted with what OpenSSL 3 keeps in its legacy provider (RC2, triple DES of old PKCS #12 files), which is not
-    /// installed.
+    /// The file is encrypted with an algorithm that OpenSSL 3 keeps in its legacy provider (RC2, triple DES of old PKCS
+    /// #12 files), and that provider is not installed.
     case legacyEncryption(String)
-    /// OpenSSL does not take them: a key too weak, for instance.
+    /// OpenSSL refuses the certificate or the key: a key that is too weak, for instance.
     case refused(String)
 
     public var description: String {

@@ -1,20 +1,20 @@
 /// Why a stapled OCSP response proves nothing (RFC 6960).
 public enum StapleFault: Hashable, Sendable, CustomStringConvertible {
-    /// It is no OCSP response.
+    /// The response cannot be read as an OCSP response.
     case unreadable
-    /// The responder answered with an error, as a number of RFC 6960 §4.2.1.
+    /// The responder answered with an error. The number is that of RFC 6960 §4.2.1.
     case unsuccessful(Int)
-    /// Its answers are about other certificates.
+    /// The response is about other certificates.
     case notAboutThisCertificate
-    /// Neither the issuer nor a responder that it delegated to signed it.
+    /// The signer is neither the issuer nor a responder that the issuer delegated to.
     case wrongSigner
-    /// Its signature does not verify.
+    /// The response's signature does not verify.
     case badSignature
-    /// It begins to be valid then.
+    /// The response is not valid before this date.
     case notYetValid(CertificateDate)
-    /// It was valid until then.
+    /// The response was valid until this date.
     case expired(CertificateDate)
-    /// The responder knows nothing of the certificate.
+    /// The responder does not know the certificate.
     case unknownCertificate
 
     public var description: String {

@@ -1,18 +1,20 @@
 internal import COpenSSL
 
-/// From OpenSSL's codes to ours.
+/// The translation of OpenSSL's error codes.
 extension TLSError {
+    /// Returns the error for what OpenSSL reports.
+    ///
     /// - Parameters:
-    ///   - entry: the earliest of the error queue.
-    ///   - code: of SSL_get_error.
+    ///   - entry: The earliest entry of the error queue.
+    ///   - code: The code of SSL_get_error.
     static func of(_ entry: (library: CInt, reason: CInt, text: String)?, _ code: CInt) -> TLSError {
-        // Outside of a handshake its callers take a close_notify for the end that it is.
+        // Outside of a handshake, the callers read a close_notify as the regular end that it is.
         if code == SSL_ERROR_ZERO_RETURN { return .closeNotifyInHandshake }
         guard let entry else { return .protocolViolation("SSL_get_error \(code)") }
         guard entry.library == ERR_LIB_SSL else {
             return entry.reason == CInt(ERR_R_MALLOC_FAILURE) ? .outOfMemory : .protocolViolation(entry.text)
         }
-        // SSL_AD_REASON_OFFSET and 256 codes: alerts that the peer sent.
+        // SSL_AD_REASON_OFFSET and the 256 codes after it stand for alerts that the peer sent.
         if let alert = UInt8(exactly: entry.reason - SSL_AD_REASON_OFFSET) { return .alert(TLSAlert(code: alert)) }
         switch entry.reason {
         case SSL_R_HTTP_REQUEST, SSL_R_HTTPS_PROXY_REQUEST:
@@ -32,7 +34,7 @@ extension TLSError {
         }
     }
 
-    /// What picks the alert for a peer whose certificates did not pass (RFC 8446 §6.2).
+    /// The code that selects the alert for a peer whose certificates did not pass (RFC 8446 §6.2).
     var verificationCode: CInt {
         switch self {
         case .untrusted(let failure): failure.code

@@ -1,49 +1,49 @@
-/// What went wrong below HTTP, in words a reader of a log understands.
+/// What went wrong below HTTP, in words that a reader of a log understands.
 public enum TLSError: Error, Hashable, Sendable {
-    /// The peer's certificates were looked at and found wanting.
+    /// The verification of the peer's certificates failed.
     case untrusted(TrustFailure)
-    /// The trust decision that was asked for said no.
+    /// The trust decision that the program was asked for was a refusal.
     case refused(reason: String)
-    /// The roots to verify against could not be had. Names every path that was tried.
+    /// The roots to verify against cannot be loaded. The error names every path that was tried.
     case roots(TrustStoreError)
     /// This side's own certificate or key cannot be used.
     case identity(IdentityError)
     /// The peer sent a fatal alert.
     case alert(TLSAlert)
-    /// The peer speaks plain HTTP on this port.
+    /// The peer uses plain HTTP on this port.
     case plainHTTP
-    /// The first bytes of the peer are no TLS record.
+    /// The peer's first bytes are no TLS record.
     case notTLS(firstBytes: [UInt8])
-    /// No protocol version in common, or the peer chose one below the minimum.
+    /// The two sides have no protocol version in common, or the peer chose one below the minimum.
     case unsupportedVersion
-    /// An older version came out of the handshake than both sides speak (RFC 8446 §4.1.3, RFC 7507): it was changed on
+    /// The handshake agreed on an older version than both sides support (RFC 8446 §4.1.3, RFC 7507): it was changed on
     /// its way.
     case downgraded
-    /// No cipher suite in common.
+    /// The two sides have no cipher suite in common.
     case noSharedCipher
     /// The peer selected an application protocol that was not offered (RFC 7301 §3.2).
     case unexpectedApplicationProtocol(String)
     /// The transport ended inside the handshake.
     case closedInHandshake
-    /// The peer said close_notify inside the handshake: it ended the connection in order, and without a reason.
+    /// The peer sent close_notify inside the handshake: it ended the connection in order, and without a reason.
     case closeNotifyInHandshake
-    /// The transport ended without close_notify (RFC 8446 §6.1): what came before may have been cut short.
+    /// The transport ended without close_notify (RFC 8446 §6.1): the data before may have been cut short.
     case truncated
-    /// A record did not decrypt: changed on the way, or not meant for this connection.
+    /// A record did not decrypt: it was changed on its way, or it is not meant for this connection.
     case corruptRecord
     /// Any other breach of the protocol, in OpenSSL's words.
     case protocolViolation(String)
-    /// Over `TLSSession.answerLimit` bytes of answers to key updates without a byte of data between them.
+    /// Answers to key updates took more than `TLSSession.answerLimit` bytes without a byte of data between them.
     case tooManyKeyUpdates
-    /// The same of answers to HelloRequests, with TLS 1.2 (RFC 5246 §7.4.1.1).
+    /// Answers to HelloRequests of TLS 1.2 took as many bytes (RFC 5246 §7.4.1.1).
     case tooManyHelloRequests
-    /// Used after ``TLSSession/close()`` or ``TLSSession/abandon()``.
+    /// The session was used after ``TLSSession/close()`` or ``TLSSession/abandon()``.
     case closed
-    /// Not a name or an address a certificate can be checked for.
+    /// The text is neither a name nor an address that a certificate can be checked for.
     case invalidServerName(String)
-    /// OpenSSL refuses a setting; the text says which.
+    /// OpenSSL refuses a setting. The text says which.
     case configuration(String)
-    /// OpenSSL found no memory.
+    /// OpenSSL could not allocate memory.
     case outOfMemory
 }
 
@@ -76,7 +76,7 @@ extension TLSError: CustomStringConvertible {
         }
     }
 
-    /// What an alert mostly means.
+    /// Returns what an alert mostly means.
     private static func hint(_ alert: TLSAlert) -> String {
         switch alert.code {
         case 40: " (nothing in common: versions, cipher suites, or a client certificate is missing)"
@@ -89,7 +89,7 @@ extension TLSError: CustomStringConvertible {
         }
     }
 
-    /// Printable ASCII as it is, the rest as hexadecimal numbers.
+    /// Returns printable ASCII as it is, and other bytes as hexadecimal numbers.
     private static func shown(_ bytes: [UInt8]) -> String {
         guard bytes.allSatisfy({ (0x20...0x7E).contains($0) }) else {
             return bytes.map { "0x" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: " ")

@@ -1,47 +1,48 @@
 internal import COpenSSL
 
-/// Why a chain is not trusted, in words, and which certificate it is about.
+/// Why a chain is not trusted, in words, and which certificate the reason is about.
 public struct TrustFailure: Error, Hashable, Sendable {
     /// What is wrong with the chain.
     public enum Reason: Hashable, Sendable {
         /// The peer sent no certificate.
         case noCertificate
-        /// The certificate was valid until then.
+        /// The certificate was valid until this date.
         case expired(since: CertificateDate)
-        /// The certificate begins to be valid then.
+        /// The certificate is not valid before this date.
         case notYetValid(until: CertificateDate)
         /// A date of the certificate's validity cannot be read.
         case unreadableDate
-        /// `found` is what the certificate is for, at most ``TrustFailure/namesShown`` names; `more` counts the rest.
+        /// The certificate is for other names: `found` has at most ``TrustFailure/namesShown`` of them, `more` counts
+        /// the rest.
         case wrongHost(expected: String, found: [String], more: Int)
         /// The peer made its certificate itself, and it is not among the roots.
         case selfSigned
         /// The chain ends in a root that came from the peer and is not trusted.
         case untrustedRoot(String)
-        /// No known certificate is this issuer's.
+        /// The issuer's certificate is not known.
         case unknownIssuer(String)
-        /// The peer sent its own certificate alone, and the issuer is not among the roots: mostly a server that was not
-        /// given its intermediate certificates.
+        /// The peer sent its own certificate alone, and the issuer is not among the roots. Most such servers were not
+        /// given their intermediate certificates.
         case incompleteChain(issuer: String)
         /// More certificates lie between the peer's and a root than the policy allows.
         case chainTooLong
-        /// The certificate is for other uses than to name a server, or a client.
+        /// The certificate's uses do not include the one that the verification is for.
         case wrongPurpose(CertificatePurpose)
-        /// An issuer that may not sign certificates.
+        /// An issuer is not allowed to sign certificates.
         case notAnAuthority
         /// More certificates follow an authority than its path length allows (RFC 5280 §4.2.1.9).
         case pathTooLong
         /// A name lies outside of what an authority may certify (RFC 5280 §4.2.1.10).
         case nameConstraints
-        /// An authority's name constraints are empty, or hold what is no name.
+        /// An authority's name constraints are empty, or contain a value that is no name.
         case unusableNameConstraints
-        /// A certificate that is no authority's has name constraints.
+        /// A certificate that is not an authority's has name constraints.
         case misplacedNameConstraints
         /// An extension that is marked critical is not understood (RFC 5280 §4.2).
         case unknownCriticalExtension
         /// A key is shorter than the security level allows.
         case weakKey
-        /// DSA, of whatever length.
+        /// A key is one of DSA, of any length.
         case dsaKey
         /// A signature's digest is weaker than the security level allows.
         case weakSignature
@@ -51,13 +52,13 @@ public struct TrustFailure: Error, Hashable, Sendable {
         case unreadableKey
         /// A certificate breaks its own syntax.
         case malformed
-        /// Refused by the strict rules alone (RFC 5280 to the letter).
+        /// The certificate is refused by the strict rules alone (RFC 5280 to the letter).
         case unprofiled
         /// The roots, or their settings, exclude this certificate or its use.
         case distrusted
         /// The certificate was revoked, by a list or a stapled response.
         case revoked
-        /// Lists were given, and none of them is the issuer's.
+        /// There are revocation lists, and none of them is the issuer's.
         case revocationListMissing
         /// The issuer's list is past its next update.
         case revocationListExpired
@@ -69,27 +70,27 @@ public struct TrustFailure: Error, Hashable, Sendable {
         case stapleMissing
         /// The stapled OCSP response proves nothing.
         case stapleUnusable(StapleFault)
-        /// The SHA-256 of the leaf's public key, as a pin is written.
+        /// No pin matches. `leaf` is the SHA-256 of the leaf's public key, in the form of a pin.
         case pinMismatch(leaf: String)
-        /// OpenSSL found no memory.
+        /// OpenSSL could not allocate memory.
         case outOfMemory
-        /// What OpenSSL has no other name for.
+        /// Another failure, for which only OpenSSL has a name.
         case other
     }
 
     /// What is wrong.
     public let reason: Reason
-    /// 0: the peer's own certificate, 1: its issuer, and so on.
+    /// The certificate's place in the chain: 0 for the peer's own, 1 for its issuer, and so on.
     public let depth: Int
     /// The subject of the certificate at that depth, in the form of RFC 4514.
     public let subject: String
-    /// X509_V_ERR_…; picks the alert that the peer is sent.
+    /// The X509_V_ERR_… code, which selects the alert that is sent to the peer.
     public let code: Int32
 
-    /// How many names an error lists: enough to see what a host serves, few enough for one line.
+    /// The number of names that an error lists: enough to see what a host serves, few enough for one line.
     public static let namesShown = 8
 
-    /// A failure from its parts.
+    /// Makes a failure from its parts.
     public init(reason: Reason, depth: Int = 0, subject: String = "", code: Int32) {
         self.reason = reason
         self.depth = depth
@@ -97,7 +98,7 @@ public struct TrustFailure: Error, Hashable, Sendable {
         self.code = code
     }
 
-    /// What OpenSSL calls it.
+    /// OpenSSL's text for the code.
     public var openSSLText: String { unsafe String(cString: X509_verify_cert_error_string(Int(code))) }
 }
 

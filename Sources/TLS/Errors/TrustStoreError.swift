@@ -1,16 +1,16 @@
-/// No roots could be loaded. Without this error every server would be refused, and the cause hidden.
+/// The error when no roots could be loaded. Without it every server would be refused, and the cause hidden.
 public struct TrustStoreError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// One place that was looked at.
+    /// One place that the loader looked at.
     public struct Attempt: Hashable, Sendable, CustomStringConvertible {
         /// The file or folder.
         public let path: String
-        /// Why it gave no roots.
+        /// The reason why it gave no roots.
         public let reason: String
 
         public var description: String { "\(path): \(reason)" }
     }
 
-    /// Everything that was looked at, in this order.
+    /// All places that the loader looked at, in order.
     public let attempts: [Attempt]
 
     public var description: String {

@@ -1,19 +1,21 @@
 internal import COpenSSL
 
-/// A certificate with its private key and the certificates between it and its root: what is shown to a peer that asks.
-/// Never changed: any thread and any number of contexts may use it.
+/// A certificate with its private key and the certificates between it and its root, to show to a peer that asks for
+/// one. It never changes: any thread and any number of contexts may use it.
 public struct ClientIdentity: Sendable {
-    /// The identity's own certificate first.
+    /// The certificates, the identity's own first.
     public let chain: [Certificate]
     private let key: PrivateKey
-    /// SHA-256 over the digests of the chain: two identities with the same are the same, for keys of pools and
-    /// sessions.
+    /// The SHA-256 over the digests of the chain. Two identities with the same digest are the same, for keys of pools
+    /// and sessions.
     public let digest: [UInt8]
 
+    /// Reads an identity from PEM texts.
+    ///
     /// - Parameters:
-    ///   - certificates: PEM, the identity's own certificate first; text in between is skipped.
-    ///   - key: PEM; nil looks for it among `certificates`.
-    ///   - password: for an encrypted key.
+    ///   - certificates: PEM, the identity's own certificate first. Text between the blocks is skipped.
+    ///   - key: PEM. With nil the key is looked for in `certificates`.
+    ///   - password: The password of an encrypted key.
     public init(
         pem certificates: [UInt8],
         key: [UInt8]? = nil,
@@ -31,15 +33,17 @@ public struct ClientIdentity: Sendable {
         try self.init(chain: chain, key: PrivateKey.pem(key ?? certificates, password: password))
     }
 
+    /// Reads an identity from a PKCS #12 file.
+    ///
     /// - Parameters:
-    ///   - bytes: a PKCS #12 file (RFC 7292), encrypted by new or by old algorithms.
-    ///   - password: nil for a file without one.
+    ///   - bytes: A PKCS #12 file (RFC 7292), encrypted by new or by old algorithms.
+    ///   - password: Nil for a file without one.
     public init(pkcs12 bytes: [UInt8], password: String?) throws(IdentityError) {
         let (chain, key) = try PKCS12File.read(bytes, password: password)
         try self.init(chain: chain, key: key)
     }
 
-    /// Reads files, which blocks.
+    /// Reads the certificates and the key from files, which blocks.
     public init(
         pemFile path: String,
         keyFile: String? = nil,
@@ -53,7 +57,7 @@ public struct ClientIdentity: Sendable {
         )
     }
 
-    /// Reads a file, which blocks.
+    /// Reads a PKCS #12 file, which blocks.
     public init(pkcs12File path: String, password: String?) throws(IdentityError) {
         try self.init(pkcs12: Self.read(path), password: password)
     }
@@ -68,12 +72,12 @@ public struct ClientIdentity: Sendable {
         digest = Self.digest(of: chain)
     }
 
-    /// The same identity, sending these certificates after its own instead of those it came with.
+    /// Returns the same identity with other certificates to send after its own.
     public func sending(_ intermediates: [Certificate]) -> ClientIdentity {
         ClientIdentity(self, intermediates)
     }
 
-    /// The leaf, and so the key's match with it, stays.
+    /// The leaf stays, and so does the key's match with it.
     private init(_ other: ClientIdentity, _ intermediates: [Certificate]) {
         chain = Array(other.chain.prefix(1)) + intermediates
         key = other.key
@@ -90,7 +94,8 @@ public struct ClientIdentity: Sendable {
         }
     }
 
-    /// Makes one connection show it. False: OpenSSL does not take it, and says so in its error queue.
+    /// Makes one connection show the identity. Returns false if OpenSSL refuses it; the reason is then in its error
+    /// queue.
     func install(in ssl: OpaquePointer?) -> Bool {
         let stack = CertificateStack()
         for one in chain.dropFirst() { unsafe stack.append(one.pointer) }
@@ -98,9 +103,9 @@ public struct ClientIdentity: Sendable {
         return unsafe SSL_use_cert_and_key(ssl, leaf.pointer, key.pointer, stack.handle, 1) == 1
     }
 
-    /// Makes the connections of a context show it.
+    /// Makes the connections of a context show the identity.
     ///
-    /// - Parameter context: an `SSL_CTX`.
+    /// - Parameter context: An `SSL_CTX`.
     func install(inContext context: OpaquePointer?) throws(TLSError) {
         ERR_clear_error()
         let stack = CertificateStack()

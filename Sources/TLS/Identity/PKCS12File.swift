@@ -9,7 +9,7 @@ enum PKCS12File {
         do throws(IdentityError) {
             return try unsafe read(bytes, password: password, library: nil)
         } catch .legacyEncryption(let why) {
-            // In a library context of its own, so that the rest of the process gets no old algorithms.
+            // The old algorithms get a library context of their own, so that the rest of the process does not get them.
             guard let library = LegacyLibrary() else { throw .legacyEncryption(why) }
             return try unsafe read(bytes, password: password, library: library.context)
         }
@@ -39,14 +39,14 @@ enum PKCS12File {
         guard let owned else { throw .noCertificate }
         guard let ownedKey else { throw .noKey }
         var chain = [owned]
-        // OpenSSL reads them backwards: 3.0 gives them in the reverse of the file's order.
+        // OpenSSL 3.0 returns the certificates in the reverse of the file's order.
         for index in 0..<rest.count {
             if let one = unsafe rest[index] { unsafe chain.append(Certificate(retaining: one)) }
         }
         return (chain, unsafe library == nil ? ownedKey : try moved(ownedKey))
     }
 
-    /// The password as the file was made with it: an empty one is written in two ways.
+    /// Returns the password in the form that the file was made with: there are two forms of an empty password.
     private static func opening(_ file: OpaquePointer, _ password: String?) throws(IdentityError) -> String? {
         guard unsafe PKCS12_mac_present(file) == 1 else { return password }
         let candidates: [String?] = password == nil || password == "" ? [nil, ""] : [password]
@@ -61,11 +61,11 @@ enum PKCS12File {
     private static func fault(isOpened: Bool) -> IdentityError {
         let fault = OpenSSLErrors.take()
         if fault.isUnsupported { return .legacyEncryption(fault.text) }
-        // The MAC has shown that the password is right; without one, a wrong password looks like a damaged file.
+        // The MAC has shown that the password is right. Without a MAC, a wrong password looks like a damaged file.
         return isOpened ? .malformedPKCS12(fault.text) : .wrongPassword
     }
 
-    /// The same key in the default library context, where handshakes sign.
+    /// Returns the same key in the default library context, where handshakes sign.
     private static func moved(_ key: PrivateKey) throws(IdentityError) -> PrivateKey {
         let der = unsafe encodedDER { unsafe i2d_PrivateKey(key.pointer, $0) }
         let made = unsafe der.withUnsafeBufferPointer { buffer -> OpaquePointer? in
@@ -77,12 +77,12 @@ enum PKCS12File {
     }
 }
 
-/// A library context with the legacy provider, for the time that one file is read.
+/// A library context with the legacy provider, which exists while one file is read.
 @safe private final class LegacyLibrary {
     let context: OpaquePointer
     private let providers: (legacy: OpaquePointer, standard: OpaquePointer)
 
-    /// Nil if the provider is not installed.
+    /// Returns nil if the provider is not installed.
     init?() {
         guard let context = unsafe OSSL_LIB_CTX_new() else { return nil }
         guard let legacy = unsafe OSSL_PROVIDER_load(context, "legacy"),

@@ -7,7 +7,7 @@ public enum MessageDigest: Hashable, Sendable {
     /// SHA-512 cut to 256 bits, with initial values of its own (FIPS 180-4 §5.3.6.2).
     case sha512Cut256
 
-    /// Nil if the system's OpenSSL refuses the function, as it does MD5 under FIPS.
+    /// Returns the digest of bytes. Nil if the system's OpenSSL refuses the function, as it does MD5 under FIPS.
     public func hash(_ bytes: Span<UInt8>) -> [UInt8]? {
         guard OpenSSLStart.made else { return nil }
         var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))

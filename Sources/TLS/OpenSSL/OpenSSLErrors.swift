@@ -1,8 +1,8 @@
 internal import COpenSSL
 
-/// What stood in this thread's error queue. Taking it empties the queue.
+/// The entries of this thread's error queue. Taking them empties the queue.
 struct OpenSSLErrors {
-    /// Packed, the earliest first: it is the cause; later ones tell which functions passed it on.
+    /// The packed codes, the earliest first: that one is the cause, and later ones tell which functions passed it on.
     private let codes: [CUnsignedLong]
 
     static func take() -> OpenSSLErrors {
@@ -27,7 +27,7 @@ struct OpenSSLErrors {
         codes.contains { ERR_GET_LIB($0) == library && ERR_GET_REASON($0) == reason }
     }
 
-    /// Whether an algorithm is one that no loaded provider has.
+    /// Whether the failure was an algorithm that no loaded provider has.
     var isUnsupported: Bool {
         codes.contains { ERR_GET_REASON($0) == uncurl_unsupported_reason() }
             || holds(library: ERR_LIB_EVP, reason: EVP_R_UNSUPPORTED_ALGORITHM)

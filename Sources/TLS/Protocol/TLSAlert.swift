@@ -5,10 +5,10 @@ public struct TLSAlert: Hashable, Sendable, CustomStringConvertible {
     /// The alert's number (RFC 8446 §6).
     public let code: UInt8
 
-    /// An alert from its number.
+    /// Makes an alert from its number.
     public init(code: UInt8) { self.code = code }
 
-    /// As IANA's registry of TLS alerts names the code: "handshake_failure".
+    /// The name of the code in IANA's registry of TLS alerts: "handshake_failure".
     public var name: String {
         switch code {
         case 0: "close_notify"

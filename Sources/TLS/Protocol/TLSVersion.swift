@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// The protocol versions spoken here. Older ones are gone for good (RFC 8996).
+/// The supported protocol versions. Older ones are obsolete for good (RFC 8996).
 public enum TLSVersion: UInt16, Comparable, CaseIterable, Sendable, CustomStringConvertible {
     /// TLS 1.2 (RFC 5246).
     case v1_2 = 0x0303

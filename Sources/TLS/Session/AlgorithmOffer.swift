@@ -1,11 +1,12 @@
 internal import COpenSSL
 
-/// Which algorithms a client offers to agree on.
+/// The algorithms that a client offers.
 struct AlgorithmOffer {
     /// OpenSSL's default without static RSA, CBC with SHA-1 and DSA.
     static let ciphers = "DEFAULT:!kRSA:!SHA1:!aDSS"
 
-    /// OpenSSL's default without DSA. What a library may not have is marked, as it understands from 3.3 on.
+    /// OpenSSL's default without DSA. A mark precedes each algorithm that a library may lack, which OpenSSL understands
+    /// from 3.3 on.
     private static let signatures = ["?mldsa65:?mldsa87:?mldsa44:" + common + brainpool, common]
 
     private static let common =
@@ -29,7 +30,8 @@ struct AlgorithmOffer {
         )
         defer { OpenSSLErrors.forget() }
         if !allowsLegacy {
-            // A library without one of them keeps its own list: no key of DSA is believed either way (``PathRules``).
+            // A library without one of them keeps its own list: keys of DSA are not trusted in either case
+            // (``PathRules``).
             _ = Self.signatures.contains { unsafe uncurl_ctx_set_signatures(owned.handle, $0) == 1 }
         }
         if let groups = configuration.groups, unsafe uncurl_ctx_set_groups(owned.handle, groups) != 1 {

@@ -1,10 +1,10 @@
-/// What a server answers to ALPN, at an address that OpenSSL may keep during a handshake.
+/// A server's answer to ALPN, at an address that OpenSSL may keep during a handshake.
 @safe final class ApplicationProtocolAnswer: Sendable {
     let isOnlyIfOffered: Bool
     let count: UInt8
     private let address: UInt
 
-    /// nil for no answer.
+    /// Returns nil for no answer.
     init?(_ answer: TLSServerConfiguration.ApplicationProtocol) throws(TLSError) {
         let name: String
         switch answer {
@@ -26,7 +26,7 @@
 
     var bytes: UnsafePointer<UInt8>? { unsafe UnsafePointer(bitPattern: address) }
 
-    /// RFC 7301 §3.1: names, each after its length.
+    /// Returns whether a client's list contains the name. RFC 7301 §3.1: it has names, each after its length.
     func isIn(_ list: UnsafeBufferPointer<UInt8>) -> Bool {
         let name = unsafe UnsafeBufferPointer(start: bytes, count: Int(count))
         var rest = unsafe list[...]

@@ -1,10 +1,10 @@
 internal import COpenSSL
 internal import Glibc
 
-/// A session of OpenSSL's with what we know of the peer it was made with.
+/// A session of OpenSSL's, with what was known of the peer when it was made.
 ///
-/// OpenSSL counts references of an `SSL_SESSION` atomically, and nothing changes one that is out of its connection; so
-/// it may go from thread to thread.
+/// OpenSSL counts the references of an `SSL_SESSION` atomically, and nothing changes one that is out of its connection.
+/// So it may go from thread to thread.
 @safe final class CachedSession: Sendable {
     private let address: UInt
     let provenance: Provenance
@@ -21,13 +21,14 @@ internal import Glibc
 
     var isForOneUse: Bool { unsafe SSL_SESSION_get_protocol_version(handle) >= TLS1_3_VERSION }
 
-    /// Not marked as spoilt, not past its lifetime, and its certificate has not expired since.
+    /// Whether the session is not marked as spoilt, its lifetime has not passed, and its certificate has not expired
+    /// since.
     var isUsable: Bool {
         guard unsafe SSL_SESSION_is_resumable(handle) == 1 else { return false }
         let age = unsafe time(nil) - SSL_SESSION_get_time(handle)
-        // OpenSSL reads a finer clock from 3.3 on: `time` may say the second before for some milliseconds.
+        // OpenSSL reads a finer clock from 3.3 on: for some milliseconds, `time` may return the second before.
         guard age >= -1, unsafe age < SSL_SESSION_get_timeout(handle) else { return false }
-        // What the server promised; 0: it did not say (RFC 5077 §3.3, RFC 8446 §4.6.1).
+        // The lifetime that the server promised. 0: it did not say (RFC 5077 §3.3, RFC 8446 §4.6.1).
         let hint = unsafe SSL_SESSION_get_ticket_lifetime_hint(handle)
         guard hint == 0 || age < Int(clamping: hint) else { return false }
         guard let certificate = unsafe SSL_SESSION_get0_peer(handle) else { return true }

@@ -1,17 +1,17 @@
 internal import COpenSSL
 internal import Glibc
 
-/// Ciphertext that a session wants sent. One serves all sessions of a loop: its owner sends and empties it after every
-/// call into a session, and keeps elsewhere what the socket did not take.
+/// Ciphertext that a session wants sent. One buffer serves all sessions of a loop: its owner sends and empties it after
+/// every call into a session, and keeps elsewhere what the socket did not take.
 ///
-/// It grows to the largest piece written in one call and stays so; what a peer can make a session write without being
-/// asked is bounded by `TLSSession.answerLimit`.
+/// It grows to the largest piece written in one call, and keeps that size. `TLSSession.answerLimit` bounds what a peer
+/// can make a session write unasked.
 @safe public final class CiphertextBuffer {
     let storage: UnsafeMutablePointer<uncurl_ciphertext>
-    /// Where head and content of a request become one record; allocated with the first such request.
+    /// The memory where the head and content of a request become one record. The first such request allocates it.
     private var joining: UnsafeMutablePointer<UInt8>?
 
-    /// An empty buffer; it allocates when it is written to.
+    /// Makes an empty buffer, which allocates at the first write.
     public init() {
         unsafe storage = .allocate(capacity: 1)
         unsafe storage.initialize(to: uncurl_ciphertext())
@@ -25,10 +25,11 @@ internal import Glibc
 
     /// Whether nothing waits to be sent.
     public var isEmpty: Bool { unsafe storage.pointee.count == 0 }
-    /// Bytes that wait to be sent.
+    /// The number of bytes that wait to be sent.
     public var count: Int { unsafe storage.pointee.count }
 
-    /// What waits to be sent. The span must not outlive the closure, which must not call into a session.
+    /// Calls `body` with the bytes that wait to be sent. The span must not outlive the closure, which must not call
+    /// into a session.
     @inline(__always)
     public func withBytes<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
@@ -40,14 +41,14 @@ internal import Glibc
     /// Empties the buffer and keeps its memory.
     public func removeAll() { unsafe storage.pointee.count = 0 }
 
-    /// A copy of everything; the buffer is empty afterwards.
+    /// Returns a copy of everything and empties the buffer.
     public func take() -> [UInt8] {
         let bytes = unsafe Array(UnsafeBufferPointer(start: storage.pointee.bytes, count: storage.pointee.count))
         removeAll()
         return bytes
     }
 
-    /// `first` and `second` side by side. Both together must fit ``TLSRecord/maximumPlaintext``.
+    /// Returns `first` and `second` side by side. Together they must fit ``TLSRecord/maximumPlaintext``.
     func joined(_ first: Span<UInt8>, _ second: Span<UInt8>) -> UnsafeBufferPointer<UInt8> {
         let room: UnsafeMutablePointer<UInt8>
         if let joining = unsafe joining {

@@ -1,14 +1,15 @@
-/// What was to be encrypted while a message of the peer is half here: OpenSSL encrypts nothing then (a TLS 1.3 ticket
-/// may come in several records).
+/// Plaintext that arrived for encryption while only part of a message from the peer is here: OpenSSL encrypts nothing
+/// then (a TLS 1.3 ticket may come in several records).
 struct DelayedPlaintext {
-    /// Any request's head, and of an upload as much as a connection sends in a turn or two.
+    /// The limit in bytes: enough for any request's head, and for as much of an upload as a connection sends in a turn
+    /// or two.
     static let limit = 256 * 1024
 
     private(set) var bytes: [UInt8] = []
 
     var isEmpty: Bool { bytes.isEmpty }
 
-    /// Nothing more is taken until the peer has ended its message.
+    /// Whether nothing more is taken until the peer has ended its message.
     var isFull: Bool { bytes.count >= DelayedPlaintext.limit }
 
     mutating func append(_ more: Span<UInt8>, from start: Int) {

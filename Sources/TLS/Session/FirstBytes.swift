@@ -1,9 +1,9 @@
-/// The first bytes of a peer: they tell what it speaks where it does not speak TLS.
+/// The first bytes of a peer: they identify its protocol where it is not TLS.
 struct FirstBytes {
     private var bytes: UInt64 = 0
     private var count = 0
 
-    /// Enough for "HTTP/1.1".
+    /// The number of bytes that is kept, enough for "HTTP/1.1".
     private static let size = 8
 
     mutating func note(_ input: Span<UInt8>, from offset: Int) {
@@ -17,7 +17,8 @@ struct FirstBytes {
 
     private var array: [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: bytes >> (8 * UInt64($0))) } }
 
-    /// nil: it began like TLS, with a record of a known type (RFC 8446 §5.1), or not at all.
+    /// The error for a peer that does not use TLS. Nil if it began like TLS, with a record of a known type (RFC 8446
+    /// §5.1), or sent nothing.
     var complaint: TLSError? {
         let array = array
         guard let first = array.first, !(20...23).contains(first) else { return nil }

@@ -1,7 +1,7 @@
 internal import COpenSSL
 
-/// An `SSL_CTX` and what client and server contexts have in common. Never changed once its owner is made, which is what
-/// lets threads share it.
+/// An `SSL_CTX` and what client and server contexts have in common. It does not change after its owner is made, so
+/// threads may share it.
 @safe final class OwnedContext: Sendable {
     private let address: UInt
 
@@ -14,13 +14,14 @@ internal import COpenSSL
         guard unsafe uncurl_ctx_set_min_version(context, CInt(minimum.rawValue)) == 1,
             unsafe uncurl_ctx_set_max_version(context, CInt(maximum.rawValue)) == 1
         else { throw .configuration("\(minimum) to \(maximum)") }
-        // Debian compiles it in, others do not: RSA of 1024 bits and SHA-1 signatures are refused everywhere.
+        // Debian compiles this level in, others do not. With it, RSA of 1024 bits and SHA-1 signatures are refused
+        // everywhere.
         unsafe SSL_CTX_set_security_level(context, 2)
         unsafe uncurl_ctx_set_common_options(context)
         // Buffers are given back when a connection is parked, not with every record as SSL_MODE_RELEASE_BUFFERS does:
-        // that is two pairs of malloc and free a request.
+        // that costs two pairs of malloc and free a request.
         _ = unsafe uncurl_ctx_set_mode(context, Int(SSL_MODE_AUTO_RETRY) | Int(SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER))
-        // OpenSSL's default asks on the terminal.
+        // OpenSSL's default callback asks on the terminal.
         unsafe SSL_CTX_set_default_passwd_cb(context) { _, _, _, _ in 0 }
     }
 

@@ -5,7 +5,7 @@
 ///     └───────────conclude──────────────▲        again, if the stapled response refuses the server
 /// ```
 struct PeerFindings {
-    /// OpenSSL asks again as long as the answer is `unknown` or `asked`: the handshake stops meanwhile.
+    /// The state of the decision. OpenSSL asks again while it is `unknown` or `asked`: the handshake stops meanwhile.
     enum Verdict {
         case unknown
         case asked(PeerTrust)
@@ -13,18 +13,18 @@ struct PeerFindings {
     }
 
     private(set) var verdict = Verdict.unknown
-    /// What the user was asked about the server in this handshake, with what the server stapled.
+    /// The question about the server in this handshake, with the response that the server stapled.
     private(set) var question: PeerTrust?
-    /// The roots that the server was verified under, now or when the session resumed was made.
+    /// The roots that verified the server, now or when the session resumed was made.
     private(set) var anchors: TrustAnchors?
     /// The application protocol that the server chose though it was not offered.
     private(set) var strangeProtocol: String?
-    /// The verified path, while an OCSP response about its leaf is waited for.
+    /// The verified path, while the session waits for an OCSP response about its leaf.
     private var pathToStaple: CertificateStack?
-    /// False: the user has accepted the server, whatever the rules make of its stapled response.
+    /// Whether the rules decide about a stapled response. False after the user has accepted the server despite them.
     private var rulesCount = true
 
-    /// What this handshake has accepted the server for; nil also where a session was resumed.
+    /// The chain that this handshake has accepted the server for. Nil also where a session was resumed.
     var chain: VerifiedChain? {
         if case .decided(.success(let chain)) = verdict { chain } else { nil }
     }
@@ -35,23 +35,24 @@ struct PeerFindings {
 
     mutating func note(strangeProtocol: String) { self.strangeProtocol = strangeProtocol }
 
-    /// The rules decide, and this is what they say.
+    /// Takes the decision of the rules.
     mutating func conclude(_ result: Result<VerifiedChain, TLSError>) { verdict = .decided(result) }
 
-    /// The user decides.
+    /// Leaves the decision to the user.
     mutating func ask(_ question: PeerTrust) {
         self.question = question
         verdict = .asked(question)
     }
 
-    /// The user's answer; without a question it is ignored.
+    /// Takes the user's answer. Without a question it is ignored.
     mutating func decide(_ answer: TrustVerdict) {
         guard case .asked(let question) = verdict else { return }
         rulesCount = answer == .builtIn
         conclude(question.outcome(answer))
     }
 
-    /// The server's first flight is complete, with a stapled response or without. False: the server is refused for it.
+    /// Checks the server's first flight, with a stapled response or without, after it is complete. Returns false if the
+    /// server is refused for it.
     mutating func judge(staple response: [UInt8]?, _ policy: VerificationPolicy) -> Bool {
         guard let path = pathToStaple.take() else { return true }
         let failure = StapledResponse.failure(response, path: path, policy: policy, time: nil)

@@ -1,16 +1,16 @@
-/// What a session to resume was made under. A connection that resumes it takes all of this over: its handshake shows no
-/// certificates, and asks for none (RFC 8446 §2.2).
+/// The conditions under which a session to resume was made. A connection that resumes it takes all of them over: its
+/// handshake shows no certificates, and asks for none (RFC 8446 §2.2).
 struct Provenance: Sendable {
-    /// Of the handshake that the session comes from; pins are held against it on resumption.
+    /// The chain of the handshake that the session comes from. On resumption, pins are checked against it.
     let chain: VerifiedChain
-    /// What the user was asked about the server; nil where the built-in rules decide.
+    /// The question about the server. Nil where the built-in rules decide.
     let question: PeerTrust?
-    /// The server's wish for a client certificate, where the user decides about those and the server had one.
+    /// The server's request for a client certificate, where the user decides about those and the server had one.
     let wish: IdentityRequest?
-    /// The digest of the identity that it was shown; nil for none.
+    /// The digest of the identity that the server was shown. Nil for none.
     var shown: [UInt8]?
 
-    /// Whether one answer about both holds for both.
+    /// Returns whether one answer about both is valid for both.
     func matches(_ other: Provenance) -> Bool {
         chain == other.chain && question?.certificates == other.question?.certificates && wish == other.wish
             && shown == other.shown
@@ -19,8 +19,8 @@ struct Provenance: Sendable {
 
 /// Decides which session a client offers to resume: none that was made under another answer than the program gives now.
 ///
-/// It is asked before the first byte, by what the newest session remembers of the server. Its answer is kept: the full
-/// handshake, if it comes to one, does not ask again about the same certificates and the same wish.
+/// It asks before the first byte, with what the newest session remembers of the server. It keeps the answer: if a full
+/// handshake follows, that does not ask again about the same certificates and the same request.
 ///
 /// ```
 ///  undecided ──▶ judging ──▶ choosing ──▶ settled
@@ -30,7 +30,7 @@ struct ResumptionOffer {
     enum Step {
         case judge(PeerTrust)
         case choose(IdentityRequest)
-        /// Offer the newest session that was made under this, if there is one.
+        /// Offer the newest session that was made under these conditions, if there is one.
         case propose(Provenance)
         case none
     }
@@ -48,12 +48,12 @@ struct ResumptionOffer {
     /// The session that the handshake offers to resume.
     private(set) var offered: CachedSession?
 
-    /// Nothing has been decided or asked.
+    /// Whether nothing has been decided or asked.
     var isUndecided: Bool {
         if case .undecided = state { true } else { false }
     }
 
-    /// What the user is being asked.
+    /// The question that the user has not answered yet.
     var question: TLSSession.Handshake? {
         switch state {
         case .judging(_, let question): .trust(question)
@@ -62,7 +62,7 @@ struct ResumptionOffer {
         }
     }
 
-    /// - Parameter newest: what the newest session was made under; nil: there is none.
+    /// - Parameter newest: The conditions of the newest session. Nil if there is none.
     mutating func begin(_ newest: Provenance?) -> Step {
         guard let newest else { return settle(.none) }
         guard let question = newest.question else { return trusted(newest) }
@@ -70,7 +70,7 @@ struct ResumptionOffer {
         return .judge(question)
     }
 
-    /// Nil: that was not the question.
+    /// Takes the user's verdict. Returns nil if it answers no open question.
     mutating func decide(_ verdict: TrustVerdict) -> Step? {
         guard case .judging(let provenance, let question) = state else { return nil }
         judged = (question, verdict)
@@ -80,8 +80,10 @@ struct ResumptionOffer {
         }
     }
 
-    /// - Parameter configured: what ``IdentityAnswer/configured`` shows.
-    /// - Returns: nil: that was not the question.
+    /// Takes the user's answer about the identity.
+    ///
+    /// - Parameter configured: The identity that ``IdentityAnswer/configured`` shows.
+    /// - Returns: nil if the answer belongs to no open question.
     mutating func choose(_ answer: IdentityAnswer, configured: ClientIdentity?) -> Step? {
         guard case .choosing(var provenance, let wish) = state else { return nil }
         chosen = (wish, answer)
@@ -93,19 +95,19 @@ struct ResumptionOffer {
         return settle(.propose(provenance))
     }
 
-    /// What the user has said of the same already.
+    /// Returns the verdict that the user has already given on the same question.
     func verdict(on question: PeerTrust) -> TrustVerdict? {
         judged.flatMap { $0.question.isSame(as: question) ? $0.verdict : nil }
     }
 
-    /// What the user has said to the same already.
+    /// Returns the answer that the user has already given to the same request.
     func answer(to wish: IdentityRequest) -> IdentityAnswer? {
         chosen.flatMap { $0.wish == wish ? $0.answer : nil }
     }
 
     mutating func offer(_ session: CachedSession) { offered = session }
 
-    /// The session is not offered again; nil: none was.
+    /// Withdraws the session from the offer. Returns it, or nil if none was offered.
     mutating func withdraw() -> CachedSession? { offered.take() }
 
     private mutating func trusted(_ provenance: Provenance) -> Step {

@@ -1,18 +1,18 @@
 internal import COpenSSL
 internal import Synchronization
 
-/// Sessions to resume, of one ``TLSContext``: trust settings, versions and ALPN are the same for all of them. What else
-/// tells peers apart is in the key, and what the program decided, where it is asked, is in each session's
-/// `Provenance`.
+/// The sessions to resume of one ``TLSContext``: trust settings, versions and ALPN are the same for all of them. The
+/// key holds what else distinguishes peers. Each session's `Provenance` holds what the program decided, where it is
+/// asked.
 ///
-/// A TLS 1.3 ticket is handed out once (RFC 8446 §C.4): presented again, most servers refuse it, and an observer on the
-/// way could link the connections. A TLS 1.2 session stays until it is refused or too old.
+/// A TLS 1.3 ticket is used once (RFC 8446 §C.4): most servers refuse it the second time, and an observer on the way
+/// could link the connections. A TLS 1.2 session stays until it is refused or too old.
 public final class SessionCache: Sendable {
     private let hostLimit: Int
     private let ticketsPerHost: Int
 
     private struct Shelf {
-        /// The newest last.
+        /// The sessions of one peer, the newest last.
         var sessions: [CachedSession] = []
         var lastUse: UInt64 = 0
     }
@@ -20,9 +20,9 @@ public final class SessionCache: Sendable {
     private struct State {
         var shelves: [String: Shelf] = [:]
         var clock: UInt64 = 0
-        /// How often everything has been removed.
+        /// The number of times that everything has been removed.
         var generation = 0
-        /// The roots that all of them were verified under; nil where nothing is verified.
+        /// The roots that verified all of the sessions. Nil where nothing is verified.
         var anchors: TrustAnchors?
     }
 
@@ -33,10 +33,10 @@ public final class SessionCache: Sendable {
         self.ticketsPerHost = max(1, ticketsPerHost)
     }
 
-    /// How many sessions wait, for all peers together.
+    /// The number of sessions of all peers together.
     public var count: Int { state.withLock { $0.shelves.values.reduce(0) { $0 + $1.sessions.count } } }
 
-    /// Forgets all of them, and those too that connections of before have yet to bring.
+    /// Removes all sessions. Connections that began before add none to the cache afterwards.
     public func removeAll() {
         state.withLock { state in
             state.shelves = [:]
@@ -46,8 +46,8 @@ public final class SessionCache: Sendable {
 
     var generation: Int { state.withLock { $0.generation } }
 
-    /// What the newest session was made under that is still good. None that was made under other roots: those since
-    /// gone must not be trusted on.
+    /// Returns the conditions of the newest session that is still usable. A session that was made under other roots
+    /// does not count: roots that were removed since must not stay trusted.
     func newest(_ key: String, under anchors: TrustAnchors?) -> Provenance? {
         state.withLock { state in
             SessionCache.settle(&state, anchors)
@@ -59,7 +59,7 @@ public final class SessionCache: Sendable {
         }
     }
 
-    /// The newest session that is still good and was made under just this, and under these roots.
+    /// Takes the newest session that is still usable and was made under just these conditions and these roots.
     func take(_ key: String, under anchors: TrustAnchors?, made provenance: Provenance) -> CachedSession? {
         state.withLock { state in
             SessionCache.settle(&state, anchors)
@@ -76,7 +76,7 @@ public final class SessionCache: Sendable {
         }
     }
 
-    /// - Parameter generation: of when the session's connection began.
+    /// - Parameter generation: The cache's generation when the session's connection began.
     func put(_ session: CachedSession, _ key: String, under anchors: TrustAnchors?, of generation: Int) {
         state.withLock { state in
             guard generation == state.generation else { return }
@@ -86,7 +86,7 @@ public final class SessionCache: Sendable {
             shelf.lastUse = state.clock
             let isForOneUse = session.isForOneUse
             shelf.sessions.removeAll { other in
-                // A server speaks one version; of TLS 1.2 the newest session of those that are alike is enough.
+                // A server has one version. Of TLS 1.2, the newest of those sessions that are alike is enough.
                 other.isForOneUse != isForOneUse
                     || !isForOneUse && other.provenance.matches(session.provenance)
             }
@@ -107,7 +107,7 @@ public final class SessionCache: Sendable {
         state.shelves = [:]
     }
 
-    /// The handshake with it failed.
+    /// Removes a session whose handshake failed.
     func remove(_ session: CachedSession, _ key: String) {
         state.withLock { state in
             guard let index = state.shelves.index(forKey: key) else { return }

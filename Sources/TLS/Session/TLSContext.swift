@@ -2,12 +2,13 @@ internal import COpenSSL
 
 /// What the connections of one client configuration share: settings, trusted roots, sessions to resume.
 ///
-/// Immutable once made, so loops and engines may share it. Making one takes 0.2 ms (the first in a process several) and
-/// reads no trust store: that is ``TrustStore/load()``, to be called off the loop while the network is waited for.
+/// It never changes after its initialisation, so loops and engines may share it. Its initialisation takes 0.2 ms (the
+/// first in a process several) and reads no trust store: ``TrustStore/load()`` does that, to be called off the loop
+/// while the program waits for the network.
 public final class TLSContext: Sendable {
-    /// What it was made of.
+    /// The configuration that it was made of.
     public let configuration: TLSConfiguration
-    /// One for all contexts of the process with the same roots.
+    /// The trust store, one for all contexts of the process with the same roots.
     public let trust: TrustStore
     /// The sessions that its connections keep and resume.
     public let sessions: SessionCache
@@ -32,7 +33,7 @@ public final class TLSContext: Sendable {
         setCallbacks()
     }
 
-    /// What servers are verified under now; nil where they are not, and before the roots are loaded.
+    /// The roots that verify servers now. Nil where servers are not verified, and before the roots are loaded.
     var currentAnchors: TrustAnchors? {
         switch configuration.verification {
         case .full: trust.anchors
@@ -40,14 +41,14 @@ public final class TLSContext: Sendable {
         }
     }
 
-    /// The context of the default configuration, made with its first use.
+    /// The context of the default configuration, made at its first use.
     public static var standard: TLSContext {
         get throws(TLSError) { try made.get() }
     }
 
     private static let made = Result<TLSContext, TLSError> { () throws(TLSError) in try TLSContext() }
 
-    /// RFC 7301 §3.1, each name after its length.
+    /// The ALPN list of RFC 7301 §3.1, each name after its length.
     static let applicationProtocols: [UInt8] = [8] + Array("http/1.1".utf8)
 
     private func setApplicationProtocols() throws(TLSError) {

@@ -1,14 +1,14 @@
 internal import COpenSSL
 
-/// What the connections of one server share. Good enough for the test server: no session store of its own (tickets
+/// What the connections of one server share. It is good enough for the test server: it has no session store (tickets
 /// carry the state).
 public final class TLSServerContext: Sendable {
-    /// What it was made of.
+    /// The configuration that it was made of.
     public let configuration: TLSServerConfiguration
     let owned: OwnedContext
     /// The authorities that a client's certificate must come from.
     let clientAnchors: TrustAnchors
-    /// By the lower-case name that a client may indicate.
+    /// The contexts of further certificates, by the lower-case name that a client may indicate.
     private let named: [String: OwnedContext]
     private let answer: ApplicationProtocolAnswer?
 
@@ -30,7 +30,7 @@ public final class TLSServerContext: Sendable {
         }
     }
 
-    /// The certificate for the name that the client indicates; the default one stays for unknown names.
+    /// Selects the certificate for the name that the client indicates. Unknown names get the default one.
     private func choose(_ ssl: OpaquePointer?) {
         guard let name = unsafe SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name),
             let context = unsafe named[String(cString: name).lowercased()]
@@ -68,7 +68,7 @@ public final class TLSServerContext: Sendable {
         return owned
     }
 
-    /// The chain as it stands in the file, the leaf first, and its key.
+    /// Installs the chain in the file's order, the leaf first, and its key.
     private static func install(
         _ certificate: TLSServerConfiguration.Certificate,
         in owned: OwnedContext
@@ -80,7 +80,7 @@ public final class TLSServerContext: Sendable {
         try unsafe identity.install(inContext: owned.handle)
     }
 
-    /// OpenSSL frees what it is given.
+    /// Sends the stapled response. OpenSSL frees the memory that it is given.
     private static func staple(_ ssl: OpaquePointer?) -> CInt {
         guard let response = unsafe TLSSession.of(ssl)?.server?.configuration.stapledResponse,
             unsafe uncurl_staple(ssl, response, response.count) == 1
@@ -112,7 +112,7 @@ public final class TLSServerContext: Sendable {
         case .required: mode = SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT
         }
         let context = unsafe owned.handle
-        // It takes a reference of its own.
+        // OpenSSL takes a reference of its own.
         for authority in authorities(of: wish) { _ = unsafe SSL_CTX_add_client_CA(context, authority.pointer) }
         unsafe SSL_CTX_set_verify(context, mode, nil)
         unsafe SSL_CTX_set_cert_verify_callback(context, { request, _ in unsafe TLSSession.verify(request) }, nil)
@@ -120,16 +120,17 @@ public final class TLSServerContext: Sendable {
 
     private static func setTickets(_ count: Int, in owned: OwnedContext) {
         let context = unsafe owned.handle
-        // Sessions live in tickets alone.
+        // The state of sessions is in tickets alone.
         _ = unsafe uncurl_ctx_set_session_cache_mode(context, Int(SSL_SESS_CACHE_OFF))
         let name: [UInt8] = Array("uncurl".utf8)
-        // A server that asks for client certificates resumes nothing without it.
+        // Without this context, a server that asks for client certificates resumes nothing.
         unsafe SSL_CTX_set_session_id_context(context, name, CUnsignedInt(name.count))
         unsafe SSL_CTX_set_num_tickets(context, count)
         if count == 0 { unsafe uncurl_ctx_refuse_tickets(context) }
     }
 
-    /// The index of the wanted name in the list that OpenSSL has checked and passes on (RFC 7301 §3.1).
+    /// Selects the answer. One that is sent only if it was offered must be in the client's list, which OpenSSL has
+    /// checked (RFC 7301 §3.1).
     private static func select(
         _ ssl: OpaquePointer?,
         _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,

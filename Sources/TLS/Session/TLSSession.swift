@@ -1,10 +1,11 @@
 internal import COpenSSL
 
-/// One TLS connection without its transport: ciphertext comes in as a span, goes out through a ``CiphertextBuffer``.
+/// One TLS connection without its transport: it takes ciphertext as a span and writes ciphertext to a
+/// ``CiphertextBuffer``.
 ///
-/// Confined to one loop. Every call may write to the output, the failing ones too (the alert): its owner sends it after
-/// each. Nothing hides here: ``handshake(_:from:)`` and ``read(_:from:into:)`` ask for input only once they have taken
-/// all of it.
+/// It is confined to one loop. Every call may write to the output, also one that fails (the alert): the session's owner
+/// sends the output after each call. The session keeps no input back: ``handshake(_:from:)`` and ``read(_:from:into:)``
+/// ask for input only after they have taken all of it.
 ///
 /// ```
 ///  handshaking ── done ──▶ open ── close_notify came ──▶ peerClosed
@@ -15,28 +16,29 @@ internal import COpenSSL
 @safe public final class TLSSession {
     /// Where a call of ``TLSSession/handshake(_:from:)`` stopped.
     public enum Handshake: Sendable {
-        /// All input is taken: more must come from the peer.
+        /// The session has taken all input: the peer must send more.
         case needsInput
-        /// The roots are not loaded yet: to be called again when ``TLSContext/trust`` is.
+        /// The roots are not loaded yet. Call again when ``TLSContext/trust`` has them.
         case needsRoots
-        /// ``TLSConfiguration/TrustDecision/asks``: to be called again after ``TLSSession/decide(_:)``. Before the
-        /// first byte it is about the server as a session to resume knows it; refused, that session is not offered.
+        /// A question of ``TLSConfiguration/TrustDecision/asks``. Call again after ``TLSSession/decide(_:)``. Before
+        /// the first byte, the question is about the server as a session to resume knows it. If the answer is a
+        /// refusal, that session is not offered.
         case trust(PeerTrust)
-        /// ``TLSConfiguration/IdentityDecision/asks``: to be called again after ``TLSSession/present(_:)``. Before the
-        /// first byte it is the wish that the server had when a session to resume was made; with another answer than
-        /// then, that session is not offered.
+        /// A question of ``TLSConfiguration/IdentityDecision/asks``. Call again after ``TLSSession/present(_:)``.
+        /// Before the first byte, it is the request that the server had when a session to resume was made. With another
+        /// answer than then, that session is not offered.
         case identity(IdentityRequest)
         /// The handshake is complete.
         case done
     }
 
-    /// What a read gave.
+    /// The result of a read.
     public enum Read: Hashable, Sendable {
-        /// Over 0.
+        /// The number of bytes read, more than 0.
         case bytes(Int)
-        /// All input is taken, and there is no plaintext.
+        /// The session has taken all input, and there is no plaintext.
         case needsInput
-        /// close_notify: nothing was cut off.
+        /// The peer sent close_notify: nothing was cut off.
         case closed
     }
 
@@ -48,12 +50,13 @@ internal import COpenSSL
         case failed(TLSError)
     }
 
-    /// What the peer can make us write without sending a byte of data: some hundred answers to key updates, of which
-    /// RFC 8446 §5.5 needs one in 2²⁴ records, or to HelloRequests, all of which are declined.
+    /// The bytes that the peer can make the session write without sending a byte of data. They are enough for some
+    /// hundred answers to key updates, of which RFC 8446 §5.5 needs one in 2²⁴ records, or to HelloRequests, which are
+    /// all declined.
     static let answerLimit = 8 * 1024
 
     let ssl: OpaquePointer
-    /// OpenSSL's BIO keeps its address.
+    /// The input and output of OpenSSL's BIO, which keeps this address.
     private let wire: UnsafeMutablePointer<uncurl_wire>
     let output: CiphertextBuffer
     let role: Role
@@ -61,21 +64,21 @@ internal import COpenSSL
     var findings = PeerFindings()
     var identity = IdentityState.unknown
     var offer = ResumptionOffer()
-    /// Plaintext that waits for the peer to end a message; see ``write(_:_:)``.
+    /// Plaintext that waits until the peer has ended a message; see ``write(_:_:)``.
     var delayed = DelayedPlaintext()
-    /// For a handshake that fails: what the peer began with.
+    /// The peer's first bytes, which are needed if the handshake fails.
     private var firstBytes = FirstBytes()
-    /// Bytes written to answer the peer since its last byte of data.
+    /// The number of bytes written to answer the peer since its last byte of data.
     private var answers = 0
 
-    /// A client's connection.
+    /// Makes a client's connection.
     ///
     /// - Parameters:
-    ///   - context: made once, for all sessions with the same settings.
-    ///   - name: whose certificate is wanted.
-    ///   - resumptionScope: tells connections to the same name apart whose sessions must not mix: port, proxy and the
-    ///     like.
-    ///   - output: shared by the sessions of a loop.
+    ///   - context: The context, made once for all sessions with the same settings.
+    ///   - name: The server whose certificate is wanted.
+    ///   - resumptionScope: A text that separates connections to the same name whose sessions must not mix: port, proxy
+    ///     and the like.
+    ///   - output: The buffer for ciphertext, shared by the sessions of a loop.
     public convenience init(
         client context: TLSContext,
         name: ServerName,
@@ -96,7 +99,7 @@ internal import COpenSSL
         watchApplicationProtocol()
     }
 
-    /// A server's connection.
+    /// Makes a server's connection.
     public convenience init(server context: TLSServerContext, output: CiphertextBuffer) throws(TLSError) {
         try self.init(.server(context), context.owned, output)
         unsafe SSL_set_accept_state(ssl)
@@ -109,29 +112,29 @@ internal import COpenSSL
         self.output = output
         unsafe wire = .allocate(capacity: 1)
         unsafe wire.initialize(to: uncurl_wire(in: nil, in_left: 0, out: output.storage))
-        // From here on `deinit` runs whatever is thrown.
+        // From here on `deinit` runs if an error is thrown.
         let isWired = unsafe uncurl_wire_attach(ssl, wire) == 1
         let isKnown = unsafe uncurl_set_app_data(ssl, Unmanaged.passUnretained(self).toOpaque()) == 1
         guard isWired, isKnown else { throw .outOfMemory }
     }
 
     deinit {
-        // Otherwise OpenSSL marks the session as not to be resumed: right after an error, wrong for a connection that
-        // just ended.
+        // Otherwise OpenSSL marks the session as not to be resumed. That is right after an error, and wrong for a
+        // connection that just ended.
         if case .failed = state {} else { unsafe SSL_set_shutdown(ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN) }
         unsafe SSL_free(ssl)
         unsafe wire.deallocate()
     }
 
-    /// Between a handshake and any end.
+    /// Whether the handshake is done and the connection has not ended.
     public var isOpen: Bool {
         if case .open = state { true } else { false }
     }
 
     // MARK: Bytes
 
-    /// Goes on with the handshake; the first call of a client has no input. `offset` moves past what was taken. Once
-    /// done, what is left of the input is for ``read(_:from:into:)``.
+    /// Continues the handshake. A client's first call has no input. `offset` moves past the bytes that were taken. When
+    /// the handshake is done, the rest of the input is for ``read(_:from:into:)``.
     public func handshake(_ input: Span<UInt8>, from offset: inout Int) throws(TLSError) -> Handshake {
         switch state {
         case .handshaking: break
@@ -161,8 +164,8 @@ internal import COpenSSL
         }
     }
 
-    /// Decrypts into `buffer`, as many records as fit. `offset` moves past what was taken; `.needsInput` only once that
-    /// is all.
+    /// Decrypts as many records as fit into `buffer`. `offset` moves past the bytes that were taken. The result is
+    /// `.needsInput` only if all of them were.
     public func read(
         _ input: Span<UInt8>,
         from offset: inout Int,
@@ -178,8 +181,8 @@ internal import COpenSSL
         var filled = 0
         var code = SSL_ERROR_NONE
         feed(input, &offset) {
-            // OpenSSL takes a record at a time from the input, never more: with no input left and nothing decrypted
-            // there is nothing to be had.
+            // OpenSSL takes one record at a time from the input, never more. With no input left and nothing decrypted,
+            // a call gives nothing.
             while filled < buffer.count, unsafe wire.pointee.in_left > 0 || SSL_pending(ssl) > 0 {
                 var count = 0
                 code = unsafe uncurl_read(
@@ -197,7 +200,7 @@ internal import COpenSSL
             do throws(TLSError) {
                 try sendDelayed()
             } catch {
-                // As below: what has been decrypted counts first.
+                // As below, the bytes that have been decrypted come first.
                 guard filled > 0 else { throw error }
                 return .bytes(filled)
             }
@@ -209,7 +212,7 @@ internal import COpenSSL
             state = .peerClosed
             return filled > 0 ? .bytes(filled) : .closed
         default:
-            // What came before the error is whole and counts; the next call throws it.
+            // The bytes before the error are whole and valid. The next call throws the error.
             let error = fail(code)
             guard filled > 0 else { throw error }
             return .bytes(filled)
@@ -218,7 +221,7 @@ internal import COpenSSL
 
     // MARK: Ends
 
-    /// One close_notify into the output; the peer's is not waited for. The session may be resumed.
+    /// Writes one close_notify to the output, and does not wait for the peer's. The session may be resumed.
     public func close() {
         switch state {
         case .open, .peerClosed:
@@ -232,7 +235,7 @@ internal import COpenSSL
         }
     }
 
-    /// close_notify into the output, and nothing after it; what the peer sends until its own can still be read
+    /// Writes close_notify to the output, and nothing after it. What the peer sends before its own can still be read
     /// (RFC 8446 §6.1).
     public func closeWriting() {
         guard case .open = state else { return }
@@ -240,8 +243,8 @@ internal import COpenSSL
         _ = unsafe SSL_shutdown(ssl)
     }
 
-    /// For a connection cut off on purpose: no close_notify, which would make a half-sent body look whole. The session
-    /// is not resumed.
+    /// Ends a connection that is cut off on purpose. It writes no close_notify, which would make a half-sent body look
+    /// whole. The session is not resumed.
     public func abandon() {
         switch state {
         case .handshaking, .open, .peerClosed: state = .failed(.closed)
@@ -249,7 +252,7 @@ internal import COpenSSL
         }
     }
 
-    /// What the end of the transport means; nil: nothing was cut off.
+    /// Returns what the end of the transport means. Nil if nothing was cut off.
     public func inputEnded() -> TLSError? {
         switch state {
         case .handshaking:
@@ -262,8 +265,8 @@ internal import COpenSSL
         }
     }
 
-    /// Gives OpenSSL's buffers back, 34 KiB; they return with the next byte. For parked connections. Nothing happens
-    /// while a record is half read.
+    /// Frees OpenSSL's buffers, 34 KiB, which are allocated again with the next byte. This is for parked connections.
+    /// It does nothing while a record is half read.
     public func releaseBuffers() { _ = unsafe SSL_free_buffers(ssl) }
 
     // MARK: -
@@ -313,7 +316,7 @@ internal import COpenSSL
     private func explain(_ code: CInt) -> TLSError {
         let entry = OpenSSLErrors.take().first
         guard case .handshaking = state else { return .of(entry, code) }
-        // What the verifier found says more than the alert made of it.
+        // The verifier's findings say more than the alert that was made of them.
         if case .decided(.failure(let error)) = findings.verdict { return error }
         if let identityFailure { return identityFailure }
         if let name = findings.strangeProtocol { return .unexpectedApplicationProtocol(name) }

@@ -2,13 +2,13 @@ internal import COpenSSL
 
 /// Which certificate a client shows to a server that asks for one.
 extension TLSSession {
-    /// OpenSSL asks again as long as the answer is `unknown` or `asked`: the handshake stops meanwhile.
+    /// The state of the decision. OpenSSL asks again while it is `unknown` or `asked`: the handshake stops meanwhile.
     enum IdentityState {
         case unknown
         case asked(IdentityRequest)
         case decided(IdentityAnswer, IdentityRequest)
 
-        /// The server's wish, and what it was shown for it.
+        /// Returns the server's request, and the identity that it was shown.
         func given(configured: ClientIdentity?) -> (wish: IdentityRequest?, shown: ClientIdentity?) {
             switch self {
             case .unknown, .asked, .decided(.refuse, _): (nil, nil)
@@ -18,8 +18,8 @@ extension TLSSession {
         }
     }
 
-    /// The answer to ``Handshake/identity(_:)``; the handshake then goes on with its next call. Anything else is
-    /// ignored.
+    /// Answers ``Handshake/identity(_:)``. The handshake continues with its next call. The answer is ignored if there
+    /// is no such question.
     public func present(_ answer: IdentityAnswer) {
         if case .client(let client) = role {
             let configured = client.context.configuration.identity
@@ -29,7 +29,7 @@ extension TLSSession {
         identity = .decided(answer, wish)
     }
 
-    /// 1 lets the handshake go on, -1 stops it until an answer is there, 0 ends it.
+    /// Returns 1 to continue the handshake, -1 to stop it until an answer is there, and 0 to end it.
     static func chooseIdentity(_ ssl: OpaquePointer?) -> CInt {
         guard let session = unsafe TLSSession.of(ssl), case .client(let client) = session.role else { return 1 }
         switch session.identity {
@@ -61,7 +61,7 @@ extension TLSSession {
         }
     }
 
-    /// Why the handshake came to nothing, if it was for this.
+    /// Why the handshake failed, if the reason is the decision about the identity.
     var identityFailure: TLSError? {
         switch identity {
         case .decided(.refuse(let reason), _): .identity(.refused(reason))

@@ -1,9 +1,11 @@
 internal import COpenSSL
 
-/// What few connections ever do.
+/// Calls that few connections need.
 extension TLSSession {
-    /// New keys for what is sent from here on, and with `askingPeer` for what the peer sends, too (RFC 8446 §4.6.3).
-    /// The message goes into the output. False: not TLS 1.3, or not the time for it.
+    /// Changes the keys for what is sent from here on, and with `askingPeer` also for what the peer sends (RFC 8446
+    /// §4.6.3). The message goes into the output.
+    ///
+    /// - Returns: false if the version is not TLS 1.3 or the state does not allow it.
     public func updateKeys(askingPeer: Bool) -> Bool {
         switch state {
         case .open, .peerClosed: break
@@ -18,8 +20,8 @@ extension TLSSession {
         return unsafe uncurl_handshake(ssl) == SSL_ERROR_NONE
     }
 
-    /// At a server: one more TLS 1.3 ticket into the output (RFC 8446 §4.6.1). False as with
-    /// ``updateKeys(askingPeer:)``.
+    /// Writes one more TLS 1.3 ticket of a server to the output (RFC 8446 §4.6.1). It returns false in the same cases
+    /// as ``updateKeys(askingPeer:)``.
     public func sendTicket() -> Bool {
         switch state {
         case .open, .peerClosed: break
@@ -33,8 +35,8 @@ extension TLSSession {
         return unsafe uncurl_handshake(ssl) == SSL_ERROR_NONE
     }
 
-    /// At a server: asks the client for a new handshake, with TLS 1.2 (RFC 5246 §7.4.1.1); the message goes into the
-    /// output. No client of ours obliges. False as with ``updateKeys(askingPeer:)``.
+    /// Asks the client of a server for a new handshake, with TLS 1.2 (RFC 5246 §7.4.1.1). The message goes into the
+    /// output. No client of this project complies. It returns false in the same cases as ``updateKeys(askingPeer:)``.
     public func sendHelloRequest() -> Bool {
         switch state {
         case .open, .peerClosed: break
@@ -48,7 +50,7 @@ extension TLSSession {
         return unsafe uncurl_handshake(ssl) == SSL_ERROR_NONE
     }
 
-    /// At a server: the name that the client indicated (RFC 6066 §3).
+    /// The name that the client indicated to this server (RFC 6066 §3).
     public var indicatedName: String? {
         switch role {
         case .client: return nil

@@ -2,13 +2,14 @@ internal import COpenSSL
 
 /// Sessions of earlier connections, offered to the server and kept for later ones.
 extension TLSSession {
-    /// Chooses what to offer. The result is what the user has to be asked first; nil: nothing, or nothing any more.
+    /// Chooses the session to offer. Returns the question that the user must answer first. Nil if there is none, or
+    /// none is left.
     func prepareOffer(_ client: Client) -> Handshake? {
         if offer.isUndecided { follow(offer.begin(newest(client)), client) }
         return offer.question
     }
 
-    /// Takes the step that the offer has come to.
+    /// Takes the step that the offer has reached.
     func follow(_ step: ResumptionOffer.Step, _ client: Client) {
         switch step {
         case .judge, .choose, .none: break
@@ -30,18 +31,18 @@ extension TLSSession {
         findings.stand(under: anchors)
     }
 
-    /// A session that did not lead through a handshake is not tried again.
+    /// Drops the offered session, which did not lead through a handshake: it is not tried again.
     func forgetOffered() {
         guard case .client(let client) = role, let offered = offer.withdraw() else { return }
         client.context.sessions.remove(offered, client.sessionKey)
     }
 
-    /// A ticket or session has come. 1 keeps the reference.
+    /// Keeps a ticket or session that has come. The result 1 keeps the reference.
     static func keep(_ ssl: OpaquePointer?, _ session: OpaquePointer?) -> CInt {
         guard let owner = unsafe TLSSession.of(ssl), case .client(let client) = owner.role,
             let session = unsafe session,
             let provenance = owner.provenance(client),
-            // New roots since then: this session is of the old ones.
+            // If there are new roots since then, this session belongs to the old ones.
             owner.findings.anchors === client.context.currentAnchors
         else { return 0 }
         let kept = unsafe CachedSession(taking: session, made: provenance)
@@ -49,15 +50,16 @@ extension TLSSession {
         return 1
     }
 
-    /// Of this handshake, or of the one whose session was resumed.
+    /// Returns the conditions of this handshake, or of the one whose session was resumed.
     private func provenance(_ client: Client) -> Provenance? {
         guard let chain = findings.chain else { return offer.offered?.provenance }
         let (wish, shown) = identity.given(configured: client.context.configuration.identity)
         return Provenance(chain: chain, question: findings.question, wish: wish, shown: shown?.digest)
     }
 
-    /// A resumed handshake shows no certificates; the pins may be stricter than those the session was made under only
-    /// by another configuration, but a check this cheap is made where it counts.
+    /// Checks the pins again after a resumption, since a resumed handshake shows no certificates. Only another
+    /// configuration could make the pins stricter than when the session was made, but a check this cheap is made where
+    /// it counts.
     func recheckPins() throws(TLSError) {
         guard case .client(let client) = role, unsafe SSL_session_reused(ssl) == 1,
             let offered = offer.offered

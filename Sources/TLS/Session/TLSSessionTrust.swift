@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// Which peer the session talks to, and what OpenSSL asks about it.
+/// The peer that the session talks to, and OpenSSL's questions about it.
 extension TLSSession {
     enum Role {
         case client(Client)
@@ -10,19 +10,20 @@ extension TLSSession {
     struct Client {
         let context: TLSContext
         let name: ServerName
-        /// The context's cache holds sessions of one configuration; this is the rest of what must be the same.
+        /// The rest of what must be the same: the context's cache holds sessions of one configuration.
         let sessionKey: String
-        /// Of the cache, when the connection began.
+        /// The cache's generation when the connection began.
         let generation: Int
     }
 
-    /// The answer to ``Handshake/trust(_:)``; the handshake then goes on with its next call. Anything else is ignored.
+    /// Answers ``Handshake/trust(_:)``. The handshake continues with its next call. The answer is ignored if there is
+    /// no such question.
     public func decide(_ verdict: TrustVerdict) {
         if case .client(let client) = role, let step = offer.decide(verdict) { return follow(step, client) }
         findings.decide(verdict)
     }
 
-    /// The session that OpenSSL's callbacks mean.
+    /// Returns the session of an OpenSSL callback.
     static func of(_ ssl: OpaquePointer?) -> TLSSession? {
         guard let data = unsafe uncurl_get_app_data(ssl) else { return nil }
         return unsafe Unmanaged<TLSSession>.fromOpaque(data).takeUnretainedValue()
@@ -44,7 +45,8 @@ extension TLSSession {
 
     // MARK: Certificates
 
-    /// In place of X509_verify_cert. 1 lets the handshake go on, or stop where a retry was asked for.
+    /// Verifies the peer in place of X509_verify_cert. The result 1 continues the handshake, or stops it where a retry
+    /// was requested.
     static func verify(_ request: OpaquePointer?) -> CInt {
         let index = SSL_get_ex_data_X509_STORE_CTX_idx()
         let ssl = unsafe OpaquePointer(X509_STORE_CTX_get_ex_data(request, index))
@@ -79,7 +81,7 @@ extension TLSSession {
         }
     }
 
-    /// Leaves the verdict unknown while the roots are not loaded.
+    /// Verifies a server's certificates. It leaves the verdict unknown while the roots are not loaded.
     private func examine(_ leaf: OpaquePointer, _ others: OpaquePointer?, _ client: Client) {
         let configuration = client.context.configuration
         let verdict: Result<VerifiedChain, TrustFailure>
@@ -101,7 +103,7 @@ extension TLSSession {
                 anchors: anchors,
                 policy: configuration.policy
             ).map { found in
-                // The staple comes later than the certificates in TLS 1.2.
+                // With TLS 1.2, the stapled response comes later than the certificates.
                 if configuration.stapling != .ignored { findings.expect(stapleFor: found.path) }
                 return found.chain
             }
@@ -123,7 +125,7 @@ extension TLSSession {
         }
     }
 
-    /// The leaf first and once. It leads the chain as OpenSSL passes it on.
+    /// Returns the certificates, the leaf first and once. OpenSSL puts it at the start of the chain that it passes on.
     private static func certificates(_ leaf: OpaquePointer, _ others: OpaquePointer?) -> [Certificate] {
         var chain = unsafe [Certificate(retaining: leaf)]
         let stack = unsafe CertificateStack(copying: others)
@@ -135,14 +137,15 @@ extension TLSSession {
         return chain
     }
 
-    /// Called by OpenSSL with the server's first flight complete, whether it stapled a response or not. 0: refused.
+    /// Checks the stapled response. OpenSSL calls it when the server's first flight is complete, with such a response
+    /// or without. The result 0 refuses the server.
     static func checkStaple(_ ssl: OpaquePointer?) -> CInt {
         guard let session = unsafe TLSSession.of(ssl), case .client(let client) = session.role else { return 1 }
         let policy = client.context.configuration.policy
         return session.findings.judge(staple: session.stapledResponse, policy) ? 1 : 0
     }
 
-    /// What the server stapled, if it has come already.
+    /// The response that the server stapled, if it has already come.
     private var stapledResponse: [UInt8]? {
         var data: UnsafePointer<UInt8>? = nil
         let count = unsafe uncurl_stapled_response(ssl, &data)
@@ -151,7 +154,7 @@ extension TLSSession {
 
     // MARK: What was agreed on
 
-    /// nil before the handshake is done.
+    /// What the handshake agreed on. Nil before it is done.
     public var info: TLSInfo? {
         switch state {
         case .handshaking: return nil

@@ -1,10 +1,11 @@
 internal import COpenSSL
 
-/// Plaintext on its way out.
+/// The way of plaintext to the output.
 extension TLSSession {
-    /// Encrypts `first` and `second` into the output; what of both fits one record shares it. Returns how many bytes
-    /// were taken: all, or none while over 256 KiB wait for the peer to end a message it has begun. More input may
-    /// change that, nothing else does.
+    /// Encrypts `first` and `second` into the output. Parts of both share a record where they fit.
+    ///
+    /// - Returns: The number of bytes taken: all, or none while over 256 KiB wait for the peer to end a message that it
+    ///   has begun. Only more input can change that.
     public func write(_ first: Span<UInt8>, _ second: Span<UInt8> = Span()) throws(TLSError) -> Int {
         switch state {
         case .handshaking: throw .protocolViolation("data before the handshake is done")
@@ -24,7 +25,7 @@ extension TLSSession {
         return first.count + second.count
     }
 
-    /// Whatever OpenSSL takes now.
+    /// Encrypts what OpenSSL takes now.
     private func encrypt(_ first: Span<UInt8>, _ second: Span<UInt8>) throws(TLSError) -> Int {
         if second.isEmpty {
             return try unsafe first.withUnsafeBufferPointer { head throws(TLSError) in try unsafe encrypt(head) }
@@ -41,7 +42,7 @@ extension TLSSession {
         return try taken + encrypt(second.extracting(droppingFirst: shared), Span())
     }
 
-    /// All or nothing: the transport never blocks.
+    /// Encrypts all of the bytes or none: the transport never blocks.
     private func encrypt(_ bytes: UnsafeBufferPointer<UInt8>) throws(TLSError) -> Int {
         guard !bytes.isEmpty else { return 0 }
         var count = 0
@@ -53,7 +54,7 @@ extension TLSSession {
         }
     }
 
-    /// Input has come: the peer's message may be whole now.
+    /// Encrypts delayed plaintext after input has come: the peer's message may be whole now.
     func sendDelayed() throws(TLSError) {
         switch state {
         case .open, .peerClosed: break

@@ -1,26 +1,26 @@
 /// How a server secures its connections.
 public struct TLSServerConfiguration: Sendable {
-    /// PEM texts.
+    /// A certificate and its key in PEM.
     public struct Certificate: Sendable {
-        /// The leaf first, then what leads to the root.
+        /// The leaf first, then the certificates up to the root.
         public var chain: [UInt8]
         /// The leaf's private key.
         public var key: [UInt8]
 
-        /// A certificate from its PEM texts.
+        /// Makes a certificate from its PEM texts.
         public init(chain: [UInt8], key: [UInt8]) {
             self.chain = chain
             self.key = key
         }
     }
 
-    /// What clients are asked for; the payload is the PEM text of the authorities to believe.
+    /// The certificate that clients are asked for. The payload is the PEM text of the trusted authorities.
     public enum ClientCertificate: Sendable {
-        /// None is asked for.
+        /// The server asks for no certificate.
         case none
-        /// One is asked for; a client without one is served.
+        /// The server asks for a certificate, and serves a client without one.
         case optional([UInt8])
-        /// A client without one is refused.
+        /// The server refuses a client without a certificate.
         case required([UInt8])
     }
 
@@ -28,36 +28,37 @@ public struct TLSServerConfiguration: Sendable {
     public enum ApplicationProtocol: Hashable, Sendable {
         /// The protocol, for clients that offer it.
         case ifOffered(String)
-        /// Answers with it whatever was offered, which no server may (RFC 7301 §3.2).
+        /// The protocol, whatever was offered, which no server may do (RFC 7301 §3.2).
         case always(String)
         /// No ALPN answer.
         case none
     }
 
-    /// Shown to clients that indicate no name of ``certificatesByName``.
+    /// The certificate for clients that indicate no name of ``certificatesByName``.
     public var certificate: Certificate
-    /// For clients that indicate one of these names.
+    /// The certificates for clients that indicate one of these names.
     public var certificatesByName: [String: Certificate] = [:]
-    /// What clients are asked for.
+    /// The certificate that clients are asked for.
     public var clientCertificate = ClientCertificate.none
     /// The answer to clients' ALPN offers.
     public var applicationProtocol = ApplicationProtocol.ifOffered("http/1.1")
-    /// The oldest version that is spoken.
+    /// The oldest version that is allowed.
     public var minimumVersion = TLSVersion.v1_2
-    /// The newest version that is spoken.
+    /// The newest version that is allowed.
     public var maximumVersion = TLSVersion.v1_3
-    /// In OpenSSL's notation, for TLS 1.2.
+    /// The cipher list of TLS 1.2, in OpenSSL's notation.
     public var ciphers: String?
-    /// The longest record that is sent, 512 to 16,384 bytes; a handshake message above it is cut in two.
+    /// The longest record that is sent, 512 to 16,384 bytes. A longer handshake message is cut in two.
     public var recordSize = TLSRecord.maximumPlaintext
-    /// TLS 1.3 tickets a handshake; 0: no resumption in either version.
+    /// The number of TLS 1.3 tickets a handshake. With 0 there is no resumption in either version.
     public var tickets = 2
 
     /// An OCSP response in DER, for clients that ask for one.
     public var stapledResponse: [UInt8]?
-    /// OpenSSL's. 2 refuses keys and digests below 112 bits of strength; a test server may show weak ones with 0.
+    /// OpenSSL's security level. 2 refuses keys and digests below 112 bits of strength. With 0 a test server may show
+    /// weak ones.
     public var securityLevel: Int32 = 2
 
-    /// A server with this certificate, and the values that the other properties begin with.
+    /// Makes a configuration with this certificate and the initial values of the other properties.
     public init(certificate: Certificate) { self.certificate = certificate }
 }

@@ -1,16 +1,18 @@
 internal import COpenSSL
 
-/// Certificate revocation lists (RFC 5280 §5) to check chains against. Never changed: any thread may use them.
+/// Certificate revocation lists (RFC 5280 §5) to check chains against. They never change: any thread may use them.
 @safe public final class RevocationLists: Sendable {
     /// An owned `STACK_OF(X509_CRL)`.
     private let address: UInt
-    /// How many lists there are.
+    /// The number of lists.
     public let count: Int
 
-    /// Borrowed.
+    /// OpenSSL's stack, borrowed from this object.
     var stack: OpaquePointer? { unsafe OpaquePointer(bitPattern: address) }
 
-    /// - Parameter bytes: lists in PEM, any number of them, or one in DER.
+    /// Reads lists.
+    ///
+    /// - Parameter bytes: Lists in PEM, any number of them, or one in DER.
     public init(_ bytes: [UInt8]) throws(RevocationListError) {
         let (lists, faults) = unsafe PEMReader.revocationLists(bytes)
         let stack = unsafe uncurl_new_crls()
@@ -24,7 +26,7 @@ internal import COpenSSL
         if taken == 0 { throw .none }
     }
 
-    /// Reads a file, which blocks.
+    /// Reads the lists of a file, which blocks.
     public convenience init(file path: String) throws(RevocationListError) {
         let bytes: [UInt8]
         do throws(FileFault) { bytes = try FileBytes.read(path) } catch { throw .unreadable(path, error.text) }
@@ -36,7 +38,7 @@ internal import COpenSSL
 
 /// Why revocation lists cannot be used.
 public enum RevocationListError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The file of that path cannot be read, and why.
+    /// The file of that path cannot be read. The second text says why.
     case unreadable(String, String)
     /// The text holds no list.
     case none

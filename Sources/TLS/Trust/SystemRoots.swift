@@ -1,4 +1,4 @@
-/// Where distributions keep their roots, in the order of search. The first place that has one ends it.
+/// Where distributions keep their roots, in the order of search, which ends at the first place that has a root.
 enum SystemRoots {
     static let files = [
         // Debian, Ubuntu, Arch, Alpine, Gentoo, NixOS

@@ -1,15 +1,15 @@
 internal import COpenSSL
 
-/// The loaded roots: one `X509_STORE`. Nothing is added once it is made, so threads may share it.
+/// The loaded roots: one `X509_STORE`. It does not change after its initialisation, so threads may share it.
 @safe public final class TrustAnchors: Sendable {
     private let address: UInt
-    /// Without repetitions.
+    /// The number of roots, without repetitions.
     public let count: Int
 
-    /// Borrowed.
+    /// OpenSSL's store, borrowed from this object.
     var store: OpaquePointer? { unsafe OpaquePointer(bitPattern: address) }
 
-    /// None at all is allowed, and then no server is trusted.
+    /// Makes a store of roots. Without any root, no server is trusted.
     public init(_ certificates: [Certificate]) {
         let store = unsafe X509_STORE_new()
         address = UInt(bitPattern: store)

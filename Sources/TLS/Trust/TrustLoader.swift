@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// Reads the certificates of ``TrustRoots``. Blocks.
+/// Reads the certificates of ``TrustRoots``. It blocks.
 struct TrustLoader {
-    /// Read from outside, so that tests need no environment of their own.
+    /// The places of the system's roots. They are a parameter, so that tests need no environment of their own.
     struct Surroundings: Sendable {
         var files = SystemRoots.files
         var directories = SystemRoots.directories
-        /// SSL_CERT_FILE and SSL_CERT_DIR, as OpenSSL's own programs know them; the latter a list with colons.
+        /// The values of SSL_CERT_FILE and SSL_CERT_DIR, with OpenSSL's meaning. The latter is a list with colons.
         var certificateFile: String?
         var certificateDirectories: String?
 
@@ -23,18 +23,19 @@ struct TrustLoader {
         }
     }
 
-    /// A directory of certificates has some three hundred entries; beyond this it is something else.
+    /// The most entries that are read. A directory of certificates has some three hundred; one with more than this is
+    /// something else.
     static let directoryLimit = 4_096
 
     private(set) var certificates: [Certificate] = []
-    /// The files and directories that were read, as they were before.
+    /// The files and directories that were read, in their state before the read.
     private(set) var states: [String: FileState?] = [:]
     private var attempts: [TrustStoreError.Attempt] = []
     private let surroundings: Surroundings
 
     private init(_ surroundings: Surroundings) { self.surroundings = surroundings }
 
-    /// All the sources, or an error: what the caller named must be there and be readable.
+    /// Reads all the sources. It throws if a source that the caller named is missing or cannot be read.
     static func load(_ roots: TrustRoots, _ surroundings: Surroundings) throws(TrustStoreError) -> TrustLoader {
         var loader = TrustLoader(surroundings)
         for source in roots.sources {
@@ -50,7 +51,7 @@ struct TrustLoader {
         return loader
     }
 
-    /// The environment, where it says something, has the only word, as with OpenSSL's own programs.
+    /// Reads the system's roots. Where the environment names a place, it alone counts, as with OpenSSL's own programs.
     private mutating func loadSystem() -> Bool {
         if surroundings.certificateFile != nil || surroundings.certificateDirectories != nil {
             var isLoaded = false
@@ -75,8 +76,10 @@ struct TrustLoader {
         }
     }
 
-    /// - Parameter forgiving: one damaged certificate must not cost a system all of its roots; in a file that the
-    ///   caller named it is an error.
+    /// Takes the certificates of a file's bytes.
+    ///
+    /// - Parameter forgiving: Whether a damaged certificate is skipped: one must not cost a system all of its roots. In
+    ///   a file that the caller named it is an error.
     private mutating func take(_ bytes: [UInt8], from path: String, forgiving: Bool) -> Bool {
         let found = PEMReader.certificates(bytes)
         if !forgiving, let fault = found.faults.first {
@@ -102,7 +105,7 @@ struct TrustLoader {
         let wanted = hashed.isEmpty ? names.filter(Self.isCertificate) : hashed
         let before = certificates.count
         for name in wanted.prefix(Self.directoryLimit) {
-            // Other files may be links into nowhere, or keys: only what is a certificate counts.
+            // Other files may be links to nothing, or keys: only certificates count.
             let file = path + "/" + name
             states[file] = .some(FileBytes.state(file))
             guard let bytes = try? FileBytes.read(file) else { continue }
@@ -113,7 +116,7 @@ struct TrustLoader {
         return false
     }
 
-    /// Eight hexadecimal digits, a dot and a number: the name that `openssl rehash` gives.
+    /// Returns whether a name is one that `openssl rehash` gives: eight hexadecimal digits, a dot and a number.
     static func isHashed(_ name: String) -> Bool {
         let parts = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         return parts.count == 2 && parts[0].count == 8

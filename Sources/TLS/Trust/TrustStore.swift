@@ -2,17 +2,17 @@ internal import Synchronization
 
 /// The roots of one ``TrustRoots``, loaded once a process and kept while they are used.
 ///
-/// Making one reads nothing. ``load()`` does, and blocks for some thirty milliseconds with a distribution's bundle:
-/// call it off the loop, while the network is waited for. Any thread may call anything here.
+/// A new store reads nothing. ``load()`` does, and blocks for some thirty milliseconds with a distribution's bundle:
+/// call it off the loop, while the program waits for the network. Any thread may call anything here.
 ///
 /// The system's roots are looked for in SSL_CERT_FILE and SSL_CERT_DIR if either is set, else in the files and
-/// directories of the usual distributions; the first place that holds a certificate is it.
+/// directories of the usual distributions. The search ends at the first place that holds a certificate.
 public final class TrustStore: Sendable {
-    /// What it loads.
+    /// The roots that it loads.
     public let roots: TrustRoots
     private let surroundings: TrustLoader.Surroundings
     private let state = Mutex(State.empty)
-    /// Held while files are read: a second caller waits for the first one's result.
+    /// The lock that is held while files are read: a second caller waits for the first one's result.
     private let reading = Mutex(())
 
     private enum State {
@@ -27,7 +27,7 @@ public final class TrustStore: Sendable {
         var looked: ContinuousClock.Instant
     }
 
-    /// How often files are looked at for changes: bundles are replaced once in months, and a look costs system calls.
+    /// The interval between two looks at the files. Bundles are replaced once in months, and a look costs system calls.
     public static let refreshInterval = Duration.seconds(300)
 
     init(_ roots: TrustRoots, surroundings: TrustLoader.Surroundings) {
@@ -35,7 +35,7 @@ public final class TrustStore: Sendable {
         self.surroundings = surroundings
     }
 
-    /// The process's store of these roots; a new one if none is held.
+    /// Returns the process's store of these roots, or a new one if there is none.
     public static func shared(_ roots: TrustRoots) -> TrustStore {
         registry.withLock { stores in
             if let store = stores[roots]?.store { return store }
@@ -52,10 +52,10 @@ public final class TrustStore: Sendable {
 
     private static let registry = Mutex<[TrustRoots: Entry]>([:])
 
-    /// Whether the roots are there. Any thread.
+    /// Whether the roots are loaded. Any thread may ask.
     public var isLoaded: Bool { anchors != nil }
 
-    /// Why the last ``load()`` failed; nil before it, and once one succeeded.
+    /// Why the last ``load()`` failed. Nil before it and after a success.
     public var failure: TrustStoreError? {
         state.withLock { state in
             switch state {
@@ -65,7 +65,7 @@ public final class TrustStore: Sendable {
         }
     }
 
-    /// Nil until they are loaded.
+    /// The loaded roots. Nil until they are loaded.
     public var anchors: TrustAnchors? {
         state.withLock { state in
             switch state {
@@ -75,12 +75,12 @@ public final class TrustStore: Sendable {
         }
     }
 
-    /// Reads the roots unless they are there. Blocks. After a failure it tries again.
+    /// Reads the roots unless they are loaded. It blocks. After a failure it tries again.
     @discardableResult
     public func load() -> Result<TrustAnchors, TrustStoreError> {
         reading.withLock { _ in
             if let anchors { return .success(anchors) }
-            // Handshakes wait for this attempt, rather than fail for the last one's reason.
+            // Handshakes wait for this attempt; otherwise they would fail with the last one's reason.
             state.withLock { $0 = .empty }
             let result = read()
             state.withLock { state in
@@ -93,7 +93,7 @@ public final class TrustStore: Sendable {
         }
     }
 
-    /// True at most once in ``refreshInterval``, to the caller that then is to call ``refresh()`` off the loop.
+    /// Returns true at most once in ``refreshInterval``. The caller that gets it must call ``refresh()`` off the loop.
     public func claimRefresh(now: ContinuousClock.Instant = .now) -> Bool {
         state.withLock { state in
             guard case .loaded(var loaded) = state, !loaded.files.isEmpty,
@@ -105,10 +105,11 @@ public final class TrustStore: Sendable {
         }
     }
 
-    /// Looks whether a file has changed, and if so loads the roots anew. Blocks. If that fails, the old roots stay: a
-    /// bundle that is just being replaced must not stop a running program. Handshakes under way keep the roots they
-    /// have.
+    /// Checks whether a file has changed, and if so loads the roots again. It blocks. If that fails, the old roots
+    /// stay: a bundle that is just being replaced must not stop a running program. Handshakes in progress keep their
+    /// roots.
     ///
+    /// - Returns: whether the roots are new.
     /// - Returns: whether the roots are new.
     @discardableResult
     public func refresh() -> Bool {

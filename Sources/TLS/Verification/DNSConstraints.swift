@@ -1,9 +1,9 @@
-/// Name constraints on DNS names, as far as OpenSSL's own check, which every path has passed before, does not see to
-/// them (RFC 5280 §4.2.1.10).
+/// Name constraints on DNS names (RFC 5280 §4.2.1.10), in the cases that OpenSSL's own check, which every path has
+/// passed before, does not cover.
 ///
-/// - A wildcard stands for every name of one label more. OpenSSL compares it as it is written, and so lets
-///   `*.a.example` pass an excluded `www.a.example` (CVE-2025-61727 was the same fault of Go's).
-/// - What is no name cannot be told to be inside or outside: under constraints it is refused, as by Go and by webpki.
+/// - A wildcard stands for every name of one label more. OpenSSL compares it as text, and so lets `*.a.example` pass an
+///   excluded `www.a.example` (CVE-2025-61727 was the same fault of Go's).
+/// - A text that is no name is neither inside nor outside: under constraints it is refused, as by Go and by webpki.
 ///
 /// A constraint may begin with a dot: Go, webpki and OpenSSL read it as "below, and not the name itself". Names are
 /// compared without regard to case.
@@ -17,17 +17,17 @@ struct DNSConstraints {
     private static let labelLimit = 63
     private static let nameLimit = 253
 
-    /// There is at least one.
+    /// Whether there is at least one constraint.
     private(set) var isAny = false
-    /// The names above those that are excluded: a wildcard below one of them stands for an excluded name.
+    /// The parents of the excluded names: a wildcard below one of them stands for an excluded name.
     private var aboveExcluded: Set<[UInt8]> = []
 
-    /// False: it is no constraint that could be kept to.
+    /// Adds a constraint. Returns false if it is none that could be applied.
     ///
-    /// - Parameter isStrict: RFC 5280 knows no dot at the beginning.
+    /// - Parameter isStrict: Whether a dot at the beginning is refused, which RFC 5280 does not have.
     mutating func add(_ constraint: [UInt8], isExcluded: Bool, isStrict: Bool) -> Bool {
         isAny = true
-        // All names there are.
+        // An empty constraint covers all names.
         if constraint.isEmpty { return true }
         let isDotted = constraint.first == UInt8(ascii: ".")
         let name = constraint.map(Self.lowered)
@@ -38,7 +38,7 @@ struct DNSConstraints {
         return true
     }
 
-    /// What is wrong with a name that a certificate below the constraints bears.
+    /// Returns what is wrong with a name in a certificate below the constraints.
     func fault(_ name: [UInt8]) -> Fault? {
         guard isAny else { return nil }
         let name = name.map(Self.lowered)
@@ -50,7 +50,7 @@ struct DNSConstraints {
         return aboveExcluded.contains(Array(rest)) ? .coversExcluded : nil
     }
 
-    /// Labels of letters, digits, hyphens and underscores, without a dot at either end.
+    /// Returns whether the labels are of letters, digits, hyphens and underscores, without a dot at either end.
     private static func isName(_ name: ArraySlice<UInt8>) -> Bool {
         guard name.count <= nameLimit else { return false }
         return name.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).allSatisfy { label in

@@ -1,17 +1,17 @@
 internal import COpenSSL
 
-/// Single rules of a verification, for callers that leave the others out on purpose.
+/// Single rules of a verification, for callers that deliberately leave out the others.
 extension PeerVerifier {
-    /// No public path is longer than half of it; a peer gets no more signatures checked than this.
+    /// The most signatures that are checked for a peer. No public path is longer than half of it.
     private static let linkAttempts = 32
 
-    /// What signatures alone prove: the peer's own certificate, its issuer, that one's issuer and so on. Dates, names,
-    /// uses and roots are not looked at, so this says which keys are held and not what to trust. A certificate that a
-    /// peer merely sent along, and that signed nothing of the path, is not in it.
+    /// Returns what signatures alone prove: the peer's own certificate, its issuer, that one's issuer and so on. Dates,
+    /// names, uses and roots are not checked, so the result tells which keys the peer holds and not what to trust. It
+    /// does not contain a certificate that the peer merely sent along and that signed nothing of the path.
     ///
     /// - Parameters:
-    ///   - chain: what the peer sent, its own certificate first.
-    ///   - others: certificates that the peer may have left out.
+    ///   - chain: What the peer sent, its own certificate first.
+    ///   - others: Certificates that the peer may have left out.
     public static func linked(_ chain: [Certificate], others: [Certificate] = []) -> VerifiedChain {
         let path = CertificateStack()
         guard let leaf = chain.first, unsafe path.append(leaf.pointer) else { return VerifiedChain(path) }
@@ -34,7 +34,7 @@ extension PeerVerifier {
         return VerifiedChain(path)
     }
 
-    /// Whether the certificate is for that name or address, and nothing else. Nil: it is.
+    /// Checks that the certificate is for that name or address, and nothing else. Returns nil if it is.
     public static func nameFailure(_ leaf: Certificate, _ name: ServerName) -> TrustFailure? {
         let rules = CUnsignedInt(X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS)
         let matches =

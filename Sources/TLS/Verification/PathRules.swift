@@ -1,11 +1,11 @@
 internal import COpenSSL
 
-/// Rules for a whole path that OpenSSL does not know. What it has verified must keep them too.
+/// Rules for a whole path that OpenSSL does not have. A path that OpenSSL has verified must pass them too.
 enum PathRules {
-    /// - Parameter path: verified, the leaf first.
+    /// - Parameter path: The verified path, the leaf first.
     static func failure(_ path: CertificateStack, isStrict: Bool) -> TrustFailure? {
         var constraints = DNSConstraints()
-        // From the anchor down: constraints hold for what is below them.
+        // The loop goes from the anchor down: constraints apply to the certificates below them.
         for depth in (0..<path.count).reversed() {
             guard let certificate = unsafe path[depth] else { continue }
             let reason =
@@ -22,7 +22,7 @@ enum PathRules {
         return nil
     }
 
-    /// What picks the alert.
+    /// Returns the code that selects the alert.
     private static func code(_ reason: TrustFailure.Reason) -> CInt {
         switch reason {
         case .nameConstraints: X509_V_ERR_EXCLUDED_VIOLATION
@@ -31,13 +31,14 @@ enum PathRules {
         }
     }
 
-    /// DSA: the Baseline Requirements (§6.1.5) and RFC 8446 §4.2.3 have done away with it. Go and webpki do not know
-    /// it.
+    /// Refuses DSA. The Baseline Requirements (§6.1.5) and RFC 8446 §4.2.3 have removed it, and Go and webpki do not
+    /// support it.
     private static func keyFault(_ certificate: OpaquePointer) -> TrustFailure.Reason? {
         unsafe EVP_PKEY_get_base_id(X509_get0_pubkey(certificate)) == EVP_PKEY_DSA ? .dsaKey : nil
     }
 
-    /// RFC 5280 §6.1.3 (b): a self-issued certificate has the names of its issuer, unless it is the last.
+    /// Checks the names. RFC 5280 §6.1.3 (b): those of a self-issued certificate are not checked, unless it is the
+    /// last.
     private static func nameFault(
         _ certificate: OpaquePointer,
         _ depth: Int,
@@ -51,7 +52,7 @@ enum PathRules {
         return faults.first == nil ? nil : .nameConstraints
     }
 
-    /// Takes the certificate's constraints in. RFC 5280 §4.2.1.10: only authorities have any, and they are not empty.
+    /// Adds the certificate's constraints. RFC 5280 §4.2.1.10: only authorities have any, and they are not empty.
     private static func constraintFault(
         _ certificate: OpaquePointer,
         _ depth: Int,
@@ -59,8 +60,8 @@ enum PathRules {
         _ isStrict: Bool
     ) -> TrustFailure.Reason? {
         guard unsafe X509_get_ext_by_NID(certificate, NID_name_constraints, -1) >= 0 else { return nil }
-        // Those above the first have proven to be authorities. 1: by basicConstraints; other numbers are guesses from
-        // what else it says.
+        // The certificates above the first have proven to be authorities. 1 means: by basicConstraints. Other numbers
+        // are guesses from the certificate's other parts.
         guard unsafe depth > 0 || X509_check_ca(certificate) == 1 else { return .misplacedNameConstraints }
         guard
             let found = unsafe X509_get_ext_d2i(certificate, NID_name_constraints, nil, nil)?

@@ -1,13 +1,14 @@
 internal import COpenSSL
 
-/// Looks for a good path from a leaf to an anchor. OpenSSL takes the first path that it finds and does not look back:
-/// so a certificate that failed is left out, and OpenSSL asked again. What passes has passed a full verification of
-/// OpenSSL's, so the search accepts nothing that it would not, and ``PathRules`` besides.
+/// Searches for a good path from a leaf to an anchor. OpenSSL takes the first path that it finds and does not look
+/// back. So the search leaves out a certificate that failed, and asks OpenSSL again. A path that passes has passed a
+/// full verification of OpenSSL's and ``PathRules``, so the search accepts nothing that OpenSSL would not.
 @safe struct PathSearch {
-    /// Finds every path of real cross-signings, and bounds the work that a peer can ask for.
+    /// The most attempts: enough to find every path of real cross-signings, and a bound of the work that a peer can
+    /// cause.
     static let attemptLimit = 8
 
-    /// What no policy exceeds.
+    /// The range of depths. No policy exceeds it.
     private static let depths = 0...100
 
     /// Keys below 112 bits of strength and SHA-1 signatures are refused, whatever the distribution compiled in.
@@ -20,10 +21,10 @@ internal import COpenSSL
     let policy: VerificationPolicy
     let time: CertificateDate?
 
-    /// Certificates of `sent` by their bits; what is sent beyond the first 64 is never left out.
+    /// Certificates of `sent` by their bits. Those after the first 64 are never left out.
     private typealias Selection = UInt64
 
-    /// The path found, or the first failure: a later one ("issuer not known") only tells that the search went on.
+    /// Returns the path, or the first failure: a later one ("issuer not known") only tells that the search continued.
     func run() -> Result<CertificateStack, TrustFailure> {
         var likely: [Selection] = [0]
         var unlikely: [Selection] = []
@@ -51,10 +52,10 @@ internal import COpenSSL
         case failed(TrustFailure, Suspects)
     }
 
-    /// What to leave out next, one at a time.
+    /// The certificates to leave out next, one at a time.
     private struct Suspects {
         var selections: [Selection] = []
-        /// How many of the first are to blame by what OpenSSL says.
+        /// How many of the first ones OpenSSL's error blames.
         var likely = 0
     }
 
@@ -96,7 +97,7 @@ internal import COpenSSL
         if policy.isStrict { flags |= UInt(X509_V_FLAG_X509_STRICT) }
         if let lists = policy.revocationLists {
             unsafe X509_STORE_CTX_set0_crls(context, lists.stack)
-            // A path that stops at an intermediate anchor has no issuer to check that one's revocation by.
+            // A path that stops at an intermediate anchor has no issuer to check that anchor's revocation with.
             flags |= UInt(X509_V_FLAG_CRL_CHECK) | UInt(X509_V_FLAG_CRL_CHECK_ALL)
         } else {
             flags |= UInt(X509_V_FLAG_PARTIAL_CHAIN)
@@ -107,14 +108,15 @@ internal import COpenSSL
             case .server: X509_PURPOSE_SSL_SERVER
             case .client: X509_PURPOSE_SSL_CLIENT
             }
-        // Sets the trust setting that belongs to the purpose, too.
+        // This also sets the trust setting that belongs to the purpose.
         guard unsafe X509_STORE_CTX_set_purpose(context, purpose) == 1,
             unsafe X509_VERIFY_PARAM_set_flags(parameters, flags) == 1
         else { return false }
         return unsafe setName(parameters)
     }
 
-    /// The common name is never looked at, for addresses neither: else constraints on names were applied to it, too.
+    /// Sets the name to verify. The common name is never checked, not even for addresses: otherwise name constraints
+    /// would apply to it, too.
     private func setName(_ parameters: OpaquePointer) -> Bool {
         guard let name else { return true }
         let rules = X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS
@@ -123,11 +125,12 @@ internal import COpenSSL
         return unsafe X509_VERIFY_PARAM_set1_host(parameters, name.text, name.text.utf8.count) == 1
     }
 
-    /// The certificates of the path that the peer sent, without the leaf: the one that failed, then those above it,
-    /// from which the fault may come, then those below it, without which the path would not have led there.
+    /// Returns the certificates of the path that the peer sent, without the leaf. The first is the one that failed.
+    /// Those above it follow, which may have caused the fault, then those below it, without which the path would not
+    /// have led there.
     private func suspects(_ path: CertificateStack, _ failure: TrustFailure) -> Suspects {
         let isAboutIssuers = failure.reason == .nameConstraints || failure.reason == .badSignature
-        // What is wrong with the leaf is wrong on every path.
+        // A fault of the leaf is one on every path.
         if failure.depth == 0, !isAboutIssuers { return Suspects() }
         let start = max(failure.depth, 1)
         var suspects = Suspects()
@@ -142,7 +145,7 @@ internal import COpenSSL
         return suspects
     }
 
-    /// All copies of a certificate among those that were sent.
+    /// Returns all copies of a certificate among those that were sent.
     private func selection(_ certificate: OpaquePointer?) -> Selection? {
         guard let certificate = unsafe certificate, unsafe X509_cmp(certificate, leaf) != 0 else { return nil }
         var found: Selection = 0

@@ -1,21 +1,21 @@
-/// What a trust decision is made on: the peer's certificates, and what the verifier made of them.
+/// What a trust decision is based on: the peer's certificates, and the verifier's result.
 public struct PeerTrust: Sendable {
     /// The name that the peer must prove.
     public let name: ServerName
-    /// As they were sent, the peer's own first.
+    /// The certificates in the order that they were sent, the peer's own first.
     public let sent: [Certificate]
-    /// What the built-in rules say, pins included.
+    /// The result of the built-in rules, pins included.
     public let verdict: Result<VerifiedChain, TrustFailure>
-    /// The digests of what was sent, verified or not.
+    /// The digests of the certificates that were sent, verified or not.
     public let presented: VerifiedChain
-    /// The OCSP response that came with them, if one was asked for, in DER. With TLS 1.2 it comes later, and is
-    /// checked then.
+    /// The OCSP response that came with the certificates, if one was requested, in DER. With TLS 1.2 it comes later,
+    /// and is checked then.
     public let stapledResponse: [UInt8]?
 
-    /// What is remembered of the peer if it is accepted.
+    /// The chain that is remembered of the peer if it is accepted.
     var remembered: VerifiedChain { (try? verdict.get()) ?? presented }
 
-    /// What a verdict makes of the server.
+    /// Returns the result of a verdict on the server.
     func outcome(_ verdict: TrustVerdict) -> Result<VerifiedChain, TLSError> {
         switch verdict {
         case .builtIn: self.verdict.mapError(TLSError.untrusted)
@@ -24,7 +24,7 @@ public struct PeerTrust: Sendable {
         }
     }
 
-    /// The same with an OCSP response that has come since, and what the rules make of that.
+    /// Returns the same with an OCSP response that has come since, and the rules' result for that.
     func stapled(_ response: [UInt8]?, _ failure: TrustFailure?) -> PeerTrust {
         PeerTrust(
             name: name,
@@ -35,19 +35,19 @@ public struct PeerTrust: Sendable {
         )
     }
 
-    /// The same certificates for the same name, with the same word on them.
+    /// Returns whether the certificates, the name and the verifier's result are the same.
     func isSame(as other: PeerTrust) -> Bool {
         name == other.name && certificates == other.certificates && verdict == other.verdict
             && stapledResponse == other.stapledResponse
     }
 
-    /// In DER, in the same order.
+    /// The certificates in DER, in the same order.
     public var certificates: [[UInt8]] { sent.map(\.der) }
 
-    /// What the certificates say, in the same order. Parsed with each call.
+    /// The facts of the certificates, in the same order. Each call parses them.
     public var facts: [CertificateFacts] { sent.map(CertificateFacts.init) }
 
-    /// What to decide on, from its parts.
+    /// Makes the basis of a decision from its parts.
     public init(
         name: ServerName,
         sent: [Certificate],
@@ -65,10 +65,10 @@ public struct PeerTrust: Sendable {
 
 /// The answer to ``TLSSession/Handshake/trust(_:)``.
 public enum TrustVerdict: Hashable, Sendable {
-    /// What the verifier found is what counts.
+    /// The verifier's result decides.
     case builtIn
-    /// Trusted whatever the verifier found. Pins have been part of what it looked at.
+    /// The peer is trusted, whatever the verifier's result, of which the pins are a part.
     case accept
-    /// Not trusted, whatever the verifier found. The reason is part of the error.
+    /// The peer is not trusted, whatever the verifier's result. The reason is part of the error.
     case reject(reason: String)
 }

@@ -3,13 +3,15 @@ internal import COpenSSL
 /// Decides whether a chain proves that the peer is the one it should be: a function of the chain, the name, the roots,
 /// the time, the revocation lists and the policy. Handshakes and tests call the same one.
 public enum PeerVerifier {
+    /// Verifies a chain.
+    ///
     /// - Parameters:
-    ///   - chain: what the peer sent, its own certificate first, the others in any order.
-    ///   - name: nil checks no name, as for a client's certificate.
-    ///   - anchors: the roots that a chain may end in.
-    ///   - policy: what is asked of the chain besides.
-    ///   - time: nil for now.
-    ///   - stapledResponse: the OCSP response (RFC 6960) that came in the handshake, in DER.
+    ///   - chain: What the peer sent, its own certificate first, the others in any order.
+    ///   - name: The name to check. Nil checks no name, as for a client's certificate.
+    ///   - anchors: The roots that a chain may end in.
+    ///   - policy: The other conditions for the chain.
+    ///   - time: The time of the check. Nil for now.
+    ///   - stapledResponse: The OCSP response (RFC 6960) that came in the handshake, in DER.
     public static func verify(
         _ chain: [Certificate],
         name: ServerName?,
@@ -30,7 +32,7 @@ public enum PeerVerifier {
         }
     }
 
-    /// What a handshake calls: everything but the stapled response, which may come later than the certificates.
+    /// Checks, for a handshake, everything but the stapled response, which may come later than the certificates.
     static func verify(
         leaf: OpaquePointer,
         sent: CertificateStack,
@@ -46,7 +48,7 @@ public enum PeerVerifier {
         }
     }
 
-    /// The digests of what was sent, the leaf's first, without any verification.
+    /// Returns the digests of the certificates that were sent, the leaf's first, without any verification.
     static func presented(leaf: OpaquePointer, untrusted: OpaquePointer?) -> VerifiedChain {
         let stack = CertificateStack()
         unsafe stack.append(leaf)

@@ -1,10 +1,10 @@
 import TextCoding
 
-/// A key, or a certificate, that must be among the peer's. Written `sha256//BASE64` for the SHA-256 of a
-/// SubjectPublicKeyInfo (RFC 7469 §2.4) and `cert-sha256//BASE64` for that of a whole certificate. It is read with one
-/// slash too: curl writes two, and OkHttp and most others one.
+/// A key, or a certificate, that must be among the peer's. The text is `sha256//BASE64` for the SHA-256 of a
+/// SubjectPublicKeyInfo (RFC 7469 §2.4) and `cert-sha256//BASE64` for that of a whole certificate. A text with one
+/// slash is read too: curl writes two, and OkHttp and most others write one.
 public struct Pin: Hashable, Sendable, CustomStringConvertible {
-    /// What of a certificate the digest is of.
+    /// The part of a certificate that the digest is of.
     public enum Subject: Hashable, Sendable {
         /// Its SubjectPublicKeyInfo: the pin outlives a certificate that is renewed with the same key.
         case publicKey
@@ -16,18 +16,18 @@ public struct Pin: Hashable, Sendable, CustomStringConvertible {
     public enum Scope: Hashable, Sendable {
         /// The peer's own certificate.
         case leaf
-        /// Any certificate of the verified chain, the root included: what pins an authority.
+        /// Any certificate of the verified chain, the root included. This pins an authority.
         case chain
     }
 
-    /// What the digest is of.
+    /// The part of a certificate that the digest is of.
     public let subject: Subject
     /// Which certificates may match.
     public let scope: Scope
     /// The digest, 32 octets.
     public let sha256: [UInt8]
 
-    /// A pin from its digest; throws unless that has 32 octets.
+    /// Makes a pin from its digest. It throws unless that has 32 octets.
     public init(sha256: [UInt8], subject: Subject = .publicKey, scope: Scope = .leaf) throws(PinError) {
         guard sha256.count == 32 else { throw .digestLength(sha256.count) }
         self.sha256 = sha256
@@ -35,7 +35,7 @@ public struct Pin: Hashable, Sendable, CustomStringConvertible {
         self.scope = scope
     }
 
-    /// A pin as it is written: `sha256//BASE64` or `cert-sha256//BASE64`.
+    /// Reads a pin from its text: `sha256//BASE64` or `cert-sha256//BASE64`.
     public init(_ text: String, scope: Scope = .leaf) throws(PinError) {
         for (mark, subject) in [("sha256/", Subject.publicKey), ("cert-sha256/", .certificate)]
         where text.hasPrefix(mark) {
@@ -46,15 +46,15 @@ public struct Pin: Hashable, Sendable, CustomStringConvertible {
         throw .unknownForm(text)
     }
 
-    /// A slash at the start belongs to the mark, or to the base64 of a digest: only one of the two readings gives the
-    /// length of one.
+    /// Reads a digest. A slash at the start belongs either to the mark or to the base64: only one of the two readings
+    /// gives the length of a digest.
     private static func digest(_ text: Substring) -> [UInt8]? {
         let behindSlash = text.hasPrefix("/") ? Base64.decodeCanonical(text.dropFirst()) : nil
         if let behindSlash, behindSlash.count == 32 { return behindSlash }
         return Base64.decodeCanonical(text) ?? behindSlash
     }
 
-    /// Pins with semicolons between them; one that cannot be read is an error, never left out.
+    /// Reads pins with semicolons between them. One that cannot be read is an error, and is never left out.
     public static func list(_ text: String, scope: Scope = .leaf) throws(PinError) -> [Pin] {
         var pins: [Pin] = []
         for part in text.split(separator: ";", omittingEmptySubsequences: false) {
@@ -75,7 +75,7 @@ public struct Pin: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Nil if one pin matches or there are none.
+    /// Checks the pins. Returns nil if one matches or there are none.
     static func failure(_ pins: [Pin], _ chain: VerifiedChain) -> TrustFailure? {
         if pins.isEmpty || pins.contains(where: { $0.matches(chain) }) { return nil }
         let leaf = "sha256//" + Base64.encode(chain.spkiSHA256.first ?? [])
@@ -83,13 +83,13 @@ public struct Pin: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// A pin that cannot be read.
+/// The error for a pin that cannot be read.
 public enum PinError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The text begins with neither mark.
     case unknownForm(String)
     /// What follows the mark is no Base64.
     case notBase64(String)
-    /// The digest has so many octets instead of 32.
+    /// The digest has this number of octets instead of 32.
     case digestLength(Int)
 
     public var description: String {

@@ -1,19 +1,22 @@
 internal import COpenSSL
 
-/// The server that a client means to reach: the name that the certificate must bear, and what SNI says.
+/// The server that a client means to reach: the name that the certificate must contain, and the one that SNI sends.
 ///
-/// One trailing dot is stripped for both, since no certificate bears it. A leading dot is refused: OpenSSL would read
+/// One trailing dot is removed for both, since no certificate contains it. A leading dot is refused: OpenSSL would read
 /// ".a.example" as "any name below". Addresses are checked as addresses and never sent in SNI (RFC 6066 §3).
 public struct ServerName: Hashable, Sendable, CustomStringConvertible {
-    /// Lower-case, without a trailing dot or brackets.
+    /// The name in lower case, without a trailing dot or brackets.
     public let text: String
     /// Whether it is an IP address, which a certificate must name as one (RFC 9110 §4.3.5).
     public let isAddress: Bool
 
-    /// RFC 1035 §2.3.4, without the trailing dot.
+    /// The longest name of RFC 1035 §2.3.4, without the trailing dot.
     static let lengthLimit = 253
 
-    /// - Parameter host: as in a URL: a name in A-labels, an IPv4 address, an IPv6 address with or without brackets.
+    /// Checks a host.
+    ///
+    /// - Parameter host: A host in a URL's form: a name in A-labels, an IPv4 address, an IPv6 address with or without
+    ///   brackets.
     public init(_ host: String) throws(TLSError) {
         var bytes = host.utf8[...]
         let isBracketed = bytes.first == UInt8(ascii: "[") && bytes.last == UInt8(ascii: "]")
@@ -25,12 +28,13 @@ public struct ServerName: Hashable, Sendable, CustomStringConvertible {
         let text = String(decoding: bytes, as: UTF8.self).lowercased()
         self.text = text
         isAddress = AddressText.isAddress(text)
-        // What no address can hold belongs to a name neither: a zone, a port, a path.
+        // A character that no address has belongs to no name either: a zone, a port, a path.
         let isBareName = !isBracketed && ServerName.isName(bytes)
         guard isAddress || isBareName else { throw .invalidServerName(host) }
     }
 
-    /// Labels of 1 to 63 octets (RFC 1035 §2.3.4). One whose last is a number is meant as an IPv4 address, and is none.
+    /// Returns whether the labels have 1 to 63 octets (RFC 1035 §2.3.4). A text whose last label is a number is meant
+    /// as an IPv4 address, and is none.
     private static func isName(_ bytes: Substring.UTF8View) -> Bool {
         guard bytes.allSatisfy({ isNameByte($0) }) else { return false }
         let labels = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -38,7 +42,7 @@ public struct ServerName: Hashable, Sendable, CustomStringConvertible {
         return !isNumber && labels.allSatisfy { 1...63 ~= $0.count }
     }
 
-    /// What SNI says; nil for an address.
+    /// The name that SNI sends. Nil for an address.
     public var indication: String? { isAddress ? nil : text }
 
     public var description: String { text }

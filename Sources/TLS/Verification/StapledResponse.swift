@@ -2,13 +2,13 @@ internal import COpenSSL
 
 /// The OCSP response that a server staples to its handshake (RFC 6066 §8, RFC 6960).
 enum StapledResponse {
-    /// Clocks differ; five minutes is what OpenSSL's own tools allow.
+    /// The difference between clocks that is allowed. Five minutes is what OpenSSL's own tools allow.
     static let leeway: Int64 = 300
 
-    /// How old a response without an end may be: the longest that the Baseline Requirements (§4.9.10) allow any.
+    /// The greatest age of a response without an end: the longest that the Baseline Requirements (§4.9.10) allow any.
     static let openEndedLifetime: Int64 = 10 * 86_400
 
-    /// What the policy makes of the response, or of there being none. `path` is verified, the leaf first.
+    /// Returns the policy's objection to the response, or to its absence. `path` is verified, the leaf first.
     static func failure(
         _ response: [UInt8]?,
         path: CertificateStack,
@@ -53,13 +53,14 @@ enum StapledResponse {
         guard status == OCSP_RESPONSE_STATUS_SUCCESSFUL else { return .useless(.unsuccessful(Int(status))) }
         guard let basic = unsafe OCSP_response_get1_basic(response) else { return .useless(.unreadable) }
         defer { unsafe OCSP_BASICRESP_free(basic) }
-        // A leaf that is an anchor itself has no issuer in its path, and none that could vouch for it.
+        // A leaf that is an anchor itself has no issuer in its path, and so no signer that could vouch for it.
         guard let leaf = unsafe path[0], let issuer = unsafe path[1] else { return .useless(.wrongSigner) }
         if let fault = unsafe signatureFault(basic, path: path, issuer: issuer, now: now) { return .useless(fault) }
         return unsafe Self.status(of: leaf, issuer: issuer, in: basic, now: now)
     }
 
-    /// RFC 6960 §4.2.2.2: the issuer itself, or a certificate that it issued with id-kp-OCSPSigning.
+    /// Checks the signer, by RFC 6960 §4.2.2.2: the issuer itself, or a certificate that it issued with
+    /// id-kp-OCSPSigning.
     private static func signatureFault(
         _ basic: OpaquePointer,
         path: CertificateStack,
@@ -81,7 +82,7 @@ enum StapledResponse {
         }
         let only = CertificateStack()
         unsafe only.append(signer)
-        // The signer was settled above; here the signature alone is checked.
+        // The check above settled the signer. Only the signature is left to check.
         let result = unsafe OCSP_basic_verify(basic, only.handle, nil, UInt(OCSP_NOVERIFY | OCSP_NOCHAIN))
         return result == 1 ? nil : .badSignature
     }
@@ -121,7 +122,8 @@ enum StapledResponse {
         return .useless(fault)
     }
 
-    /// Compares by the digest that the responder chose for its identifiers.
+    /// Returns whether a response is about the leaf. It compares by the digest that the responder chose for its
+    /// identifiers.
     private static func isAbout(_ leaf: OpaquePointer, _ issuer: OpaquePointer, _ single: OpaquePointer) -> Bool {
         guard let stated = unsafe OCSP_SINGLERESP_get0_id(single) else { return false }
         var algorithm: OpaquePointer? = nil

@@ -1,10 +1,10 @@
 internal import COpenSSL
 
 extension TrustFailure {
-    /// For what OpenSSL does not check itself; the peer is told handshake_failure.
+    /// The code of checks that OpenSSL does not make itself. The peer is sent handshake_failure.
     static let applicationCode = X509_V_ERR_APPLICATION_VERIFICATION
 
-    /// What a verification that failed says. The chain in it is only as long as it had been built.
+    /// Reads the failure of a verification. Its chain is only as long as it was built so far.
     init(_ context: OpaquePointer, name: ServerName?, policy: VerificationPolicy) {
         let code = unsafe X509_STORE_CTX_get_error(context)
         let depth = unsafe Int(X509_STORE_CTX_get_error_depth(context))
@@ -23,7 +23,7 @@ extension TrustFailure {
         case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
             X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
             let issuer = unsafe CertificateFacts.text(X509_get_issuer_name(current))
-            // The leaf itself stands among what the peer sent, or not at all.
+            // The leaf itself is among the certificates that the peer sent, or none are.
             let sent = unsafe uncurl_certificate_count(X509_STORE_CTX_get0_untrusted(context))
             reason = sent <= 1 && depth == 0 ? .incompleteChain(issuer: issuer) : .unknownIssuer(issuer)
         case X509_V_ERR_INVALID_PURPOSE: reason = .wrongPurpose(policy.purpose)
@@ -39,7 +39,7 @@ extension TrustFailure {
         return .wrongHost(expected: name?.text ?? "", found: shown, more: names.count - shown.count)
     }
 
-    /// The errors that carry nothing but themselves.
+    /// The errors that carry no values.
     private static let plain: [CInt: Reason] = {
         let groups: [(Reason, [CInt])] = [
             (.selfSigned, [X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT]),

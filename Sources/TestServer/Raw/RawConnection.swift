@@ -247,27 +247,9 @@ final class RawConnection: ReadinessHandler, TimerHandler {
 
     /// Whether what came satisfies `wanted`; takes it if so.
     private func claim(_ wanted: RawReceive) -> Bool {
-        switch wanted {
-        case .bytes(let count):
-            guard received.count - claimed >= count else { return false }
-            claimed += count
-        case .headEnd:
-            guard let end = RawConnection.headEnd(in: received, from: claimed) else { return false }
-            claimed = end
-        case .endOfStream:
-            guard peerFinished else { return false }
-            claimed = received.count
-        }
+        guard let end = wanted.end(in: received, from: claimed, isFinished: peerFinished) else { return false }
+        claimed = end
         return true
-    }
-
-    static func headEnd(in bytes: [UInt8], from start: Int) -> Int? {
-        guard bytes.count >= start + 4 else { return nil }
-        for index in start...(bytes.count - 4)
-        where bytes[index] == 13 && bytes[index + 1] == 10 && bytes[index + 2] == 13 && bytes[index + 3] == 10 {
-            return index + 4
-        }
-        return nil
     }
 
     // MARK: Bytes

@@ -91,16 +91,6 @@ public enum RawStep: Sendable {
     public static func send(_ text: String) -> RawStep { .send(Array(text.utf8)) }
 }
 
-/// How much a ``RawStep/receive(_:)`` waits for.
-public enum RawReceive: Sendable {
-    /// Through the next empty line: one request head.
-    case headEnd
-    /// So many octets.
-    case bytes(Int)
-    /// Until the peer's FIN.
-    case endOfStream
-}
-
 /// How a cut response ends. After `fin` the server goes on reading, so that nothing the client still sends turns the
 /// FIN into an RST.
 public enum RawEnding: Sendable, CaseIterable {

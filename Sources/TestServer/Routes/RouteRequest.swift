@@ -55,4 +55,6 @@ enum Intake: Sendable {
     case collect
     /// Sent back as it comes.
     case echo
+    /// Added to an upload that can be gone on with, if it is part of one; else counted and dropped.
+    case resume
 }

@@ -64,6 +64,7 @@ enum Routes {
         "ip": get(Inspection.ip),
         "user-agent": get(Inspection.userAgent),
         "upload": Route(methods: ["POST", "PUT", "PATCH", "OPTIONS"], intake: .discard, handler: Inspection.upload),
+        "resumable-upload": Route(methods: any, intake: .resume, handler: Inspection.upload),
         "echo": Route(
             methods: ["GET", "HEAD", "POST", "PUT", "PATCH"],
             intake: .echo,

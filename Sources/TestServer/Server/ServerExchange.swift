@@ -6,6 +6,8 @@ final class ServerExchange {
     let intake: Intake
     let version: HTTPVersion
     var keepsAlive: Bool
+    /// Of `/resumable-upload` alone.
+    private(set) var upload: ServerUploadTurn?
 
     var isHead: Bool { request.method == "HEAD" }
 
@@ -15,6 +17,17 @@ final class ServerExchange {
         self.version = version
         self.keepsAlive = keepsAlive
     }
+
+    /// A request of an upload that can be gone on with says so before its content comes.
+    func beginUpload(_ shared: ServerScratch) {
+        guard case .resume = intake, let turn = ServerUploadTurn(request, shared.uploads) else { return }
+        upload = turn
+        // HTTP/1.0 knows no 1xx (RFC 9110 §15.2).
+        if version.minor > 0 { turn.announce(to: &shared.output) }
+    }
+
+    /// What is answered when all of the request has come.
+    func response() -> RouteResponse { upload?.response() ?? Routes.respond(to: request) }
 }
 
 extension RequestHead {

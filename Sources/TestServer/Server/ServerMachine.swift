@@ -12,30 +12,6 @@ internal import HTTP1
 /// `answering` begins only when the request was read to its end, so a pipelined request is never parsed before its
 /// predecessor is answered (RFC 9112 §9.3.2). From `silent` and `over` nothing leads away: no octet may follow there.
 struct ServerMachine: ~Copyable {
-    /// What the machine needs before it can go on.
-    enum Need: Equatable {
-        /// More octets; all that were given have been used.
-        case input
-        /// The output sent, then ``ServerMachine/resume(_:)``.
-        case room
-        /// `resume` after this time.
-        case time(Duration)
-        /// Every loop of the server to sleep that long, then `resume`.
-        case freeze(Duration)
-        /// Nothing but the peer's end.
-        case nothing
-        /// The connection ended this way once the output is sent.
-        case end(Ending)
-    }
-
-    enum Ending: Equatable {
-        case close
-        /// FIN, then reading for a while: closing with unread input would send an RST that destroys the response on
-        /// its way (RFC 9112 §9.6).
-        case linger
-        case reset
-    }
-
     private enum State {
         case head
         case collecting(ServerExchange)
@@ -200,6 +176,7 @@ struct ServerMachine: ~Copyable {
         let intake = route.map { $0.methods.contains(request.method) ? $0.intake : .discard } ?? .discard
         let keepsAlive = parser.persistence == .keepAlive && !shared.isDraining
         let exchange = ServerExchange(request, intake, head.version, keepsAlive: keepsAlive)
+        exchange.beginUpload(shared)
         guard !isComplete else {
             state = .collecting(exchange)
             return nil
@@ -219,25 +196,38 @@ struct ServerMachine: ~Copyable {
         {
             return refuse(413, "the body may have \(shared.options.collectedBodyBytes) octets", shared)
         }
+        if let answer = exchange.upload?.answer { return answerAtOnce(answer, exchange, shared) }
         guard head.fields.contains(.expect), exchange.version.minor > 0 else { return nil }
         guard head.fields.hasToken(.expect, "100-continue") else {
             return refuse(417, "the only expectation this server knows is 100-continue", shared)
         }
         let route = Routes.route(for: exchange.request.path)
         guard let route, route.methods.contains(exchange.request.method) else {
-            // The client has not sent its body and may never: the connection cannot go on after it.
-            exchange.keepsAlive = false
-            _ = begin(Routes.respond(to: exchange.request), exchange, shared)
-            return .end(.linger)
+            return answerAtOnce(Routes.respond(to: exchange.request), exchange, shared)
         }
         shared.output.append("HTTP/1.1 100 Continue\r\n\r\n")
         return nil
+    }
+
+    /// The client has not sent its body and may never: the connection cannot go on after it.
+    private mutating func answerAtOnce(
+        _ response: RouteResponse,
+        _ exchange: ServerExchange,
+        _ shared: ServerScratch
+    ) -> Need {
+        exchange.keepsAlive = false
+        _ = begin(response, exchange, shared)
+        return .end(.linger)
     }
 
     private mutating func tookBody(_ octets: Span<UInt8>, _ shared: ServerScratch) -> Need? {
         switch state {
         case .collecting(let exchange):
             exchange.request.bodyLength &+= UInt64(octets.count)
+            if exchange.upload?.take(octets) == false {
+                state = .over(.reset)
+                return .end(.reset)
+            }
             guard case .collect = exchange.intake else { return nil }
             guard exchange.request.body.count + octets.count <= shared.options.collectedBodyBytes else {
                 return refuse(413, "the body may have \(shared.options.collectedBodyBytes) octets", shared)
@@ -256,7 +246,7 @@ struct ServerMachine: ~Copyable {
     private mutating func tookEnd(_ shared: ServerScratch) -> Need? {
         switch state {
         case .collecting(let exchange):
-            return begin(Routes.respond(to: exchange.request), exchange, shared)
+            return begin(exchange.response(), exchange, shared)
         case .echoing(let exchange, let chunked):
             if chunked { shared.output.append("0\r\n\r\n") }
             finish(exchange, shared)

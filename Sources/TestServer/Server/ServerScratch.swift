@@ -10,6 +10,8 @@ final class ServerScratch {
     let options: ServerOptions
     let counters: ServerCounters
     private let allCounters: [ServerCounters]
+    /// Of all loops.
+    let uploads: ServerUploads
     /// nil: the server speaks plain HTTP.
     let secure: SecureScratch?
 
@@ -27,7 +29,14 @@ final class ServerScratch {
     var isDraining = false
     private var random = SystemRandomNumberGenerator()
 
-    init(options: ServerOptions, secure: SecureScratch?, counters: ServerCounters, all: [ServerCounters]) {
+    init(
+        options: ServerOptions,
+        secure: SecureScratch?,
+        counters: ServerCounters,
+        all: [ServerCounters],
+        uploads: ServerUploads
+    ) {
+        self.uploads = uploads
         self.secure = secure
         self.options = options
         self.counters = counters

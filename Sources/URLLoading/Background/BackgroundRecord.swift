@@ -1,4 +1,5 @@
 internal import Foundation
+internal import HTTPSemantics
 
 /// What is on disk of one task of a background session: enough for another process to go on with it, or to tell how it
 /// ended.
@@ -6,6 +7,14 @@ struct BackgroundRecord: Sendable {
     enum Kind: UInt8, Sendable { case download, upload }
 
     enum State: UInt8, Sendable { case suspended, running, finished }
+
+    /// Where a server keeps an upload that can be gone on with, and by what to know its file.
+    struct Upload: Sendable {
+        var resource: URL
+        /// The number of the draft's version.
+        var draft: UploadDraft
+        var file: StoreFile.State?
+    }
 
     /// A file that a download is writing, and by what to know the content in it.
     struct Part: Sendable {
@@ -54,11 +63,13 @@ struct BackgroundRecord: Sendable {
     var expectsToReceive: Int64
     /// When the task was resumed for the first time: the limit of the whole resource counts from here.
     var begun: Date?
+    /// Of an upload, once its server has said where it can be gone on with.
+    var upload: Upload?
 }
 
 /// A record as a file: a ``StoreSeal`` and the fields in their order.
 extension BackgroundRecord {
-    private static let seal = StoreSeal(kind: 1, format: 2)
+    static let seal = StoreSeal(kind: 1, format: 3)
 
     /// Nil if it cannot be sealed.
     func encoded() -> [UInt8]? {
@@ -77,6 +88,7 @@ extension BackgroundRecord {
         writer.put(expectsToSend)
         writer.put(expectsToReceive)
         writer.put(optional: begun) { $0.put($1.timeIntervalSinceReferenceDate) }
+        writer.put(optional: upload) { $0.put($1) }
         return Self.seal.closed(writer.bytes)
     }
 
@@ -118,6 +130,7 @@ extension BackgroundRecord {
         expectsToSend = try reader.number()
         expectsToReceive = try reader.number()
         begun = try reader.optional { reader throws(OctetReader.Malformed) in try reader.date() }
+        upload = try reader.optional { reader throws(OctetReader.Malformed) in try reader.upload() }
     }
 }
 
@@ -127,6 +140,12 @@ extension OctetWriter {
         put(part.validator)
         put(part.expected)
         put(part.boot)
+    }
+
+    fileprivate mutating func put(_ upload: BackgroundRecord.Upload) {
+        put(upload.resource.absoluteString)
+        put(UInt8(clamping: upload.draft.rawValue))
+        put(optional: upload.file) { writer, file in for number in file.numbers { writer.put(Int64(number)) } }
     }
 
     fileprivate mutating func put(_ outcome: BackgroundRecord.Outcome) {
@@ -144,6 +163,19 @@ extension OctetReader {
     fileprivate mutating func part() throws(Malformed) -> BackgroundRecord.Part {
         let (path, validator) = (try text(), try optionalText())
         return BackgroundRecord.Part(path: path, validator: validator, expected: try number(), boot: try text())
+    }
+
+    fileprivate mutating func upload() throws(Malformed) -> BackgroundRecord.Upload {
+        guard let resource = URL(string: try text()), let draft = UploadDraft(rawValue: Int(try octet())) else {
+            throw Malformed()
+        }
+        let file = try optional { reader throws(Malformed) -> StoreFile.State in
+            var numbers: [Int] = []
+            for _ in 0..<4 { numbers.append(Int(try reader.number())) }
+            guard let state = StoreFile.State(numbers: numbers) else { throw Malformed() }
+            return state
+        }
+        return BackgroundRecord.Upload(resource: resource, draft: draft, file: file)
     }
 
     fileprivate mutating func outcome() throws(Malformed) -> BackgroundRecord.Outcome {

@@ -22,7 +22,7 @@ enum BackgroundRestoration {
             task = URLSessionDownloadTask(session, record.number, spec)
         case .upload:
             let source = URL(fileURLWithPath: record.source ?? "/")
-            let spec = TaskSpec(request, .file(source), .delegate)
+            let spec = TaskSpec(request, .file(source), .delegate, upload: record.uploadResumeData)
             task = URLSessionUploadTask(session, record.number, spec)
         }
         task.snapshot.withLock { snapshot in
@@ -128,7 +128,8 @@ enum BackgroundRestoration {
             )
             guard let data = outcome.resumeData else { return error }
             var info = error.userInfo
-            info[NSURLSessionDownloadTaskResumeData] = data
+            let isUpload = task is URLSessionUploadTask
+            info[isUpload ? NSURLSessionUploadTaskResumeData : NSURLSessionDownloadTaskResumeData] = data
             return URLError(error.code, userInfo: info)
         }
         if let dataTask = task as? URLSessionDataTask {

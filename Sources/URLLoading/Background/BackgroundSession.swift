@@ -93,6 +93,7 @@ final class BackgroundSession: Sendable {
             expectsToReceive: -1
         )
         record.source = source
+        record.upload = spec.upload.flatMap { BackgroundRecord.Upload($0) }
         record.part = spec.resumption.map { resumption in
             BackgroundRecord.Part(
                 path: resumption.path,
@@ -186,6 +187,11 @@ final class BackgroundSession: Sendable {
         }
     }
 
+    /// The server has said where the upload can be gone on with.
+    func note(_ task: URLSessionTask, upload: UploadResumeData) {
+        journal?.change(task.taskIdentifier) { $0.upload = BackgroundRecord.Upload(upload) }
+    }
+
     /// What the disk does not take is told as it comes, and not kept.
     func note(_ task: URLSessionTask, content: Data) {
         let number = task.taskIdentifier
@@ -205,7 +211,7 @@ final class BackgroundSession: Sendable {
         var outcome = BackgroundRecord.Outcome()
         outcome.code = failure?.code.rawValue
         outcome.reason = failure.map { ($0 as any Error as NSError).localizedDescription }
-        outcome.resumeData = failure?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data
+        outcome.resumeData = failure?.downloadTaskResumeData ?? failure?.uploadTaskResumeData
         outcome.path = ending.file?.url.path
         let answer = answers.withLock { $0.removeValue(forKey: number) } ?? keptAnswer(ending.data, number)
         outcome.content = answer?.data

@@ -10,7 +10,7 @@ extension CacheKey {
         self.init(method: request.values.httpMethod, url: url)
     }
 
-    /// A request that is found by this key, for callers that know only requests.
+    /// The request that has this key, for callers that know only requests.
     var request: URLRequest? {
         guard let url = URL(string: url) else { return nil }
         var request = URLRequest(url: url)

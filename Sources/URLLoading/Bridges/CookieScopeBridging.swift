@@ -19,7 +19,8 @@ extension CookieScope {
         )
     }
 
-    /// Nil without a host. A host that no name service would take is compared as it is.
+    /// Makes the scope of a URL; nil for one without a host. A host that no name service would take is compared as it
+    /// is.
     init?(_ url: URL) {
         guard let text = url.host(percentEncoded: true), !text.isEmpty else { return nil }
         let scheme = url.scheme?.lowercased()
@@ -38,7 +39,7 @@ extension CookieScope {
         }
     }
 
-    /// Whether a load of this URL is part of its document's own site; without a document it is its own.
+    /// Whether a load of this URL is part of its document's own site. A load without a document is.
     func isSameSite(as document: URL?) -> Bool {
         guard let document, let other = CookieScope(document), other.host != host else { return true }
         return isSameSite(as: other, suffixes: .installed)
@@ -48,12 +49,12 @@ extension CookieScope {
 extension PublicSuffixes {
     private static let rule = Mutex<Rule?>(nil)
 
-    /// What the program has set in place of the list (``HTTPCookieStorage/isPublicSuffix``).
+    /// The rule that the program has set in place of the list (``HTTPCookieStorage/isPublicSuffix``).
     static var installedRule: Rule? {
         get { rule.withLock { $0 } }
         set { rule.withLock { $0 = newValue } }
     }
 
-    /// By the program's rule, or else by the list.
+    /// The public suffixes by the program's rule, or else by the list.
     static var installed: PublicSuffixes { PublicSuffixes(installedRule) }
 }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import HTTPSemantics
 
 extension ProtectionSpaceValues {
-    /// A space that a challenge names, with Foundation's constants.
+    /// Makes the space that a challenge names, with Foundation's constants.
     init(_ space: ProtectionSpace) {
         let side: Side =
             switch space.side {
@@ -20,7 +20,7 @@ extension ProtectionSpaceValues {
 }
 
 extension AuthenticationScheme {
-    /// Foundation's `NSURLAuthenticationMethod…`.
+    /// The name of the scheme: Foundation's `NSURLAuthenticationMethod…`.
     fileprivate var methodName: String {
         switch self {
         case .basic: NSURLAuthenticationMethodHTTPBasic

@@ -1,19 +1,19 @@
 internal import Foundation
 internal import HTTPSemantics
 
-/// Foundation's URLs as the rules take them: compared by what Foundation reads in them.
+/// Foundation's URLs in the form that the rules take: compared by the parts that Foundation reads in them.
 extension WebURL {
     init(_ url: URL) { self.init(url.absoluteString, origin: WebOrigin(url)) }
 
-    /// Nil for a text of which Foundation makes no URL.
+    /// Returns the URL of a text; nil if Foundation makes no URL of it.
     static func read(_ text: String) -> WebURL? { URL(string: text).map { WebURL($0) } }
 
-    /// Foundation's URL of the same text. Nil only for a text that did not come from one.
+    /// Foundation's URL of the same text; nil only for a text that did not come from one.
     var url: URL? { URL(string: text) }
 }
 
 extension WebOrigin {
-    /// Nil for a URL without a host, and for schemes other than the Web's.
+    /// Nil for a URL without a host, and for schemes other than http, https, ws and wss.
     init?(_ url: URL) {
         guard let scheme = url.scheme, let host = url.host else { return nil }
         self.init(scheme: scheme, host: host, port: url.port)

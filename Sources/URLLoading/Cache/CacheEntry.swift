@@ -7,11 +7,11 @@ struct CacheEntry {
     let storage: CacheStorage
     /// When the head came, in seconds since 1970.
     let received: Int64
-    /// By the word of a `URLProtocol` class, whose answer it is.
+    /// The policy that a `URLProtocol` class has given for its answer; nil for answers from the network.
     let ofClass: URLCache.StoragePolicy?
-    /// Of the content, in bytes.
+    /// The most content that is stored, in bytes.
     let limit: Int
-    /// Of answers that are not kept in memory anyway. Nil once it has become too large.
+    /// A copy of the content, for answers that are not kept in memory anyway. Nil once it has become too large.
     private(set) var copy: Data? = Data()
 
     init(_ storage: CacheStorage, received: Int64, limit: Int) {

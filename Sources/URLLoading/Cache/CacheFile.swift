@@ -6,13 +6,13 @@ internal import HTTPSemantics
 ///     seal (40) · when stored, µs since 1970 (8)
 ///     · length of the description (4) · length of the content (8) · description · content
 ///
-/// What the ``StoreSeal`` does not match is no entry.
+/// A file that the ``StoreSeal`` does not match is no entry.
 enum CacheFile {
-    /// Files of format 1 did not identify the user.
-    private static let seal = StoreSeal(kind: 0, format: 2)
+    /// Format 1 did not identify the user.
+    static let seal = StoreSeal(kind: 0, format: 2)
     private static let headerLength = StoreSeal.length + 20
 
-    /// Nil if the response cannot be written: its notes are of other types than files have.
+    /// Nil if the response cannot be written: its notes are of types that a file cannot hold.
     static func encode(_ entry: CachedURLResponse, for key: CacheKey, stored: Date) -> [UInt8]? {
         guard let notes = CacheNotes.encode(entry.userInfo) else { return nil }
         var description = OctetWriter()
@@ -30,7 +30,7 @@ enum CacheFile {
         return seal.closed(rest.bytes)
     }
 
-    /// Nil for what is damaged, cut short, or another key's (two keys may share a name).
+    /// Nil for an entry that is damaged, cut short, or another key's (two keys may share a name).
     static func decode(_ bytes: [UInt8], for key: CacheKey) -> CachedURLResponse? {
         guard let sealed = seal.content(of: bytes) else { return nil }
         do throws(OctetReader.Malformed) {
@@ -61,7 +61,7 @@ enum CacheFile {
         }
     }
 
-    /// When a file was stored, by its first octets; nil if it is none of ours.
+    /// Returns when a file was stored, from its first octets; nil if it is no file of this library.
     static func stored(_ start: [UInt8]) -> Date? {
         guard start.count >= headerLength, let content = seal.uncheckedContent(of: start) else { return nil }
         var reader = OctetReader(content)

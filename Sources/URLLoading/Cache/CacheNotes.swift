@@ -11,10 +11,10 @@ indirect enum CacheNotes: Codable, Hashable {
     case list([CacheNotes])
     case table([String: CacheNotes])
 
-    /// Deeper ones are not needed, and would be read back by recursion.
+    /// The deepest nesting. Deeper notes are not needed, and would be read back by recursion.
     private static let depthLimit = 32
 
-    /// Nil for what cannot be written.
+    /// Nil for a value that cannot be written.
     init?(_ value: Any, depth: Int = 0) {
         guard depth < Self.depthLimit else { return nil }
         switch value {

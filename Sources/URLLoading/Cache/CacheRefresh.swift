@@ -3,8 +3,7 @@ internal import HTTP1
 internal import HTTPEngine
 internal import HTTPSemantics
 
-/// A request that no task waits for: it brings a stored answer up to date that has been served stale meanwhile (RFC
-/// 5861 §3).
+/// A request that no task waits for. It updates a stored answer that was served stale meanwhile (RFC 5861 §3).
 final class CacheRefresh: ExchangeDelegate {
     private let cached: CachedURLResponse
     private let cache: URLCache
@@ -13,7 +12,7 @@ final class CacheRefresh: ExchangeDelegate {
     private let url: URL
     private let vary: VaryRule
     private let sent = UnixTime.now
-    /// Kept beyond its callback: without its parser's scratch.
+    /// The head, which is kept beyond its callback: without its parser's scratch.
     private var head: ResponseHead?
     private var content = Data()
     private var isTooLarge = false

@@ -2,9 +2,9 @@ internal import Foundation
 internal import HTTP1
 internal import HTTPSemantics
 
-/// Stored responses as a session makes them and brings them up to date. Times are seconds since 1970.
+/// How a session makes stored responses and updates them. Times are seconds since 1970.
 extension CachedURLResponse {
-    /// What came from a server, with the fields a cache may keep.
+    /// Makes a response that came from a server, with the fields that a cache may keep.
     ///
     /// - Parameters:
     ///   - request: the fields as they were sent, for comparison.
@@ -36,7 +36,7 @@ extension CachedURLResponse {
         )
     }
 
-    /// The same content under the fields that a 304 or a HEAD has left.
+    /// Returns the same content with the fields as a 304 or a HEAD has updated them.
     func updated(_ exchange: StoredExchange) -> CachedURLResponse {
         guard let response = response as? HTTPURLResponse else { return self }
         return CachedURLResponse(
@@ -48,7 +48,7 @@ extension CachedURLResponse {
         )
     }
 
-    /// The response to be delivered for a request that no server was asked about: with its age (RFC 9111 §4).
+    /// Returns the response to deliver for a request that no server was asked about: with its age (RFC 9111 §4).
     func served(age: Int64) -> URLResponse {
         guard let response = response as? HTTPURLResponse else { return response }
         var fields = response.fields.list
@@ -58,7 +58,7 @@ extension CachedURLResponse {
 }
 
 extension HTTPURLResponse {
-    /// The same with other fields. What was said of the content stays: it is the stored content that is meant.
+    /// Returns the same response with other fields. What it says of the content stays: the stored content is meant.
     fileprivate func with(_ fields: HTTPFields) -> HTTPURLResponse {
         var values = values
         values.http?.fields = .received(fields)

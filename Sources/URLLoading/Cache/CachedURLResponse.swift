@@ -2,14 +2,14 @@ public import Foundation
 internal import HTTP1
 internal import HTTPSemantics
 
-/// A response with its content, as a cache keeps it. Never changed, so any thread may read it; what lies in
-/// ``userInfo`` is its maker's to keep thread-safe.
+/// A response with its content, as a cache keeps it. It never changes, so any thread may read it. The program that
+/// makes one keeps the values in ``userInfo`` thread-safe.
 open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {
     private let kept: URLResponse
     private let content: Data
     private let notes: [AnyHashable: Any]?
     private let policy: URLCache.StoragePolicy
-    /// Nil until it is in a cache, unless a session made it.
+    /// What the rules of caching need. Nil until the response is in a cache, unless a session made it.
     let record: CacheRecord?
 
     init(
@@ -26,7 +26,7 @@ open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {
         self.record = record
     }
 
-    /// A response that a cache may write to disk, without notes.
+    /// Makes a response that a cache may write to disk, without notes.
     ///
     /// - Parameters:
     ///   - response: the head.
@@ -67,7 +67,7 @@ open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {
     /// Whether a cache may write it to disk.
     open var storagePolicy: URLCache.StoragePolicy { policy }
 
-    /// The same with what is needed to judge it later.
+    /// Returns the same response with what is needed to judge it later.
     func with(_ record: CacheRecord) -> CachedURLResponse {
         CachedURLResponse(
             response: response,
@@ -79,10 +79,10 @@ open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {
     }
 
     open override func copy() -> Any { self }
-    /// Responses are never changed: the same one.
+    /// Returns the same object: responses never change.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// ``userInfo`` does not count: what is in it need not be comparable.
+    /// Compares all but ``userInfo``: its values need not be comparable.
     open override func isEqual(_ value: Any?) -> Bool {
         guard let other = value as? CachedURLResponse else { return false }
         return other === self
@@ -99,14 +99,14 @@ open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {
 }
 
 extension CachedURLResponse {
-    /// What it takes in memory, in octets: an estimate that is never much too low.
+    /// The memory that it takes, in octets: an estimate that is never much too low.
     var cost: Int {
         let (fields, _) = (response as? HTTPURLResponse)?.fields.size ?? (0, 0)
         let (cost, isTooMuch) = data.count.addingReportingOverflow(512 + fields + 512 * (userInfo?.count ?? 0))
         return isTooMuch ? .max : cost
     }
 
-    /// For the rules of HTTP caching; nil for what did not come by HTTP, and for what no cache has taken yet.
+    /// The response for the rules of HTTP caching; nil if it did not come by HTTP, or no cache has taken it yet.
     var exchange: StoredExchange? {
         guard let record, let response = response as? HTTPURLResponse else { return nil }
         return StoredExchange(status: response.statusCode, fields: response.fields.list, record: record)
@@ -122,7 +122,7 @@ extension ResponseFields {
         }
     }
 
-    /// What a user made up may hold what no field can; that is left out.
+    /// The fields as a list. A response that a user made up may hold what no field can: that is left out.
     var list: HTTPFields {
         switch self {
         case .received(let fields): return fields

@@ -5,8 +5,8 @@ internal import TLS
 
 /// The part of a cache that is on disk: a directory with one file an entry, named by the key's digest.
 ///
-/// Files appear and go whole, so any number of processes may share the directory; each reads its index anew when
-/// another has changed it. Everything but ``holds(_:isExact:)`` may block for the disk. Any thread.
+/// Files appear and disappear whole, so any number of processes may share the directory. Each reads its index anew when
+/// another has changed the directory. Everything but ``holds(_:isExact:)`` may block for the disk. Any thread.
 final class DiskCache: Sendable {
     let directory: String
     private let state: Mutex<State>
@@ -25,11 +25,11 @@ final class DiskCache: Sendable {
         var looked: Int64?
     }
 
-    /// Responses on their way to the disk are in memory twice. If the disk is slower than the network for so long,
-    /// caching more is no gain.
+    /// In octets. A response on its way to the disk is in memory twice. If the disk is slower than the network for that
+    /// long, caching more is no gain.
     private static let waitingLimit = 16 << 20
 
-    /// One for all caches of a process: they share its disk.
+    /// The queue that writes, one for all caches of a process: they share its disk.
     private static let writer = DispatchQueue(label: "URLLoading.DiskCache", qos: .utility)
 
     init(directory: String, capacity: Int) {
@@ -61,13 +61,13 @@ final class DiskCache: Sendable {
         case maybe
     }
 
-    /// How old a look at the directory may be for ``holds(_:isExact:)``. A system call each request costs more than
-    /// another process's answer, found a moment later, is worth.
+    /// How old, in nanoseconds, a look at the directory may be for ``holds(_:isExact:)``. A system call for each
+    /// request costs more than is lost if another process's answer is found a moment later.
     private static let patience: Int64 = 100_000_000
 
-    /// What can be said with a look at the directory's state alone: at most a system call, and no allocation.
+    /// Returns what can be said from the directory's state alone: at most one system call, and no allocation.
     ///
-    /// - Parameter isExact: sees at once what other caches have stored in the directory.
+    /// - Parameter isExact: whether to see at once what other caches have stored in the directory.
     func holds(_ key: @autoclosure () -> CacheKey?, isExact: Bool = true) -> Holding {
         let now = Self.now(CLOCK_MONOTONIC_COARSE)
         let isRecent = !isExact && state.withLock { $0.looked.map { now - $0 < Self.patience } ?? false }
@@ -93,7 +93,7 @@ final class DiskCache: Sendable {
         }
         guard let capacity else { return nil }
         let path = directory + "/" + name
-        // Whatever became larger than the cache may be is none of ours.
+        // A file that became larger than the cache may be is not one of this cache.
         guard let bytes = try? StoreFile.read(path, limit: max(capacity, 0)),
             let entry = CacheFile.decode(bytes, for: key)
         else {
@@ -107,15 +107,15 @@ final class DiskCache: Sendable {
 
     // MARK: Changes
 
-    /// Writes the entry before it returns. A disk that is full or read-only stores nothing; the older entry goes in any
-    /// case.
+    /// Writes the entry before it returns. A disk that is full or read-only stores nothing. The older entry is removed
+    /// in any case.
     func store(_ entry: CachedURLResponse, for key: CacheKey, now: Date) {
         forget(key)
         writing.withLock { _ in write(entry, key, now) }
     }
 
-    /// Writes it later, on a thread that may wait for the disk; until then look-ups find it in memory. Of several for
-    /// one key the last is written. A process that ends before has not stored it.
+    /// Writes the entry later, on a thread that may wait for the disk. Until then, look-ups find it in memory. Of
+    /// several entries for one key the last is written. A process that ends before that has not stored it.
     func storeLater(_ entry: CachedURLResponse, for key: CacheKey, now: Date) {
         let isFirst = state.withLock { state -> Bool? in
             let old = state.waiting[key]?.cost ?? 0
@@ -126,7 +126,7 @@ final class DiskCache: Sendable {
         }
         switch isFirst {
         case nil:
-            // No room to wait in. What is on disk is older than what could not be written.
+            // There is no room to wait in. The entry on disk is older than the one that could not be written.
             remove(key)
         case true?:
             Self.writer.async { [weak self] in self?.writeWaiting(key, now) }
@@ -147,7 +147,7 @@ final class DiskCache: Sendable {
         remove(names: state.withLock { Array($0.index.entries.keys) })
     }
 
-    /// What was stored at that time or later.
+    /// Removes what was stored at that time or later.
     func removeAll(storedSince date: Date) {
         finishWriting()
         refresh()
@@ -162,7 +162,7 @@ final class DiskCache: Sendable {
         )
     }
 
-    /// Waits until what waits to be written is written.
+    /// Waits until all waiting entries are written.
     func finishWriting() {
         guard state.withLock({ !$0.waiting.isEmpty }) else { return }
         Self.writer.sync {}
@@ -180,8 +180,8 @@ final class DiskCache: Sendable {
         }
     }
 
-    /// The entry has been written. False if a newer one waits. Only now the entry leaves the memory: until the file is
-    /// there, look-ups find it here.
+    /// Notes that the entry has been written. Returns false if a newer one waits. Only now does the entry leave the
+    /// memory: until the file is there, look-ups find it here.
     private func settle(_ entry: CachedURLResponse, _ key: CacheKey) -> Bool {
         let (isDone, isRemoved) = state.withLock { state in
             let isRemoved = state.underway == nil
@@ -191,7 +191,7 @@ final class DiskCache: Sendable {
             state.waitingOctets -= entry.cost
             return (true, isRemoved)
         }
-        // It was removed before the file was there.
+        // The key was removed before the file was there.
         if isRemoved { remove(names: [Self.name(of: key)]) }
         return isDone
     }
@@ -248,7 +248,7 @@ final class DiskCache: Sendable {
         for name in names { StoreFile.remove(directory + "/" + name) }
         state.withLock { state in
             for name in names { state.index.remove(name) }
-            // Nothing of ours was read yet: the first look reads all.
+            // Without a state, no file was read yet: the first look reads all.
             if state.index.state != nil { state.index.state = StoreFile.state(directory) }
         }
     }
@@ -261,8 +261,8 @@ final class DiskCache: Sendable {
         state.withLock { $0.index = index }
     }
 
-    /// A quick digest, to be looked up by, and 64 bits of SHA-256: it takes work to make a URL that gets the name of
-    /// another, and the key in the file tells the two apart.
+    /// Returns the file's name: a quick digest to look entries up by, and 64 bits of SHA-256. It takes work to make a
+    /// URL that gets another URL's name, and the key in the file tells the two apart.
     private static func name(of key: CacheKey) -> String {
         let digest = MessageDigest.sha256.hash(Array("\(key.method) \(key.url)".utf8).span) ?? []
         let rest = digest.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }

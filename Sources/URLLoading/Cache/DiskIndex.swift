@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What a cache's directory holds, as far as this process knows: names, sizes, and when each was used last.
+/// What this process knows of a cache's directory: names, sizes, and when each entry was used last.
 struct DiskIndex: Sendable {
     struct Entry: Hashable, Sendable {
         var size: Int
@@ -9,17 +9,17 @@ struct DiskIndex: Sendable {
     }
 
     private(set) var entries: [String: Entry] = [:]
-    /// How many names begin with each quick digest: a look-up that finds none here needs no name.
+    /// How many names begin with each quick digest: a look-up that finds none here needs no full name.
     private var digests: [UInt64: Int] = [:]
     /// In octets.
     private(set) var usage = 0
-    /// The directory's, when it was read; another process that adds or removes a file changes it.
+    /// The directory's state when it was read. It changes when another process adds or removes a file.
     var state: StoreFile.State?
 
     static let suffix = ".entry"
-    /// A file that is being written; left behind by a process that died doing so.
+    /// The suffix of a file that is being written, or that a process left behind when it died.
     static let unfinished = ".tmp"
-    /// No write takes that long.
+    /// The age of an abandoned file, in nanoseconds: no write takes that long.
     private static let abandonedAfter: Int64 = 3600 * 1_000_000_000
 
     static func isEntry(_ name: String) -> Bool {
@@ -50,8 +50,8 @@ struct DiskIndex: Sendable {
 
     private static func quickDigest(of name: String) -> UInt64 { UInt64(name.prefix(16), radix: 16) ?? 0 }
 
-    /// The names to remove, least recently used first, until what is left takes no more than `capacity`. Once it is
-    /// exceeded an eighth more goes, so that not every store has to look for a victim.
+    /// Returns the names to remove, least recently used first, until the rest takes no more than `capacity`. Once that
+    /// is exceeded, an eighth more goes, so that not every store has to look for victims.
     func victims(toFit capacity: Int) -> [String] {
         guard usage > capacity else { return [] }
         let goal = capacity - capacity / 8
@@ -65,10 +65,10 @@ struct DiskIndex: Sendable {
         return names
     }
 
-    /// Reads a directory, and clears away what dead processes left. Blocks.
+    /// Reads a directory, and removes what dead processes have left. Blocks.
     static func read(_ directory: String, now: Int64) -> DiskIndex {
         var index = DiskIndex()
-        // Before the names: what changes meanwhile makes the next look read again.
+        // The state is read before the names: a change meanwhile makes the next look read again.
         index.state = StoreFile.state(directory)
         guard index.state != nil else { return index }
         for name in StoreFile.names(in: directory) {

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import HTTPSemantics
 
-/// The part of a cache that is in memory: up to so many octets; what was used last goes last.
+/// The part of a cache that is in memory, up to a number of octets. It evicts what was used least recently.
 ///
-/// The nodes are a ring list in an array, so that neither a look-up nor an eviction moves or searches anything.
+/// The nodes are a ring list in an array, so that neither a look-up nor an eviction moves or searches other nodes.
 struct MemoryCache: Sendable {
     private struct Node {
         var key: CacheKey
@@ -40,7 +40,7 @@ struct MemoryCache: Sendable {
         return node.value
     }
 
-    /// Takes it if it fits at all; an older one for the key goes in any case.
+    /// Stores the value if it fits at all. An older one for the key is removed in any case.
     mutating func store(_ value: CachedURLResponse, for key: CacheKey, now: Date) {
         remove(key)
         let cost = value.cost

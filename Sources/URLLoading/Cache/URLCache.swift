@@ -2,21 +2,22 @@ public import Foundation
 internal import HTTPSemantics
 internal import Synchronization
 
-/// Responses by request, in memory and on disk, by the rules of HTTP caching (RFC 9111) for a private cache when a
-/// session uses it, and for a program that stores by hand, as a plain store.
+/// Responses by request, in memory and on disk. A session uses it by the rules of HTTP caching (RFC 9111) for a private
+/// cache; a program that stores responses itself uses it as a plain store.
 ///
 /// - A response is found by the request's method and whole URL, query included, fragment not.
 /// - Sessions of many users may share a cache: an answer is for requests that send the same Authorization, Cookie and
-///   other secret fields as the request that brought it, unless its server says `public`. One answer a URL is kept.
+///   other secret fields as the request that brought it, unless its server says `public`. One answer is kept for each
+///   URL.
 /// - Sessions store responses of up to a twentieth of the capacity (that of the memory or the disk, whichever is
-///   greater), as Darwin does; by hand anything goes that fits.
-/// - What was used last goes last. A capacity of 0 switches memory or disk off.
-/// - The disk part is a directory with one file an entry (mode 0600, checksummed), which processes may share. What is
-///   damaged is as good as not there.
+///   greater), as Darwin does. A program may store anything that fits.
+/// - What was used least recently is evicted first. A capacity of 0 switches memory or disk off.
+/// - The disk part is a directory with one file for each entry (mode 0600, checksummed), which processes may share. A
+///   damaged file counts as missing.
 ///
-/// Any thread. Calls may block for the disk; sessions make theirs where that does no harm. A subclass that overrides
-/// ``cachedResponse(for:)``, `storeCachedResponse(_:for:)` or `removeCachedResponse(for:)` is called by sessions for
-/// each load, off their loops.
+/// Any thread. Calls may block for the disk; sessions make theirs where that does no harm. Sessions call a subclass
+/// that overrides `cachedResponse(for:)`, `storeCachedResponse(_:for:)` or `removeCachedResponse(for:)` for each
+/// load, off their loops.
 open class URLCache: NSObject, @unchecked Sendable {
     /// What a cache may do with a response.
     @frozen public enum StoragePolicy: UInt, Sendable {
@@ -33,8 +34,9 @@ open class URLCache: NSObject, @unchecked Sendable {
 
     private static let process = Mutex<URLCache?>(nil)
 
-    /// The one that default sessions use: 4 MiB of memory, and 20 MiB on disk in `$XDG_CACHE_HOME/<program>/URLCache`,
-    /// mostly `~/.cache/…`. Sessions made before another is set keep theirs.
+    /// The cache that default sessions use: 4 MiB of memory, and 20 MiB on disk in
+    /// `$XDG_CACHE_HOME/<program>/URLCache`, mostly `~/.cache/…`. Sessions made before another cache is set here keep
+    /// theirs.
     open class var shared: URLCache {
         get {
             process.withLock { shared in
@@ -57,7 +59,7 @@ open class URLCache: NSObject, @unchecked Sendable {
         disk = DiskCache(directory: directory, capacity: diskCapacity)
     }
 
-    /// As on Darwin.
+    /// Makes a cache, as on Darwin.
     ///
     /// - Parameters:
     ///   - memoryCapacity: in bytes; 0 keeps nothing in memory.
@@ -67,7 +69,7 @@ open class URLCache: NSObject, @unchecked Sendable {
         self.init(memoryCapacity: memoryCapacity, diskCapacity: diskCapacity, diskPath: directory?.path)
     }
 
-    /// For ephemeral sessions: never writes.
+    /// Makes a cache for ephemeral sessions, which never writes to disk.
     init(memoryCapacity: Int) {
         memory = Mutex(MemoryCache(capacity: memoryCapacity))
         disk = nil
@@ -75,8 +77,9 @@ open class URLCache: NSObject, @unchecked Sendable {
 
     // MARK: Responses
 
-    /// What is stored for the request's method and URL, fresh or not, whatever its cache policy and most of its fields.
-    /// One that names a user, by Authorization, Cookie or another secret field, does not find what is another user's.
+    /// Returns what is stored for the request's method and URL, fresh or not, whatever its cache policy and most of its
+    /// fields. A request that names a user, by Authorization, Cookie or another secret field, does not find what is
+    /// another user's.
     open func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
         let found: CachedURLResponse? =
             switch look(for: request, isExact: true) {
@@ -87,8 +90,8 @@ open class URLCache: NSObject, @unchecked Sendable {
         return found?.unlessForeign(to: request.values.fields)
     }
 
-    /// Takes the place of what is stored for the request, which goes in any case. `notAllowed` stores nothing,
-    /// `allowedInMemoryOnly` nothing on disk.
+    /// Stores the response in the place of what is stored for the request, which is removed in any case. With
+    /// `notAllowed` nothing is stored, with `allowedInMemoryOnly` nothing on disk.
     open func storeCachedResponse(_ cachedResponse: CachedURLResponse, for request: URLRequest) {
         guard let key = CacheKey(request) else { return }
         let now = Date()
@@ -109,7 +112,7 @@ open class URLCache: NSObject, @unchecked Sendable {
         disk?.removeAll()
     }
 
-    /// Those that were stored at that time or later.
+    /// Removes the responses that were stored at that time or later.
     open func removeCachedResponses(since date: Date) {
         memory.withLock { $0.removeAll(storedSince: date) }
         disk?.removeAll(storedSince: date)
@@ -117,7 +120,7 @@ open class URLCache: NSObject, @unchecked Sendable {
 
     // MARK: Tasks
 
-    /// As for the task's current request. The handler is called once, on a thread of its own.
+    /// Looks up the task's current request. The handler is called once, on a thread of its own.
     open func getCachedResponse(
         for dataTask: URLSessionDataTask,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
@@ -126,33 +129,33 @@ open class URLCache: NSObject, @unchecked Sendable {
         DispatchQueue.global().async { completionHandler(request.flatMap { self.cachedResponse(for: $0) }) }
     }
 
-    /// As for the task's current request. What sessions call in a subclass.
+    /// Stores the response for the task's current request. Sessions call it in a subclass.
     open func storeCachedResponse(_ cachedResponse: CachedURLResponse, for dataTask: URLSessionDataTask) {
         if let request = dataTask.currentRequest { storeCachedResponse(cachedResponse, for: request) }
     }
 
-    /// As for the task's current request.
+    /// Removes what is stored for the task's current request.
     open func removeCachedResponse(for dataTask: URLSessionDataTask) {
         if let request = dataTask.currentRequest { removeCachedResponse(for: request) }
     }
 
     // MARK: Sizes
 
-    /// In octets. Making it smaller evicts.
+    /// The most memory that responses take, in octets. Making it smaller evicts.
     open var memoryCapacity: Int {
         get { memory.withLock { $0.capacity } }
         set { memory.withLock { $0.capacity = newValue } }
     }
 
-    /// In octets. Making it smaller evicts.
+    /// The most disk space that responses take, in octets. Making it smaller evicts.
     open var diskCapacity: Int {
         get { disk?.capacity ?? 0 }
         set { disk?.capacity = newValue }
     }
 
-    /// In octets, fields and bookkeeping included.
+    /// The memory that responses take, in octets, fields and bookkeeping included.
     open var currentMemoryUsage: Int { memory.withLock { $0.usage } }
 
-    /// In octets: the sizes of the files.
+    /// The disk space that responses take, in octets: the sizes of the files.
     open var currentDiskUsage: Int { disk?.usage ?? 0 }
 }

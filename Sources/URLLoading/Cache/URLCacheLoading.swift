@@ -3,22 +3,22 @@ internal import HTTP1
 internal import HTTPSemantics
 internal import Synchronization
 
-/// What a session's loader uses, which must not block its loop.
+/// The methods that a session's loader uses, which must not block its loop.
 extension URLCache {
     enum Finding {
         case nothing
         case response(CachedURLResponse)
-        /// Perhaps: ``load(_:_:)`` says, off the loop.
+        /// Perhaps on disk: ``load(_:_:)`` finds out, off the loop.
         case onDisk(CacheKey)
     }
 
-    /// A subclass may find and store as it likes; so it is asked for each, by the methods it may have overridden.
+    /// A subclass may find and store as it likes, so it is called for each load, by the methods it may have overridden.
     private var isSubclass: Bool { type(of: self) != URLCache.self }
 
-    /// Where subclasses are told of changes: not on a session's loop, and one after the other.
+    /// The queue on which subclasses are told of changes: not on a session's loop, and one after the other.
     private static let telling = DispatchQueue(label: "URLLoading.URLCache", qos: .utility)
 
-    /// Never blocks; costs nothing but a look at the directory while the cache is empty.
+    /// Looks the request up. Never blocks. While the cache is empty it costs no more than a look at the directory.
     func find(_ request: URLRequest) -> Finding {
         isSubclass ? CacheKey(request).map(Finding.onDisk) ?? .nothing : look(for: request, isExact: false)
     }
@@ -27,7 +27,7 @@ extension URLCache {
         isSubclass ? .onDisk(key) : look(for: key, isExact: false)
     }
 
-    /// What this class itself knows.
+    /// Looks the request up in this class's own memory and disk.
     func look(for request: URLRequest, isExact: Bool) -> Finding {
         if memory.withLock({ $0.isEmpty }) {
             switch disk?.holds(CacheKey(request), isExact: isExact) {
@@ -49,9 +49,9 @@ extension URLCache {
         }
     }
 
-    /// Reads from disk, which blocks. What is found is kept in memory, too.
+    /// Reads from disk, which blocks. A response that is found is also kept in memory.
     ///
-    /// - Parameter request: for subclasses.
+    /// - Parameter request: the request to ask a subclass for.
     func load(_ key: CacheKey, _ request: URLRequest) -> CachedURLResponse? {
         isSubclass ? cachedResponse(for: request) : load(key)
     }
@@ -64,7 +64,7 @@ extension URLCache {
 
     /// Stores what came from a server, without waiting for the disk.
     ///
-    /// - Parameter task: that brought it, for subclasses.
+    /// - Parameter task: the task that brought the response, for subclasses.
     func keep(_ response: CachedURLResponse, for key: CacheKey, by task: URLSessionDataTask? = nil) {
         guard !isSubclass else {
             return Self.telling.async {
@@ -80,7 +80,7 @@ extension URLCache {
         if let disk, disk.capacity > 0 { disk.storeLater(response, for: key, now: now) }
     }
 
-    /// What is stored is no longer good.
+    /// Removes what is stored, which is no longer good.
     func discard(_ key: CacheKey) {
         guard isSubclass else { return remove(key) }
         guard let request = key.request else { return }
@@ -92,13 +92,13 @@ extension URLCache {
         disk?.remove(key)
     }
 
-    /// The largest content that a session stores, in octets. Darwin's twentieth; and nothing that would take seconds to
-    /// read back whole.
+    /// The largest content that a session stores, in octets: a twentieth of the capacity, as on Darwin, but nothing
+    /// that would take seconds to read back whole.
     var contentLimit: Int {
         min(max(memoryCapacity, diskCapacity) / 20, 64 << 20)
     }
 
-    /// - Returns: whether the disk may have it.
+    /// - Returns: whether the response may be written to disk.
     func keepInMemory(_ response: CachedURLResponse, _ key: CacheKey, _ now: Date) -> Bool {
         switch response.storagePolicy {
         case .allowed:
@@ -116,8 +116,9 @@ extension URLCache {
 }
 
 extension CachedURLResponse {
-    /// Stored by hand: the request is taken for the one that brought it, just now. One that does not identify its user
-    /// is for every user: it is for the program to say which users may have what it stores itself.
+    /// Returns the response as a program stores it by hand: the request counts as the one that brought it, just now. A
+    /// request that does not identify its user makes it a response for every user: it is for the program to say which
+    /// users may have what it stores itself.
     func stored(for request: URLRequest, at time: Date) -> CachedURLResponse {
         let asked = request.values.fields ?? HTTPFields()
         var record = record(of: asked, at: time, .usual)
@@ -125,7 +126,7 @@ extension CachedURLResponse {
         return with(record)
     }
 
-    /// An answer of a `URLProtocol` class's, to a request with these fields.
+    /// Returns the answer of a `URLProtocol` class as stored, to a request with these fields.
     func answered(_ asked: HTTPFields, at time: Date, _ vary: VaryRule) -> CachedURLResponse {
         with(record(of: asked, at: time, vary))
     }
@@ -136,8 +137,8 @@ extension CachedURLResponse {
         return vary.record(of: asked, varying: fields, requested: seconds, received: seconds)
     }
 
-    /// Whether the user with these request fields may have this answer: the one that it was sent to, or any user where
-    /// it is for all.
+    /// Whether the user with these request fields may have this answer: the user that it was sent to, or any user if it
+    /// is for all.
     func isFor(_ asked: HTTPFields, _ vary: VaryRule) -> Bool { record.map { vary.isSameAsker($0, asked) } ?? true }
 
     /// This response; nil if the request names another user than the one that it was sent to.

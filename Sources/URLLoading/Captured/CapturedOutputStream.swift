@@ -12,7 +12,7 @@ final class CapturedOutputStream: OutputStream {
         super.init(toMemory: ())
     }
 
-    /// Foundation wants every subclass to have it: a stream that leads nowhere.
+    /// Makes a stream that leads nowhere: Foundation requires this initialiser of every subclass.
     required init(toMemory: ()) {
         pipe = nil
         super.init(toMemory: ())

@@ -2,13 +2,13 @@ internal import Foundation
 internal import HTTPEngine
 internal import Reactor
 
-/// A stream task's connection in the hands of its user: a pair of Foundation's streams, for any threads. It is closed
-/// when both have been closed or let go of.
+/// A stream task's connection in its user's hands: a pair of Foundation's streams, for any threads. The connection is
+/// closed when both have been closed or released.
 ///
-/// Streams block, as Foundation's do: a program that does not want to wait asks `hasBytesAvailable` and
-/// `hasSpaceAvailable`, or schedules the stream in a run loop and is told by its delegate.
+/// The streams block, as Foundation's do. A program that does not want to wait asks `hasBytesAvailable` and
+/// `hasSpaceAvailable`, or schedules the stream in a run loop, where its delegate is told.
 struct CapturedStreams: @unchecked Sendable {
-    // `@unchecked`: made on the loop and handed over, once.
+    // `@unchecked`: it is made on the loop and handed over once.
     let input: InputStream
     let output: OutputStream
 
@@ -19,17 +19,17 @@ struct CapturedStreams: @unchecked Sendable {
     }
 }
 
-/// What the two streams share: the connection on its loop, and what lies between it and their threads.
+/// The state that the two streams share: the connection on its loop, and the bytes between it and their threads.
 final class CapturedConnection: Sendable {
-    /// What either direction holds at most, about.
+    /// About the most bytes that each direction holds.
     private static let most = 256 << 10
 
     struct State {
         var input: [UInt8] = []
-        /// The peer sends no more.
+        /// Whether the peer sends no more.
         var isInputOver = false
         var isFull = false
-        /// Written, and not with the kernel yet.
+        /// The bytes that have been written, and that the kernel has not taken yet.
         var queued = 0
         var failure: URLError?
         var isInputClosed = false
@@ -55,7 +55,7 @@ final class CapturedConnection: Sendable {
 
     // MARK: For the streams
 
-    /// Waits for some; 0 at the end, -1 for an error.
+    /// Reads bytes, and waits for the first. Returns 0 at the end, -1 for an error.
     func read(into buffer: UnsafeMutablePointer<UInt8>, atMost count: Int) -> Int {
         guard count > 0 else { return 0 }
         while true {
@@ -79,7 +79,7 @@ final class CapturedConnection: Sendable {
         }
     }
 
-    /// Waits for room; -1 for an error.
+    /// Writes bytes, and waits for room. Returns -1 for an error.
     func write(_ bytes: [UInt8]) -> Int {
         guard !bytes.isEmpty else { return 0 }
         while true {
@@ -119,7 +119,7 @@ final class CapturedConnection: Sendable {
         if isOver { close() }
     }
 
-    /// What is queued still leaves; nothing is read any more.
+    /// Closes the connection. Queued bytes are still sent; nothing is read any more.
     private func close() {
         onLoop { connection in
             connection.resume()
@@ -201,19 +201,19 @@ private final class Relay: UpgradedConnectionDelegate {
     }
 }
 
-/// The delegate that is told through a run loop.
+/// A delegate that is told on a run loop.
 struct StreamListener: @unchecked Sendable {
-    // `@unchecked`: a run loop takes timers from any thread, and the stream is touched on the run loop's own.
+    // `@unchecked`: a run loop takes timers from any thread, and the stream is used on the run loop's own.
     weak var stream: Stream?
     let isInput: Bool
     let runLoop: RunLoop
     let mode: RunLoop.Mode
 
-    /// Of the events, those of its direction.
+    /// Tells an event, if it is one of the stream's direction.
     func tell(_ event: Stream.Event) {
         if isInput ? event == .hasSpaceAvailable : event == .hasBytesAvailable { return }
         let listener = self
-        // A timer wakes the run loop, which a block handed to `perform` does not.
+        // A timer wakes the run loop; a block given to `perform` does not.
         let timer = Timer(timeInterval: 0, repeats: false) { _ in
             guard let stream = listener.stream else { return }
             stream.delegate?.stream(stream, handle: event)

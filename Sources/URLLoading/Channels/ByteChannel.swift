@@ -1,10 +1,10 @@
 internal import Foundation
 internal import Synchronization
 
-/// Content on its way from a load to one reader that asks for it, such as an asynchronous sequence. What waits in it
-/// has a limit: the load stops reading there, until the reader has taken some.
+/// Content on its way from a load to one reader that asks for it, such as an asynchronous sequence. The content that
+/// waits in it is limited: beyond the limit the load stops reading, until the reader has taken some.
 final class ByteChannel: Sendable {
-    /// What waits at most, about: two of the largest reads may lie above it.
+    /// About the most that waits, in bytes: it may be exceeded by two of the largest reads.
     private static let most = 256 << 10
     private static let together = 16 << 10
 
@@ -18,7 +18,7 @@ final class ByteChannel: Sendable {
         var reader: UnsafeContinuation<[UInt8]?, any Error>?
         /// Tells the load that there is room again. Nil before the answer's head, and after its end.
         var onRoom: (@Sendable () -> Void)?
-        /// There is no reader any more.
+        /// Whether the reader is gone.
         var isAbandoned = false
     }
 
@@ -28,6 +28,8 @@ final class ByteChannel: Sendable {
 
     // MARK: For the load, on its loop
 
+    /// Notes the head of the answer.
+    ///
     /// - Parameter onRoom: called on the reader's thread when there is room again after ``append(_:)`` has returned
     ///   false.
     func received(_ response: URLResponse, onRoom: @escaping @Sendable () -> Void) {
@@ -40,7 +42,7 @@ final class ByteChannel: Sendable {
         unsafe waiter?.resume(returning: response)
     }
 
-    /// False: enough waits.
+    /// Adds content. Returns false if so much waits that reading is to pause.
     func append(_ bytes: Span<UInt8>) -> Bool {
         let chunk = unsafe bytes.withUnsafeBufferPointer { unsafe [UInt8]($0) }
         let (reader, hasRoom) = unsafe state.withLock { state -> (UnsafeContinuation<[UInt8]?, any Error>?, Bool) in
@@ -49,7 +51,7 @@ final class ByteChannel: Sendable {
                 unsafe state.reader = nil
                 return unsafe (reader, true)
             }
-            // A server decides how small pieces are: those that wait are put together.
+            // A server decides how small pieces are, so small ones that wait are joined.
             if let last = state.chunks.indices.last, state.chunks[last].count + chunk.count <= ByteChannel.together {
                 state.chunks[last] += chunk
             } else {
@@ -83,7 +85,7 @@ final class ByteChannel: Sendable {
 
     // MARK: For the reader
 
-    /// The head of the answer; once.
+    /// Returns the head of the answer. It must be called only once.
     func head() async throws -> URLResponse {
         try await unsafe withUnsafeThrowingContinuation { continuation in
             let known = state.withLock { state -> Result<URLResponse, any Error>? in
@@ -97,8 +99,8 @@ final class ByteChannel: Sendable {
         }
     }
 
-    /// All that has come, or the next that comes; nil at the end. One reader at a time: a second one meanwhile gets
-    /// nothing.
+    /// Returns all that has come, or waits for the next content; nil at the end. There must be one reader at a time: a
+    /// second one meanwhile gets nothing.
     func next() async throws -> [UInt8]? {
         try await unsafe withUnsafeThrowingContinuation { continuation in
             let known = state.withLock { state -> Result<[UInt8]?, any Error>? in
@@ -116,7 +118,7 @@ final class ByteChannel: Sendable {
         }
     }
 
-    /// The reader is gone: what comes is thrown away.
+    /// Notes that the reader is gone: content that comes is discarded.
     func abandon() {
         state.withLock { state in
             state.isAbandoned = true

@@ -2,9 +2,9 @@ internal import Foundation
 internal import Reactor
 internal import Synchronization
 
-/// Tells a task's user what there is to tell, in order, on the session's delegate queue, also where that runs several
-/// operations at once. What one turn of the loop has to tell is one operation. It is queued at the end of the turn, and
-/// so runs after everything that the program had put on the queue by then.
+/// Calls a task's user, in order, on the session's delegate queue, also if that runs several operations at once. The
+/// calls of one turn of the loop are one operation. It is queued at the end of the turn, so it runs after everything
+/// that the program had put on the queue by then.
 ///
 /// Content that waits here has a weight. When too much waits, ``add(weight:on:_:)`` returns false, and the loader stops
 /// reading until ``whenRoom(_:)`` calls it back.
@@ -12,25 +12,26 @@ final class CallbackQueue: Sendable {
     typealias Callback = @Sendable () -> Void
     private typealias Batch = [(weight: Int, call: Callback)]
 
-    /// Some content has to wait, or a delegate would wait for each piece; four of the largest reads.
+    /// The weight at which reading pauses: four of the largest reads. With much less, a delegate would wait for each
+    /// piece.
     static let mostWeight = 1 << 20
-    /// Of a piece, besides its content: a server decides how small pieces are.
+    /// The weight of a piece besides its content, since a server decides how small pieces are.
     static let pieceWeight = 256
 
     private struct State {
-        /// This turn's.
+        /// The calls of this turn.
         var gathered: Batch = []
-        /// One for each operation that has been queued and has not begun.
+        /// One batch for each operation that has been queued and has not begun.
         var batches: [Batch] = []
         var isRunning = false
-        /// Operations that met another one at work, and left their batches to it.
+        /// The number of operations that found another one running, and left their batches to it.
         var owed = 0
         var weight = 0
         var isFull = false
-        /// Waits for half of the weight to go.
+        /// What to call when half of the weight is gone.
         var onRoom: Callback?
 
-        /// The batch of an operation that begins; nil if another is at work.
+        /// Returns the batch of an operation that begins; nil if another one is running.
         mutating func begin() -> Batch? {
             guard !isRunning else {
                 owed += 1
@@ -40,7 +41,7 @@ final class CallbackQueue: Sendable {
             return batches.removeFirst()
         }
 
-        /// What was left to the operation that is done with its own; nil: nothing.
+        /// Returns the next batch that was left to the operation which has finished its own; nil for none.
         mutating func goOn() -> Batch? {
             guard owed > 0 else {
                 isRunning = false
@@ -54,10 +55,10 @@ final class CallbackQueue: Sendable {
     private let state = Mutex(State())
     private let loop: EventLoop?
 
-    /// - Parameter loop: whose turns count; without one each callback is an operation.
+    /// - Parameter loop: the loop whose turns gather calls; without one each call is an operation.
     init(on loop: EventLoop? = nil) { self.loop = loop }
 
-    /// Any thread. False: enough waits, and nothing more should come before there is room.
+    /// Adds a call. Any thread. Returns false if enough waits, and nothing more should come before there is room.
     @discardableResult
     func add(weight: Int = 0, on queue: OperationQueue, _ call: @escaping Callback) -> Bool {
         let (isFirst, hasRoom) = state.withLock { state in
@@ -73,7 +74,7 @@ final class CallbackQueue: Sendable {
         return hasRoom
     }
 
-    /// Calls back once: when half of the weight has gone again, on the delegate queue; at once where there is room.
+    /// Calls back once, on the delegate queue, when half of the weight is gone; at once if there is room now.
     func whenRoom(_ call: @escaping Callback) {
         let hasRoom = state.withLock { state in
             if state.isFull { state.onRoom = call }
@@ -82,7 +83,7 @@ final class CallbackQueue: Sendable {
         if hasRoom { call() }
     }
 
-    /// Nothing waits for room any more.
+    /// Forgets what waits for room.
     func forgetRoom() { state.withLock { $0.onRoom = nil } }
 
     private func send(to queue: OperationQueue) {
@@ -104,7 +105,7 @@ final class CallbackQueue: Sendable {
         }
     }
 
-    /// What has waited for room, where there is some again.
+    /// Takes weight away. Returns what waits for room, if there is room again.
     private func lighten(by weight: Int) -> Callback? {
         state.withLock { state in
             state.weight -= weight

@@ -2,22 +2,22 @@ internal import Foundation
 internal import Reactor
 internal import Synchronization
 
-/// What does a stream task's wishes, on its session's loop.
+/// Fulfils a stream task's wishes, on its session's loop.
 protocol StreamWorker: AnyObject {
     func take(_ wish: StreamWish)
-    /// Its waiter does not want it any more.
+    /// Withdraws the wish of that number, whose caller no longer waits for it.
     func takeBack(_ number: UInt64)
 }
 
-/// Stands between the threads that use a stream task and the task's load. Before there is a load it keeps what is asked
-/// for; then it hands that on; after the load's end it refuses it. Any thread.
+/// Stands between the threads that use a stream task and the task's load. Before there is a load it keeps the wishes;
+/// then it passes them on; after the load's end it refuses them. Any thread.
 final class StreamChannel: Sendable {
     private typealias Ending = StreamWish.Ending
 
     private enum Way {
         /// The task has no session.
         case nowhere
-        /// In the order they were asked.
+        /// No load has begun. The wishes are in the order of the calls.
         case waiting([StreamWish])
         case open(LoopBound<any StreamWorker>)
         case ended(Ending)
@@ -38,7 +38,7 @@ final class StreamChannel: Sendable {
 
     private let state = Mutex(State())
 
-    /// Where its handlers are called.
+    /// Sets the queue on which handlers are called.
     func adopt(queue: OperationQueue) {
         state.withLock { state in
             guard case .nowhere = state.way else { return }
@@ -48,7 +48,7 @@ final class StreamChannel: Sendable {
 
     // MARK: For the task
 
-    /// For a read that its waiter may take back.
+    /// Returns a number for a read that its caller may withdraw.
     func number() -> UInt64 {
         state.withLock { state in
             state.last += 1
@@ -99,12 +99,12 @@ final class StreamChannel: Sendable {
     }
 
     static var takenBack: URLError {
-        ErrorTranslation.urlError(.cancelled, nil, "whoever waited for it was cancelled")
+        ErrorTranslation.urlError(.cancelled, nil, "the caller that waited for it was cancelled")
     }
 
     // MARK: For the load
 
-    /// From here on wishes go to `load`; those that have waited are its first.
+    /// Passes wishes on to `load` from here on. Returns those that have waited, which come first.
     func open(_ load: LoopBound<any StreamWorker>) -> [StreamWish] {
         state.withLock { state in
             guard case .waiting(let wishes) = state.way else { return [] }
@@ -113,7 +113,7 @@ final class StreamChannel: Sendable {
         }
     }
 
-    /// The load is over: what it could not do waits to hear why.
+    /// Notes that the load is over. The wishes that it could not fulfil wait for the reason.
     func giveBack(_ wishes: [StreamWish], isAtEnd: Bool) {
         state.withLock { state in
             guard case .open = state.way else { return }
@@ -121,7 +121,7 @@ final class StreamChannel: Sendable {
         }
     }
 
-    /// The task is over. Delegate queue: what waits is told at once.
+    /// Notes that the task is over. Runs on the delegate queue; wishes that wait are answered at once.
     func end(_ failure: URLError?) {
         let (wishes, ending) = state.withLock { state -> ([StreamWish], Ending) in
             let error = failure ?? ErrorTranslation.urlError(.networkConnectionLost, nil, "the stream is closed")

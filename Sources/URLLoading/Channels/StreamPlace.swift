@@ -1,12 +1,12 @@
 internal import Foundation
 internal import HTTPEngine
 
-/// Where a stream task leads.
+/// The host and port that a stream task connects to.
 struct StreamPlace: Sendable {
     let host: String
     let port: Int
 
-    /// In the clear at first; a proxy for https is asked for the tunnel all the same.
+    /// Returns the origin, without TLS at first; a proxy for https is asked for the tunnel even so.
     func origin() throws(URLError) -> Origin {
         guard let number = UInt16(exactly: port), number > 0 else {
             throw ErrorTranslation.urlError(.badURL, nil, "there is no port \(port)")

@@ -1,20 +1,20 @@
 internal import Foundation
 
-/// What a stream task is asked for.
+/// A call of a stream task's user.
 enum StreamWish: Sendable {
     case read(StreamReading)
     case write(StreamWriting)
-    // These come after everything that was asked for before them.
+    // These take effect after everything that was asked for before them.
     case closeRead
     case closeWrite
     case capture
     case startSecurity
     case stopSecurity
 
-    /// What is answered after the task's end.
+    /// The answer to calls after the task's end.
     struct Ending {
         let error: URLError
-        /// The peer had said all, and it has been read: that is so for later reads, too.
+        /// Whether the peer had closed and all was read: that is also the answer to later reads.
         var isAtEnd = false
     }
 
@@ -30,22 +30,22 @@ enum StreamWish: Sendable {
     }
 }
 
-/// Some bytes that are waited for.
+/// A read that waits for bytes.
 struct StreamReading: Sendable {
-    /// By which a waiter takes it back.
+    /// The number by which its caller can withdraw it.
     let number: UInt64
     /// At least one.
     let minimum: Int
     /// At least ``minimum``.
     let maximum: Int
-    /// In seconds; none for what is not over zero.
+    /// In seconds; no limit unless it is above zero.
     let timeout: TimeInterval
     let reply: TaskReply<(Data?, Bool)>
 }
 
 struct StreamWriting: Sendable {
     let data: Data
-    /// In seconds; none for what is not over zero.
+    /// In seconds; no limit unless it is above zero.
     let timeout: TimeInterval
     let reply: TaskReply<Void>
 }

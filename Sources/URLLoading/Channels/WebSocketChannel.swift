@@ -3,16 +3,16 @@ internal import Reactor
 internal import Synchronization
 internal import WebSocket
 
-/// What does a WebSocket task's wishes, on its session's loop.
+/// Fulfils a WebSocket task's wishes, on its session's loop.
 protocol WebSocketWorker: AnyObject {
     func take(_ wish: WebSocketWish)
-    /// Its waiter does not want it any more.
+    /// Withdraws the wish of that number, whose caller no longer waits for it.
     func takeBack(_ number: UInt64)
     func setMaximumMessageSize(_ size: Int)
 }
 
-/// Stands between the threads that use a WebSocket task and the task's load. Before there is a load it keeps what is
-/// asked for; then it hands that on; after the load's end it answers by itself. Any thread.
+/// Stands between the threads that use a WebSocket task and the task's load. Before there is a load it keeps the
+/// wishes; then it passes them on; after the load's end it answers them itself. Any thread.
 final class WebSocketChannel: Sendable {
     /// What any thread may read.
     struct Facts {
@@ -24,7 +24,7 @@ final class WebSocketChannel: Sendable {
     private enum Way {
         /// The task has no session.
         case nowhere
-        /// In the order they were asked.
+        /// No load is there. The wishes are in the order of the calls.
         case waiting([WebSocketWish])
         case open(LoopBound<any WebSocketWorker>)
         case ended(URLError)
@@ -34,10 +34,10 @@ final class WebSocketChannel: Sendable {
         var way = Way.nowhere
         var facts = Facts()
         var patience = Duration.seconds(5)
-        /// What had come and had not been asked for when the server closed.
+        /// The messages that had come and had not been asked for when the server closed.
         var left: [WebSocketMessage] = []
         var queue: OperationQueue?
-        /// The load's, once there is one: what is answered without it comes behind what it has answered.
+        /// The load's queue, once there is one: answers without the load come after those that it has given.
         var callbacks = CallbackQueue()
         var url: URL?
         var last: UInt64 = 0
@@ -54,13 +54,13 @@ final class WebSocketChannel: Sendable {
 
     var facts: Facts { state.withLock { $0.facts } }
 
-    /// How long an end waits for the next message to be taken: a caller that takes no more hears of it all the same.
+    /// How long an end waits for the next message to be taken: a caller that takes no more still hears of the end.
     var patience: Duration {
         get { state.withLock { $0.patience } }
         set { state.withLock { $0.patience = newValue } }
     }
 
-    /// Where its handlers are called, and what its errors name.
+    /// Sets the queue on which handlers are called, and the URL that errors name.
     func adopt(queue: OperationQueue, url: URL?) {
         state.withLock { state in
             guard case .nowhere = state.way else { return }
@@ -70,7 +70,7 @@ final class WebSocketChannel: Sendable {
 
     // MARK: For the task
 
-    /// For a wish that its waiter may take back.
+    /// Returns a number for a wish that its caller may withdraw.
     func number() -> UInt64 {
         state.withLock { state in
             state.last += 1
@@ -110,7 +110,7 @@ final class WebSocketChannel: Sendable {
         return state.left.removeFirst()
     }
 
-    /// Asks, and waits; a Swift task that is cancelled takes its wish back.
+    /// Asks and waits. A Swift task that is cancelled withdraws its wish.
     func wait<Value: Sendable>(
         _ wish: @Sendable (UInt64, TaskReply<Value>) -> WebSocketWish
     ) async throws -> Value {
@@ -118,7 +118,7 @@ final class WebSocketChannel: Sendable {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 ask(wish(number, .awaited { continuation.resume(with: $0) }))
-                // Cancelled before there was anything to take back.
+                // It was cancelled before there was a wish to withdraw.
                 if Task.isCancelled { takeBack(number) }
             }
         } onCancel: {
@@ -138,7 +138,7 @@ final class WebSocketChannel: Sendable {
                 return (wish, nil)
             }
         }
-        if let found { fail(found, cancellation("whoever waited for it was cancelled")) }
+        if let found { fail(found, cancellation("the caller that waited for it was cancelled")) }
         load?.loop.post { load?.value.takeBack(number) }
     }
 
@@ -153,7 +153,7 @@ final class WebSocketChannel: Sendable {
 
     // MARK: For the load
 
-    /// From here on wishes go to `load`; those that have waited are its first.
+    /// Passes wishes on to `load` from here on. Returns those that have waited, which come first.
     func open(_ load: LoopBound<any WebSocketWorker>, _ callbacks: CallbackQueue) -> [WebSocketWish] {
         state.withLock { state in
             guard case .waiting(let wishes) = state.way else { return [] }
@@ -169,7 +169,7 @@ final class WebSocketChannel: Sendable {
         }
     }
 
-    /// The load is over: what it could not do waits to hear why.
+    /// Notes that the load is over. The wishes that it could not fulfil wait for the reason.
     func giveBack(_ wishes: [WebSocketWish], left messages: [WebSocketMessage]) {
         state.withLock { state in
             guard case .open = state.way else { return }
@@ -177,7 +177,7 @@ final class WebSocketChannel: Sendable {
         }
     }
 
-    /// The task is over. Delegate queue: what waits is told at once.
+    /// Notes that the task is over. Runs on the delegate queue; wishes that wait are answered at once.
     func end(_ failure: URLError?) {
         let (wishes, error) = state.withLock { state -> ([WebSocketWish], URLError) in
             let error =

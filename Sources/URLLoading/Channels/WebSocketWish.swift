@@ -1,14 +1,14 @@
 internal import WebSocket
 
-/// What a task is asked for.
+/// A call of a WebSocket task's user.
 enum WebSocketWish: Sendable {
     case send(WebSocketMessage, TaskReply<Void>)
-    /// Sent in vain: waits to hear of the end.
+    /// A message that could not be sent: its caller waits for the end.
     case unsent(TaskReply<Void>)
     case ping(UInt64, TaskReply<Void>)
     case receive(UInt64, TaskReply<WebSocketMessage>)
 
-    /// By which a waiter takes it back.
+    /// The number by which a caller can withdraw it.
     var number: UInt64? {
         switch self {
         case .send, .unsent: nil

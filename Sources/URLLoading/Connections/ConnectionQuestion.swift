@@ -1,8 +1,9 @@
 internal import Foundation
 internal import HTTPEngine
 
-/// What a handshake asks a session's user: about the server's certificate, or for one of ours. The session's delegate
-/// is asked, or else that of a task that waits for the server. Without either, default handling counts.
+/// A handshake's question to a session's user: about the server's certificate, or for a client certificate. The
+/// session's delegate is asked, or else that of a task that waits for the server. Without either, default handling
+/// applies.
 enum ConnectionQuestion {
     typealias Reply = (disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?)
 
@@ -37,7 +38,7 @@ enum ConnectionQuestion {
         }
     }
 
-    /// Asks the task's delegate: the session has none, or one without such a method.
+    /// Asks the task's delegate, since the session has none, or one without such a method.
     private static func askTask(
         _ session: URLSession,
         _ origin: Origin,
@@ -50,8 +51,8 @@ enum ConnectionQuestion {
         asked.delegate.urlSession(session, task: asked.task, didReceive: challenge) { reply.give(($0, $1)) }
     }
 
-    /// A task that may be waiting for this server, and the delegate to ask for it: the first by number, of those that
-    /// run if there are any.
+    /// Returns a task that may be waiting for this server, and the delegate to ask for it: the first by number,
+    /// preferably one that runs.
     private static func task(
         of session: URLSession,
         waitingFor origin: Origin

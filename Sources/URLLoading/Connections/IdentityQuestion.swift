@@ -2,9 +2,9 @@ internal import Foundation
 internal import HTTPEngine
 internal import TLS
 
-/// Puts a server's request for a client certificate to the session's delegate, as a challenge, or to that of the task
-/// that waits for the server. Default handling shows the identity that the session's credential storage has for the
-/// server, if it has one.
+/// Asks the session's delegate, or that of the task that waits for the server, with a challenge when a server requests
+/// a client certificate. Default handling shows the identity that the session's credential storage has for the server,
+/// if it has one.
 enum IdentityQuestion {
     static func choice(of session: URLSession) -> SessionSecurity.Choice {
         { [weak session] request, origin, answer in
@@ -29,7 +29,7 @@ enum IdentityQuestion {
             case .performDefaultHandling?: answer(show(stored))
             case .rejectProtectionSpace?: answer(.configured)
             case .cancelAuthenticationChallenge?: answer(.refuse(reason: "cancelled by the delegate"))
-            case nil: answer(.refuse(reason: "the delegate let go of its completion handler without calling it"))
+            case nil: answer(.refuse(reason: "the delegate released its completion handler without calling it"))
             }
         }
         ConnectionQuestion.put(place, proposing: stored, to: session, about: origin, reply)
@@ -49,7 +49,7 @@ enum IdentityQuestion {
         session.ownConfiguration.urlCredentialStorage?.defaultCredential(for: URLProtectionSpace(space(of: origin)))
     }
 
-    /// Without an identity the server is shown none, and decides by itself whether it goes on.
+    /// Returns the answer that shows an identity. Without one the server is shown none, and decides whether it goes on.
     private static func show(_ credential: URLCredential?) -> IdentityAnswer {
         do throws(URLClientIdentity.Unusable) {
             return try credential?.value.tlsIdentity().map { .show($0) } ?? .configured

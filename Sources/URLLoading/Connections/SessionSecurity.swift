@@ -3,8 +3,7 @@ internal import HTTPEngine
 internal import Synchronization
 internal import TLS
 
-/// What a session knows of certificates: the context that its connections share, and how its user is asked about
-/// servers.
+/// A session's TLS: the context that its connections share, and the way to ask its user about servers.
 final class SessionSecurity: TrustEvaluator {
     /// Asks the session's user about a server; on the loop.
     typealias Judge = @Sendable (PeerTrust, Origin, @escaping @Sendable (TrustVerdict) -> Void) -> Void
@@ -14,7 +13,7 @@ final class SessionSecurity: TrustEvaluator {
 
     private let configuration: TLSConfiguration
     private let isShared: Bool
-    /// Nil before the session's first context, and once the session is invalid: the built-in verdict counts.
+    /// Nil before the session's first context, and once the session is invalid: then the built-in verdict applies.
     private let judge = Mutex<Judge?>(nil)
     private let choice = Mutex<Choice?>(nil)
     private let shown = Mutex<[Origin: [UInt8]]>([:])
@@ -29,7 +28,7 @@ final class SessionSecurity: TrustEvaluator {
         isShared = !hasDelegate && minimum == .v1_2 && maximum == .v1_3 && !settings.allowsLegacyAlgorithms
     }
 
-    /// The session is invalid: the built-in verdict counts.
+    /// Notes that the session is invalid: from here on the built-in verdict applies.
     func askNoSession() {
         setJudge(nil)
         setChoice(nil)
@@ -38,9 +37,9 @@ final class SessionSecurity: TrustEvaluator {
     func setJudge(_ judge: Judge?) { self.judge.withLock { $0 = judge } }
     func setChoice(_ choice: Choice?) { self.choice.withLock { $0 = choice } }
 
-    /// One context serves all sessions that want nothing of their own: they trust the same servers and show the same
-    /// identity, and so may share tickets. A session with a delegate has its own, so that nothing links its connections
-    /// with those of others. Fails where the versions asked for exclude each other.
+    /// Returns the context. Sessions without settings of their own share one: they trust the same servers and show the
+    /// same identity, so they may share tickets. A session with a delegate has its own, so that nothing links its
+    /// connections with those of others. Throws if the allowed versions exclude each other.
     func context() throws(TLSError) -> TLSContext {
         isShared ? try SessionSecurity.shared.get() : try TLSContext(configuration)
     }
@@ -49,14 +48,14 @@ final class SessionSecurity: TrustEvaluator {
         try TLSContext(asking)
     }
 
-    /// For what is not HTTP.
+    /// Returns a context for protocols other than HTTP.
     func streamContext() throws(TLSError) -> TLSContext {
         var configuration = configuration
         configuration.offersHTTP = false
         return try TLSContext(configuration)
     }
 
-    /// The user is always asked: a task may have a delegate, and the session's storage an identity.
+    /// The settings that always ask the user: a task may have a delegate, and the session's storage an identity.
     private static var asking: TLSConfiguration {
         var configuration = TLSConfiguration()
         configuration.trustDecision = .asks
@@ -76,14 +75,14 @@ final class SessionSecurity: TrustEvaluator {
     ) {
         guard let choice = choice.withLock({ $0 }) else { return answer(.configured) }
         choice(request, origin) { [self] chosen in
-            // What was shown before is over with this connection, be it that nothing is shown.
+            // The identity shown before no longer counts for new connections, even if none is shown now.
             let digest: [UInt8]? = if case .show(let identity) = chosen { identity.digest } else { nil }
             shown.withLock { $0[origin] = digest }
             answer(chosen)
         }
     }
 
-    /// By what to know the identity that this session has last shown to a server; nil for none.
+    /// The digest of the identity that this session has last shown to a server; nil for none.
     func identity(shownTo origin: Origin) -> [UInt8]? { shown.withLock { $0[origin] } }
 
     var hasShownIdentities: Bool { shown.withLock { !$0.isEmpty } }

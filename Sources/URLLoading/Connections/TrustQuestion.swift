@@ -2,8 +2,8 @@ internal import Foundation
 internal import HTTPEngine
 internal import TLS
 
-/// Puts a server's certificate to the session's delegate, as a challenge, or to that of the task that waits for the
-/// server.
+/// Asks the session's delegate, or that of the task that waits for the server, with a challenge about a server's
+/// certificate.
 enum TrustQuestion {
     static func judge(of session: URLSession) -> SessionSecurity.Judge {
         { [weak session] trust, origin, answer in
@@ -28,11 +28,12 @@ enum TrustQuestion {
         place.trust = URLServerTrust(trust)
         let reply = Answer<ConnectionQuestion.Reply> { reply in
             switch reply?.disposition {
-            // A credential that says nothing of the server's trust, or none, leaves the matter to the session's rules.
+            // A credential that does not concern the server's trust, or none, leaves the decision to the session's
+            // rules.
             case .useCredential?: answer(reply?.credential?.value.trust == nil ? .builtIn : .accept)
             case .performDefaultHandling?, .rejectProtectionSpace?: answer(.builtIn)
             case .cancelAuthenticationChallenge?: answer(.reject(reason: "cancelled by the delegate"))
-            case nil: answer(.reject(reason: "the delegate let go of its completion handler without calling it"))
+            case nil: answer(.reject(reason: "the delegate released its completion handler without calling it"))
             }
         }
         ConnectionQuestion.put(place, proposing: nil, to: session, about: origin, reply)

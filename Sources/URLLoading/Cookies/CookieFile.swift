@@ -2,14 +2,14 @@ internal import Foundation
 internal import Glibc
 internal import HTTPSemantics
 
-/// Cookies on disk: ``SealedJSON`` in one file that only its owner may read. A ``StoreFile``, so that a reader, after
-/// any crash, finds the old content or the new. Processes that share it take turns by a lock on a file beside it.
+/// Cookies on disk: ``SealedJSON`` in one file that only its owner may read. It is a ``StoreFile``, so that a reader
+/// finds the old content or the new after any crash. Processes that share it take turns by a lock on a file beside it.
 /// Blocks: not for a loop's thread.
 struct CookieFile: Sendable {
     enum Failure: Error, Equatable {
-        /// EBUSY: another process holds the lock. EFBIG: longer than any that is written here.
+        /// EBUSY: another process holds the lock. EFBIG: the file is longer than any that is written here.
         case file(StoreFile.Fault)
-        /// It is no cookie file, or only part of one.
+        /// The file is no cookie file, or only part of one.
         case corrupt
 
         static let busy = Failure.file(StoreFile.Fault(code: EBUSY))
@@ -20,17 +20,18 @@ struct CookieFile: Sendable {
         var cookies: [CookieJar.Entry]
     }
 
-    /// Octets: four times what a full jar of the largest cookies takes.
+    /// The longest file that is read, in octets: four times what a full jar of the largest cookies takes.
     private static let maximumSize = 64 << 20
 
     let path: String
 
-    /// By which a file that another process wrote is told from the one last seen. Nil where there is none.
+    /// Returns the state by which a file that another process wrote is told from the one last seen. Nil if there is
+    /// none.
     func state() -> StoreFile.State? { StoreFile.state(path) }
 
-    /// What the file holds and in which state it was; nothing where there is none.
+    /// Returns the file's entries and the state it was in; no entries if there is no file.
     func read() throws(Failure) -> (entries: [CookieJar.Entry], state: StoreFile.State?) {
-        // Looked at before: should another take its place meanwhile, that one is read the next time.
+        // The state is read first: if another file takes this one's place meanwhile, that is read the next time.
         guard let state = state() else { return ([], nil) }
         let octets: [UInt8]
         do throws(StoreFile.Fault) {
@@ -43,7 +44,7 @@ struct CookieFile: Sendable {
         return (entries, state)
     }
 
-    /// Nil for what is damaged, or is no cookie file.
+    /// Nil for a file that is damaged, or is no cookie file.
     static func decode(_ octets: [UInt8]) -> [CookieJar.Entry]? {
         guard let json = SealedJSON.content(of: octets),
             let content = try? JSONDecoder().decode(Content.self, from: Data(json)), content.version == 1
@@ -55,17 +56,16 @@ struct CookieFile: Sendable {
         (try? JSONEncoder().encode(Content(cookies: entries))).flatMap { SealedJSON.closed(Array($0)) }
     }
 
-    /// To be called with the lock held: moves a file that is ``Failure/corrupt`` away, so that the next one can be
-    /// written.
+    /// Moves a file that is ``Failure/corrupt`` away, so that the next one can be written. The caller holds the lock.
     func setAside() { StoreFile.setAside(path) }
 
-    /// Where ``setAside()`` puts it.
+    /// The path to which ``setAside()`` moves the file.
     var damagedPath: String { StoreFile.damagedPath(of: path) }
 
-    /// What writers that were killed left beside it.
+    /// Removes what killed writers have left beside the file.
     func removeLeftovers() { StoreFile.removeLeftoversIfUnlocked(of: path) }
 
-    /// To be called with the lock held. Says in which state the file is then.
+    /// Writes the file, and returns its state after that. The caller holds the lock.
     func write(_ entries: [CookieJar.Entry]) throws(Failure) -> StoreFile.State? {
         guard let octets = Self.encode(entries) else { throw .file(StoreFile.Fault(code: EINVAL)) }
         StoreFile.removeLeftovers(of: path)
@@ -77,7 +77,7 @@ struct CookieFile: Sendable {
         return state()
     }
 
-    /// Runs `body` while no other process does so with the same file. Waits at most so long.
+    /// Runs `body` while no other process does so with the same file. Waits no longer than `limit` for the lock.
     func locked<Value>(upTo limit: Duration, _ body: () throws(Failure) -> Value) throws(Failure) -> Value {
         let outcome: Result<Value, Failure>
         do throws(StoreFile.Fault) {

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import HTTPSemantics
 
-/// A cookie out of the dictionary that Foundation describes cookies with, and back.
+/// Converts between cookies and the dictionaries with which Foundation describes them.
 struct CookieProperties {
     private let properties: [HTTPCookiePropertyKey: Any]
 
@@ -9,8 +9,9 @@ struct CookieProperties {
         self.properties = properties
     }
 
-    /// Nil without name, value, path and a domain or an origin, with controls or a semicolon in one of them, and with
-    /// an equals sign in the name: sent, it would be another cookie, or several (RFC 6265bis §5.6).
+    /// Returns the cookie. Nil without a name, a value, a path and a domain or an origin; for control characters or a
+    /// semicolon in one of them; and for an equals sign in the name: such a cookie would be sent as another one, or as
+    /// several (RFC 6265bis §5.6).
     func cookie(now: Double) -> Cookie? {
         guard let name = string(.name), let value = string(.value), let path = string(.path),
             let domain = (string(.domain).flatMap { $0.isEmpty ? nil : $0 } ?? originURL?.host)?.lowercased(),
@@ -37,7 +38,7 @@ struct CookieProperties {
         return cookie
     }
 
-    /// A String is taken too: FoundationNetworking refuses it (swift-corelibs-foundation issue 5217).
+    /// The origin, as a URL or a String. FoundationNetworking refuses a String (swift-corelibs-foundation issue 5217).
     var originURL: URL? { url(.originURL) }
 
     private var seconds: Double? {
@@ -51,8 +52,8 @@ struct CookieProperties {
         return min(max(time, -Self.endOfTime), Self.endOfTime)
     }
 
-    /// Seconds; some thirty million years. A file has no number for infinity, and one such date would keep all cookies
-    /// off the disk.
+    /// The latest date, in seconds: some thirty million years from now. A file has no number for infinity, and one such
+    /// date would keep all cookies off the disk.
     private static let endOfTime = 1e15
 
     private var ports: [Int]? {
@@ -76,7 +77,7 @@ struct CookieProperties {
         return string(key).map { !["", "FALSE", "NO", "0"].contains($0.uppercased()) }
     }
 
-    /// The dictionary for a cookie, with FoundationNetworking's types: flags are Bools, the version an Int.
+    /// Returns the dictionary for a cookie, with FoundationNetworking's types: flags are Bools, the version an Int.
     static func of(_ cookie: Cookie, created: Double, originURL: URL?) -> [HTTPCookiePropertyKey: Any] {
         var properties: [HTTPCookiePropertyKey: Any] = [
             .created: created - Date.timeIntervalBetween1970AndReferenceDate,

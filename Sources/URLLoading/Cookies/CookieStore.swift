@@ -3,10 +3,11 @@ internal import Foundation
 internal import HTTPSemantics
 internal import Synchronization
 
-/// A jar that threads share, in memory or on disk. The rules are ``CookieJar``'s and ``CookieAdmission``'s.
+/// A cookie jar that threads share, in memory or on disk. The rules are ``CookieJar``'s and ``CookieAdmission``'s.
 ///
-/// Changes are written by a queue of its own, a tenth of a second's worth at once, and at the process's exit. What
-/// another process wrote meanwhile is taken over, ours on top of it. No code of the program's is called under the lock.
+/// Changes are written on a queue of its own, those of a tenth of a second together, and when the process exits.
+/// Changes that another process wrote meanwhile are read first, and ours are applied to them. No code of the program's
+/// is called under the lock.
 final class CookieStore: Sendable {
     private struct State {
         var jar: CookieJar
@@ -17,35 +18,35 @@ final class CookieStore: Sendable {
         /// The file as it was found damaged.
         var damagedState: StoreFile.State?
         var isFlushPlanned = false
-        /// In seconds since 1970.
+        /// When the file was last looked at, in seconds since 1970.
         var lastLook = 0.0
         var failure: CookieFile.Failure?
     }
 
     private static let writeDelay = DispatchTimeInterval.milliseconds(100)
-    /// How old, in seconds, a view of the file may be.
+    /// How old, in seconds, what is known of the file may be.
     private static let lookInterval = 1.0
-    /// A lock is held for one writing, some milliseconds; longer only by a stopped process.
+    /// A lock is held while the file is written once, some milliseconds; only a stopped process holds it longer.
     private static let lockLimit = Duration.seconds(1)
     static let exitLockLimit = Duration.milliseconds(500)
 
     private let state: Mutex<State>
     private let file: CookieFile?
-    /// Of a store with a file, which is read and written here alone but for the first time.
+    /// The queue of a store with a file: the file is read and written here alone, except for the first reading.
     private let queue: DispatchQueue?
     private let observer = Mutex(Observer())
 
     private struct Observer {
         var body: (@Sendable () -> Void)?
-        /// It will be called anyway.
+        /// Whether a call of the observer is already on its way.
         var isOnItsWay = false
     }
 
     private let writesFirstAtOnce: Bool
 
     /// - Parameters:
-    ///   - file: nil for a store in memory alone.
-    ///   - writesFirstAtOnce: the file is there when the program's first cookie has been set, whichever it is.
+    ///   - file: the file; nil for a store in memory alone.
+    ///   - writesFirstAtOnce: whether to write the program's first cookie at once if there is no file yet.
     init(file: CookieFile?, writesFirstAtOnce: Bool = false) {
         self.file = file
         self.writesFirstAtOnce = writesFirstAtOnce
@@ -57,7 +58,7 @@ final class CookieStore: Sendable {
 
     var isEphemeral: Bool { file == nil }
 
-    /// Why the file was last not read or written.
+    /// Why the last reading or writing of the file failed; nil if it did not.
     var failure: CookieFile.Failure? { state.withLock { $0.failure } }
 
     var policy: HTTPCookie.AcceptPolicy {
@@ -65,7 +66,8 @@ final class CookieStore: Sendable {
         set { state.withLock { $0.policy = newValue } }
     }
 
-    /// Is told of changes that came without a call of the program's: from the network, or from another process.
+    /// Sets the observer, which is told of changes that no call of the program's made: from the network, or another
+    /// process.
     func whenChanged(_ body: @escaping @Sendable () -> Void) {
         observer.withLock { $0.body = body }
     }
@@ -82,9 +84,9 @@ final class CookieStore: Sendable {
         return withJar { jar, now in jar.take(for: scope, isSameSite: isSameSite, now: now) }
     }
 
-    /// The loader's way: never waits for the file but the first time.
+    /// Returns the Cookie field for the loader. It never waits for the file, except the first time.
     func header(for scope: CookieScope, document: URL?) -> String? {
-        // Asked outside of the lock: the public-suffix rule is the user's.
+        // This is asked outside of the lock: the public-suffix rule is the user's code.
         let isSameSite = scope.isSameSite(as: document)
         var isOld = false
         let header = withJar { jar, now in
@@ -99,9 +101,9 @@ final class CookieStore: Sendable {
 
     // MARK: Changing
 
-    /// Keeps what a response's Set-Cookie fields say. Observers are told on another thread.
+    /// Stores the cookies in a response's Set-Cookie fields. Observers are told on another thread.
     ///
-    /// - Parameter policy: the session's; the store's own counts too.
+    /// - Parameter policy: the session's policy; the store's own applies too.
     func store(setCookieLines lines: [String], from scope: CookieScope, document: URL?, policy: HTTPCookie.AcceptPolicy)
     {
         guard !lines.isEmpty else { return }
@@ -112,10 +114,10 @@ final class CookieStore: Sendable {
         if store(cookies, from: scope, document: document, policy: policy) { notifyLater() }
     }
 
-    /// Of one response, as curl has it.
+    /// The most Set-Cookie lines of one response that are read, as in curl.
     private static let maximumLines = 50
 
-    /// What a server sent. `policy` is the asking session's; the stricter of the two counts.
+    /// Stores what a server sent. `policy` is the session's; the stricter of it and the store's own applies.
     func store(_ cookies: [Cookie], from scope: CookieScope, document: URL?, policy: HTTPCookie.AcceptPolicy) -> Bool {
         let isSameSite = scope.isSameSite(as: document)
         for policy in [policy, self.policy] {
@@ -133,7 +135,7 @@ final class CookieStore: Sendable {
         return change { jar, now in
             var isChanged = false
             for (index, cookie) in admitted.enumerated() where scope.isSecure || !jar.overlaysSecure(cookie) {
-                // Those of one response are of different age too, or nothing would tell their order.
+                // Cookies of one response get different ages too; otherwise their order would be lost.
                 let creation = now + Double(index) * 1e-6
                 if jar.set(cookie, creation: creation, now: now) { isChanged = true }
                 jar.evict(after: cookie.domain, now: now)
@@ -142,7 +144,7 @@ final class CookieStore: Sendable {
         }
     }
 
-    /// What the program itself wants kept.
+    /// Stores a cookie for the program itself.
     func set(_ cookie: Cookie, created: Double) -> Bool {
         guard policy != .never else { return false }
         let isChanged = change { jar, now in
@@ -150,8 +152,8 @@ final class CookieStore: Sendable {
             jar.evict(after: cookie.domain, now: now)
             return isChanged
         }
-        // As in FoundationNetworking, the file is there with the first cookie; a file that cannot be written is not
-        // tried again for each.
+        // As in FoundationNetworking, the file is written with the first cookie. If it cannot be written, that is not
+        // tried again for each cookie.
         if writesFirstAtOnce, state.withLock({ $0.fileState == nil && $0.failure == nil }) { flush() }
         return isChanged
     }
@@ -160,7 +162,7 @@ final class CookieStore: Sendable {
         change { jar, _ in jar.remove(key) }
     }
 
-    /// Those made after that time, in seconds since 1970.
+    /// Removes the cookies made after that time, in seconds since 1970.
     func remove(since time: Double) -> Bool {
         lookAtFile()
         return change { jar, _ in jar.removeAll { $0.creation > time } }
@@ -196,7 +198,7 @@ final class CookieStore: Sendable {
 
     // MARK: The file
 
-    /// Writes what was changed and takes over what others wrote, before it returns.
+    /// Writes our changes, and reads those of other processes, before it returns.
     func flush(upTo limit: Duration = lockLimit) {
         queue?.sync { exchange(limit) }
     }
@@ -218,15 +220,15 @@ final class CookieStore: Sendable {
         }
     }
 
-    /// Takes over what another process wrote, where it wrote.
+    /// Reads the file if another process has changed it.
     private func lookAtFile() {
         guard let file else { return }
         let isCurrent = state.withLock { !$0.isLoaded || $0.fileState == file.state() }
         if !isCurrent { flush() }
     }
 
-    /// On the queue: one at a time. Reads the file if it is another than the last one seen, and writes it if anything
-    /// was changed here.
+    /// Reads the file if it is not the one last seen, and writes it if anything was changed here. Runs on the queue,
+    /// one at a time.
     private func exchange(_ limit: Duration) {
         guard let file else { return }
         let (isLoaded, mine, known) = state.withLock { state in
@@ -257,7 +259,7 @@ final class CookieStore: Sendable {
                 return state.failure != error
             }
             if isNew { report(error) }
-            // Other failures do not pass by themselves: tried again with the next change.
+            // Other failures do not pass by themselves: the next change tries again.
             if error == .busy { planFlush() }
         }
     }
@@ -267,14 +269,14 @@ final class CookieStore: Sendable {
         except mine: Set<Cookie.Key>,
         _ known: StoreFile.State?
     ) throws(CookieFile.Failure) {
-        // A file that is gone has nothing to say.
+        // A file that is gone changes nothing.
         guard let found = file.state(), found != known else { return }
         let entries: [CookieJar.Entry]
         let seen: StoreFile.State?
         do throws(CookieFile.Failure) {
             (entries, seen) = try file.read()
         } catch .corrupt {
-            // Its content is lost; ours need not be.
+            // The file's content is lost; our cookies need not be.
             state.withLock { ($0.fileState, $0.damagedState) = (found, found) }
             report(.corrupt)
             return
@@ -296,8 +298,8 @@ final class CookieStore: Sendable {
         try? FileHandle.standardError.write(contentsOf: Data(line.utf8))
     }
 
-    /// Neither on a loop, which observers would hold up, nor on the queue, which they may wait for. Changes that follow
-    /// each other closely are told once.
+    /// Tells the observer, neither on a loop, which observers would hold up, nor on the queue, which they may wait for.
+    /// Changes in close succession are told once.
     func notifyLater() {
         let isNeeded = observer.withLock { observer in
             defer { observer.isOnItsWay = observer.body != nil }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Glibc
 internal import Synchronization
 
-/// The cookie stores on disk that a process has, one for each file, which are written for the last time when it exits.
+/// The cookie stores on disk of this process, one for each file. They are written for the last time when it exits.
 enum CookieStores {
     private static let opened = Mutex<[CookieStore]>([])
 
@@ -20,19 +20,20 @@ enum CookieStores {
         for store in opened.withLock({ $0 }) { store.flush(upTo: CookieStore.exitLockLimit) }
     }
 
-    /// Where FoundationNetworking's shared storage has its file: in a folder named as the bundle's, which is the
+    /// The path of FoundationNetworking's shared storage: in a folder with the name of the bundle, which is the
     /// executable's folder.
     static var sharedPath: String {
         let folder = URL(fileURLWithPath: Bundle.main.bundlePath).deletingPathExtension().lastPathComponent
         return StoreDirectories.data(of: name(folder == "/" ? "" : folder)) + "/.cookies.shared"
     }
 
-    /// In a folder that all programs find.
+    /// Returns the path of a group's storage, in a folder that all programs find.
     static func path(ofGroup identifier: String) -> String {
         StoreDirectories.data(of: name(identifier)) + "/cookies.group.json"
     }
 
-    /// As the name of one folder, whatever is in it; never "..", and of different ones never the same.
+    /// Returns a name for one folder, whatever the identifier holds: never "..", and different for different
+    /// identifiers.
     private static func name(_ identifier: String) -> String {
         let allowed = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "-_."))
         let name = identifier.addingPercentEncoding(withAllowedCharacters: allowed) ?? ""

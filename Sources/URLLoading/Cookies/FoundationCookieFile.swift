@@ -1,8 +1,8 @@
 internal import Foundation
 internal import HTTPSemantics
 
-/// The cookies in a file of FoundationNetworking's, which stood where the shared storage's file stands: a property list
-/// of the cookies' properties by `path`, `domain` and `name`. Read once: the next change writes our own file in its
+/// The cookies in FoundationNetworking's file, which lay where the shared storage's file now lies: a property list of
+/// the cookies' properties by `path`, `domain` and `name`. It is read once: the next change writes our own file in its
 /// place.
 enum FoundationCookieFile {
     /// One property of a cookie.
@@ -11,7 +11,7 @@ enum FoundationCookieFile {
         case flag(Bool)
         case number(Int)
         case date(Date)
-        /// Of a kind that no property of a cookie has.
+        /// A kind of value that no property of a cookie has.
         case other
 
         init(from decoder: any Decoder) throws {
@@ -40,7 +40,7 @@ enum FoundationCookieFile {
         }
     }
 
-    /// Nil for what is no property list; a cookie that cannot be read is left out.
+    /// Returns the cookies; nil if it is no property list. A cookie that cannot be read is left out.
     static func decode(_ octets: [UInt8], now: Double) -> [CookieJar.Entry]? {
         guard octets.starts(with: "<?xml".utf8) || octets.starts(with: "bplist".utf8),
             let listed = try? PropertyListDecoder().decode([String: [String: Value]].self, from: Data(octets))

@@ -1,7 +1,7 @@
 public import Foundation
 internal import HTTPSemantics
 
-/// A cookie. Never changes. Equal to another that says the same, whenever the two were made.
+/// A cookie. It never changes. Cookies that say the same are equal, whenever they were made.
 open class HTTPCookie: NSObject, @unchecked Sendable {
     let cookie: Cookie
     /// In seconds since 1970.
@@ -14,9 +14,9 @@ open class HTTPCookie: NSObject, @unchecked Sendable {
         self.originURL = originURL
     }
 
-    /// Nil without name, value, path and one of domain and origin, with control characters or a semicolon in one of
-    /// them, and with an equals sign in the name: a server would read such a cookie as another, or as several. See
-    /// ``HTTPCookiePropertyKey`` for what each may be; other keys are ignored.
+    /// Makes a cookie. Nil without a name, a value, a path and one of domain and origin; for control characters or a
+    /// semicolon in one of them; and for an equals sign in the name: a server would read such a cookie as another one,
+    /// or as several. See ``HTTPCookiePropertyKey`` for the values of each key; other keys are ignored.
     public init?(properties: [HTTPCookiePropertyKey: Any]) {
         let now = Date().timeIntervalSince1970
         let properties = CookieProperties(properties)
@@ -26,16 +26,16 @@ open class HTTPCookie: NSObject, @unchecked Sendable {
         originURL = properties.originURL
     }
 
-    /// The Cookie field for these cookies, in their order; empty for none. At most 150 cookies and 8190 octets, which
-    /// is what servers take.
+    /// Returns the Cookie field for these cookies, in their order; empty if there are none. It holds at most 150
+    /// cookies and 8190 octets, which is what servers take.
     open class func requestHeaderFields(with cookies: [HTTPCookie]) -> [String: String] {
         CookieJar.header(cookies.lazy.map(\.cookie)).map { ["Cookie": $0] } ?? [:]
     }
 
-    /// The cookies in a response's fields, for any host; it is ``HTTPCookieStorage/setCookies(_:for:mainDocumentURL:)``
-    /// that refuses those the URL may not set. Several joined by commas or line feeds are told apart, dates and all.
-    /// Cookies without a name are left out, which a load's answer keeps (RFC 6265bis §5.6). Empty for a URL without a
-    /// host.
+    /// Returns the cookies in a response's fields, for any host: only
+    /// ``HTTPCookieStorage/setCookies(_:for:mainDocumentURL:)`` refuses those that the URL may not set. Several cookies
+    /// joined by commas or line feeds are told apart, also if they hold dates. Cookies without a name are left out,
+    /// although a load keeps them (RFC 6265bis §5.6). Empty for a URL without a host.
     open class func cookies(withResponseHeaderFields headerFields: [String: String], for URL: URL) -> [HTTPCookie] {
         guard let scope = CookieScope(URL) else { return [] }
         let now = Date().timeIntervalSince1970
@@ -48,48 +48,51 @@ open class HTTPCookie: NSObject, @unchecked Sendable {
         }
     }
 
-    /// What ``init(properties:)`` would take to make it again. Dates are Dates and flags Bools, whatever was given.
+    /// The properties with which ``init(properties:)`` makes the same cookie. Dates are Dates and flags Bools, whatever
+    /// was given.
     open var properties: [HTTPCookiePropertyKey: Any]? {
         CookieProperties.of(cookie, created: created, originURL: originURL)
     }
 
-    /// 0 for all cookies of today; 1 for those of RFC 2965.
+    /// The version: 0 for all cookies of today, 1 for those of RFC 2965.
     open var version: Int { cookie.version }
 
-    /// Empty for a cookie that is all value.
+    /// The name; empty for a cookie that is all value.
     open var name: String { cookie.name }
 
-    /// What the server is given back.
+    /// The value that the server gets back.
     open var value: String { cookie.value }
 
-    /// Nil for a cookie that ends with the process. At most 400 days ahead where a server set it (RFC 6265bis §5.5).
+    /// When the cookie expires; nil for one that ends with the process. At most 400 days ahead if a server set it (RFC
+    /// 6265bis §5.5).
     open var expiresDate: Date? { cookie.expires.map { Date(timeIntervalSince1970: $0) } }
 
-    /// Whether it is to be discarded with the process whatever its date says.
+    /// Whether the cookie ends with the process, whatever its date.
     open var isSessionOnly: Bool { cookie.isDiscarded }
 
-    /// Lower case. With a dot in front it goes to names below it too.
+    /// The domain in lower case. With a dot at its front, the cookie is also sent to names below the domain.
     open var domain: String { cookie.isHostOnly ? cookie.domain : "." + cookie.domain }
 
     /// The path of the URLs whose requests carry the cookie, with everything below it.
     open var path: String { cookie.path }
 
-    /// Whether it goes over https and wss alone.
+    /// Whether the cookie is sent only by https and wss.
     open var isSecure: Bool { cookie.isSecure }
 
-    /// Whether only HTTP is meant to see it. Nothing here is a script, so everything here may.
+    /// Whether the cookie is meant for HTTP alone, and not for scripts. There are no scripts here, so all code may read
+    /// it.
     open var isHTTPOnly: Bool { cookie.isHTTPOnly }
 
-    /// What the cookie is for, in words for its user (RFC 2965); nil for none.
+    /// The purpose of the cookie, in words for its user (RFC 2965); nil for none.
     open var comment: String? { cookie.comment }
 
-    /// Where it is told what the cookie is for (RFC 2965); nil for none.
+    /// The URL of a page that tells the cookie's purpose (RFC 2965); nil for none.
     open var commentURL: URL? { cookie.commentURL.flatMap { URL(string: $0) } }
 
-    /// The ports it goes to; nil for all.
+    /// The ports that the cookie is sent to; nil for all.
     open var portList: [NSNumber]? { cookie.ports.map { $0.map { NSNumber(value: $0) } } }
 
-    /// Nil for a cookie that goes everywhere.
+    /// The policy for loads of other sites' documents; nil for a cookie that is sent with all of them.
     open var sameSitePolicy: HTTPCookieStringPolicy? {
         switch cookie.sameSite {
         case .strict: .sameSiteStrict
@@ -119,11 +122,11 @@ open class HTTPCookie: NSObject, @unchecked Sendable {
 extension HTTPCookie {
     /// Which cookies a storage takes.
     @frozen public enum AcceptPolicy: UInt, Sendable {
-        /// Every cookie is taken that its server may set.
+        /// Takes every cookie that its server may set.
         case always
-        /// No cookie is taken.
+        /// Takes no cookie.
         case never
-        /// Those that come with loads of the main document's own site, and with loads that name no document.
+        /// Takes cookies that come with loads of the main document's own site, and with loads that name no document.
         case onlyFromMainDocumentDomain
     }
 }

@@ -1,55 +1,55 @@
-/// What ``HTTPCookie/init(properties:)`` takes and ``HTTPCookie/properties`` gives.
+/// A key of the dictionaries that ``HTTPCookie/init(properties:)`` takes and ``HTTPCookie/properties`` gives.
 public struct HTTPCookiePropertyKey: RawRepresentable, Equatable, Hashable, Sendable {
     /// The key's name.
     public private(set) var rawValue: String
 
-    /// A key by its name.
+    /// Makes a key from its name.
     public init(_ rawValue: String) {
         self.rawValue = rawValue
     }
 
-    /// A key by its name.
+    /// Makes a key from its name.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
 }
 
 extension HTTPCookiePropertyKey {
-    /// Required.
+    /// The name. Required.
     public static let name = HTTPCookiePropertyKey(rawValue: "Name")
-    /// Required.
+    /// The value. Required.
     public static let value = HTTPCookiePropertyKey(rawValue: "Value")
-    /// A URL or a String; its host is the domain where ``domain`` is not given.
+    /// A URL or a String; its host is the domain if ``domain`` is not given.
     public static let originURL = HTTPCookiePropertyKey(rawValue: "OriginURL")
-    /// 0 or 1, as a number or a String.
+    /// The version: 0 or 1, as a number or a String.
     public static let version = HTTPCookiePropertyKey(rawValue: "Version")
-    /// With a dot in front for the names below it too.
+    /// The domain. With a dot at its front, the cookie is also sent to names below it.
     public static let domain = HTTPCookiePropertyKey(rawValue: "Domain")
-    /// Required. What does not begin with a slash counts as "/".
+    /// The path. Required. A path that does not begin with a slash counts as "/".
     public static let path = HTTPCookiePropertyKey(rawValue: "Path")
-    /// A Bool, or a String; any but an empty one, FALSE, NO and 0 means yes.
+    /// Whether the cookie is sent only by https and wss: a Bool, or a String; all but "", FALSE, NO and 0 mean yes.
     public static let secure = HTTPCookiePropertyKey(rawValue: "Secure")
-    /// A Date, or a String in any form that servers use.
+    /// When the cookie expires: a Date, or a String in any form that servers use.
     public static let expires = HTTPCookiePropertyKey(rawValue: "Expires")
-    /// What the cookie is for: a `String`.
+    /// The purpose of the cookie: a `String`.
     public static let comment = HTTPCookiePropertyKey(rawValue: "Comment")
-    /// A URL or a String.
+    /// The URL of a page that tells the cookie's purpose: a URL or a String.
     public static let commentURL = HTTPCookiePropertyKey(rawValue: "CommentURL")
-    /// Whether the cookie ends with the process, as ``secure``; yes for version 1 without ``maximumAge``.
+    /// Whether the cookie ends with the process, in the form of ``secure``; yes for version 1 without ``maximumAge``.
     public static let discard = HTTPCookiePropertyKey(rawValue: "Discard")
-    /// In seconds, as a number or a String; for version 1 alone.
+    /// How long the cookie lives, in seconds, as a number or a String; only for version 1.
     public static let maximumAge = HTTPCookiePropertyKey(rawValue: "Max-Age")
-    /// The ports it is for, as a String with commas or as numbers; only the first counts in version 0.
+    /// The ports that the cookie is sent to, as a String with commas or as numbers; in version 0 only the first counts.
     public static let port = HTTPCookiePropertyKey(rawValue: "Port")
-    /// A ``HTTPCookieStringPolicy`` or its String.
+    /// The SameSite policy: a ``HTTPCookieStringPolicy`` or its String.
     public static let sameSitePolicy = HTTPCookiePropertyKey(rawValue: "SameSite")
 
-    // Known to neither original by name, but by both as strings.
+    // Neither Darwin nor FoundationNetworking has a name for these keys, but both know them as strings.
     static let httpOnly = HTTPCookiePropertyKey(rawValue: "HttpOnly")
     static let created = HTTPCookiePropertyKey(rawValue: "Created")
 }
 
-/// Which loads of other sites' documents a cookie goes along with.
+/// A policy that says with which loads of other sites' documents a cookie is sent.
 public struct HTTPCookieStringPolicy: RawRepresentable, Hashable, Sendable {
     /// The policy's name.
     public let rawValue: String
@@ -58,8 +58,9 @@ public struct HTTPCookieStringPolicy: RawRepresentable, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// None. A load knows its document by ``URLRequest/mainDocumentURL`` and is part of its own site without one.
+    /// Strict: with none. A load knows its document by ``URLRequest/mainDocumentURL``; without one it is part of its
+    /// own site.
     public static let sameSiteStrict = HTTPCookieStringPolicy(rawValue: "strict")
-    /// None either: going to a document is a browser's doing, and the document its own.
+    /// Lax: here with none, too. Navigating to a document is a browser's task; the document is then its own.
     public static let sameSiteLax = HTTPCookieStringPolicy(rawValue: "lax")
 }

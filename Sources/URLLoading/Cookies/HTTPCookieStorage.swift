@@ -3,16 +3,16 @@ internal import HTTPEngine
 internal import HTTPSemantics
 internal import Synchronization
 
-/// Where cookies are kept. Safe on every thread.
+/// A store for cookies. Any thread.
 ///
-/// ``shared`` and those of groups are files under `XDG_DATA_HOME` (`~/.local/share` without it), in a folder named
-/// after the program: only their owner may read them, a crash leaves the old content or the new, and several processes
-/// may share one, each seeing within a second what the others keep. Cookies without a date live as long as the process.
-/// A file that is damaged, or was edited by hand, does not match the checksum in it: it holds nothing, a line on
-/// standard error says so, and the next change puts it aside for a week, under its name with `.damaged` behind it.
+/// ``shared`` and the storages of groups are files under `XDG_DATA_HOME` (`~/.local/share` without it), in a folder
+/// named after the program. Only their owner may read them, and a crash leaves the old content or the new. Several
+/// processes may share a file; each sees within a second what the others store. Cookies without a date live as long as
+/// the process. A file that is damaged, or was edited by hand, does not match its checksum: it counts as empty, a line
+/// on standard error says so, and the next change moves it aside for a week, under its name with `.damaged` appended.
 ///
-/// A storage keeps at most 180 cookies a domain and 3000 in all. Beyond that the expired ones go first, and then those
-/// that were not used for the longest time.
+/// A storage keeps at most 180 cookies for each domain and 3000 in all. Beyond that, expired cookies are removed first,
+/// and then those that were not used for the longest time.
 open class HTTPCookieStorage: NSObject, @unchecked Sendable {
     let store: CookieStore
 
@@ -25,7 +25,7 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
         }
     }
 
-    /// In memory alone.
+    /// Makes a storage in memory alone.
     static func ephemeral() -> HTTPCookieStorage {
         HTTPCookieStorage(store: CookieStore(file: nil))
     }
@@ -38,7 +38,7 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
     /// The storage of this program.
     open class var shared: HTTPCookieStorage { process }
 
-    /// The one of a group of programs: the same for the same identifier, in every process of the user.
+    /// Returns the storage of a group of programs: the same for the same identifier, in every process of the user.
     open class func sharedCookieStorage(forGroupContainerIdentifier identifier: String) -> HTTPCookieStorage {
         groups.withLock { groups in
             if let storage = groups[identifier] { return storage }
@@ -49,24 +49,26 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Says whether a domain is a public suffix: one below which anybody may register names (`co.uk`, `github.io`). No
-    /// server may set a cookie for a public suffix. Nil, the default: the list of publicsuffix.org decides, of which a
-    /// snapshot is built in (``publicSuffixVersion``). If a rule is set, it decides alone.
+    /// The program's rule for public suffixes: domains below which anybody may register names (`co.uk`, `github.io`).
+    /// No server may set a cookie for a public suffix. Nil, the default: the list of publicsuffix.org decides, of which
+    /// a snapshot is built in (``publicSuffixVersion``). If a rule is set, it alone decides.
     ///
-    /// A rule is asked for domains in lower case, without dots at their ends; on any thread, so it must be quick. It is
-    /// for every storage of the process. Names of one label, like `com`, always are public suffixes.
+    /// The rule is called with domains in lower case, without dots at their ends. It is called on any thread, so it
+    /// must be quick. It applies to every storage of the process. Names of one label, like `com`, always are public
+    /// suffixes.
     ///
-    /// Two hosts are of one site (``HTTPCookie/AcceptPolicy/onlyFromMainDocumentDomain``, `SameSite`) when they share
-    /// the label before the suffix.
+    /// Two hosts are of the same site (``HTTPCookie/AcceptPolicy/onlyFromMainDocumentDomain``, `SameSite`) if they
+    /// share the label before the suffix.
     public static var isPublicSuffix: (@Sendable (_ domain: String) -> Bool)? {
         get { PublicSuffixes.installedRule }
         set { PublicSuffixes.installedRule = newValue }
     }
 
-    /// When the list of public suffixes was made that is built in, as the list says itself: "2026-10-22_08-36-41_UTC".
+    /// When the built-in list of public suffixes was made, in the list's own words: "2026-10-22_08-36-41_UTC".
     public static var publicSuffixVersion: String { PublicSuffixList.version }
 
-    /// Which cookies are taken: ``HTTPCookie/AcceptPolicy/always`` at first. A session's configuration may be stricter.
+    /// Which cookies are taken; ``HTTPCookie/AcceptPolicy/always`` by default. A session's configuration may be
+    /// stricter.
     open var cookieAcceptPolicy: HTTPCookie.AcceptPolicy {
         get { store.policy }
         set {
@@ -79,26 +81,26 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
     /// All cookies that have not expired, in no order.
     open var cookies: [HTTPCookie]? { store.all().map(Self.cookie) }
 
-    /// All cookies that have not expired, sorted.
+    /// Returns all cookies that have not expired, sorted.
     open func sortedCookies(using sortOrder: [NSSortDescriptor]) -> [HTTPCookie] {
         let cookies = NSArray(array: store.all().map(Self.cookie))
         return cookies.sortedArray(using: sortOrder).compactMap { $0 as? HTTPCookie }
     }
 
-    /// The cookies that a request for the URL would carry, in the order of the request: longer paths first, then older
-    /// cookies. Nil for a URL without a host.
+    /// Returns the cookies that a request for the URL would carry, in the request's order: longer paths first, then
+    /// older cookies. Nil for a URL without a host.
     open func cookies(for url: URL) -> [HTTPCookie]? {
         CookieScope(url).map { store.entries(for: $0, isSameSite: true).map(Self.cookie) }
     }
 
-    /// Keeps a cookie in place of the one of its name, domain and path; one that has expired only removes that. The
-    /// program is asked nothing about it but the accept policy `never`.
+    /// Stores a cookie in place of the one with its name, domain and path; one that has expired only removes that. Of
+    /// all rules only the accept policy `never` applies to cookies that a program sets.
     open func setCookie(_ cookie: HTTPCookie) {
         if store.set(cookie.cookie, created: cookie.created) { tellOfChange() }
     }
 
-    /// Keeps those that the URL may set, as if they had come from it: their domain must be its host or a parent,
-    /// secure ones must come by https, and the accept policy is asked. Without a URL, nothing.
+    /// Stores the cookies that the URL may set, as if they had come from it: their domain must be its host or a parent,
+    /// secure ones must come by https, and the accept policy applies. Without a URL it does nothing.
     open func setCookies(_ cookies: [HTTPCookie], for url: URL?, mainDocumentURL: URL?) {
         guard let url, let scope = CookieScope(url) else { return }
         if store.store(cookies.map(\.cookie), from: scope, document: mainDocumentURL, policy: .always) {
@@ -106,14 +108,14 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
         }
     }
 
-    /// ``setCookies(_:for:mainDocumentURL:)`` with the URL and the main document of the task's current request.
+    /// Calls ``setCookies(_:for:mainDocumentURL:)`` with the URL and the main document of the task's current request.
     open func storeCookies(_ cookies: [HTTPCookie], for task: URLSessionTask) {
         let request = task.currentRequest
         setCookies(cookies, for: request?.url, mainDocumentURL: request?.mainDocumentURL)
     }
 
-    /// The cookies that the task's current request would carry, its main document considered; nil without a URL.
-    /// Answers before it returns, on the caller's thread.
+    /// Gets the cookies that the task's current request would carry, given its main document; nil without a URL. The
+    /// handler is called before this returns, on the caller's thread.
     open func getCookiesFor(_ task: URLSessionTask, completionHandler: @escaping @Sendable ([HTTPCookie]?) -> Void) {
         let request = task.currentRequest
         let scope = request?.url.flatMap { CookieScope($0) }
@@ -130,7 +132,7 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
         if store.remove(cookie.cookie.key) { tellOfChange() }
     }
 
-    /// Removes those that were made after the date.
+    /// Removes the cookies that were made after the date.
     open func removeCookies(since date: Date) {
         if store.remove(since: date.timeIntervalSince1970) { tellOfChange() }
     }
@@ -147,18 +149,18 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
         HTTPCookie(entry.cookie, created: entry.creation)
     }
 
-    /// Writes to disk what is not there yet, and returns once it is.
+    /// Writes what is not on disk yet, and returns once it is.
     func flush() { store.flush() }
 }
 
 extension Notification.Name {
-    /// The cookies of the storage in `object` are others now. Posted on the thread of the change, or on one of the
-    /// storage's own for what came from the network or another process.
+    /// The cookies of the storage in `object` have changed. It is posted on the thread of the change, or on one of the
+    /// storage's own for changes from the network or another process.
     public static let NSHTTPCookieManagerCookiesChanged = Notification.Name(
         rawValue: "NSHTTPCookieManagerCookiesChangedNotification"
     )
 
-    /// The accept policy of the storage in `object` is another now.
+    /// The accept policy of the storage in `object` has changed.
     public static let NSHTTPCookieManagerAcceptPolicyChanged = Notification.Name(
         rawValue: "NSHTTPCookieManagerAcceptPolicyChangedNotification"
     )

@@ -1,8 +1,8 @@
 public import Foundation
 
-// What a protection space is asked for by: the values of ``URLProtectionSpace/authenticationMethod``.
+// The values of ``URLProtectionSpace/authenticationMethod``: how a protection space asks for credentials.
 
-/// Whatever the server asks for. For HTTP the same as Basic.
+/// Any method that the server asks for. For HTTP it is the same as Basic.
 public let NSURLAuthenticationMethodDefault: String = "NSURLAuthenticationMethodDefault"
 /// Basic (RFC 7617).
 public let NSURLAuthenticationMethodHTTPBasic: String = "NSURLAuthenticationMethodHTTPBasic"
@@ -19,13 +19,13 @@ public let NSURLAuthenticationMethodClientCertificate: String = "NSURLAuthentica
 /// The trust in a server's certificate: answered by ``URLCredential/init(trust:)``.
 public let NSURLAuthenticationMethodServerTrust: String = "NSURLAuthenticationMethodServerTrust"
 
-// The values of ``URLProtectionSpace/protocol``; a URL's scheme stands for the same.
+// The values of ``URLProtectionSpace/protocol``; a URL's scheme means the same.
 
-/// The protocol of a server that is asked by http.
+/// The protocol of a server that is reached by http.
 public let NSURLProtectionSpaceHTTP: String = "NSURLProtectionSpaceHTTP"
-/// The protocol of a server that is asked by https.
+/// The protocol of a server that is reached by https.
 public let NSURLProtectionSpaceHTTPS: String = "NSURLProtectionSpaceHTTPS"
-/// The protocol of an FTP server. Nothing here speaks it.
+/// The protocol of an FTP server, which is not supported here.
 @available(*, deprecated, message: "URLLoading does not speak FTP.")
 public let NSURLProtectionSpaceFTP: String = "NSURLProtectionSpaceFTP"
 
@@ -35,13 +35,13 @@ public let NSURLProtectionSpaceFTP: String = "NSURLProtectionSpaceFTP"
 public let NSURLProtectionSpaceHTTPProxy: String = "NSURLProtectionSpaceHTTPProxy"
 /// A proxy for https URLs.
 public let NSURLProtectionSpaceHTTPSProxy: String = "NSURLProtectionSpaceHTTPSProxy"
-/// A proxy for FTP. Nothing here speaks it.
+/// A proxy for FTP, which is not supported here.
 @available(*, deprecated, message: "URLLoading does not speak FTP.")
 public let NSURLProtectionSpaceFTPProxy: String = "NSURLProtectionSpaceFTPProxy"
 /// A SOCKS proxy.
 public let NSURLProtectionSpaceSOCKSProxy: String = "NSURLProtectionSpaceSOCKSProxy"
 
-/// An option of ``URLCredentialStorage/remove(_:for:options:)``: true removes a credential from other devices too.
+/// An option of ``URLCredentialStorage/remove(_:for:options:)``: true also removes a credential from other devices.
 /// There are none here.
 public let NSURLCredentialStorageRemoveSynchronizableCredentials: String =
     "NSURLCredentialStorageRemoveSynchronizableCredentials"

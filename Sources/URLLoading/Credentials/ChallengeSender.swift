@@ -1,17 +1,17 @@
 internal import Foundation
 internal import Synchronization
 
-/// What is answered to a challenge.
+/// An answer to a challenge.
 enum ChallengeAnswer: Sendable {
     case use(URLCredential)
-    /// The response that asked is delivered.
+    /// Delivers the response that asked.
     case continueWithoutCredential
     case cancel
     case performDefaultHandling
-    /// The next kind of challenge, if the response has one.
+    /// Goes on to the response's next challenge, if it has one.
     case rejectProtectionSpace
 
-    /// What a session's delegate would hand to its completion handler.
+    /// The same answer as a session's delegate gives it to its completion handler.
     var reply: (disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?) {
         switch self {
         case .use(let credential): (.useCredential, credential)
@@ -24,7 +24,7 @@ enum ChallengeAnswer: Sendable {
 }
 
 /// The sender of a session's own challenges. The first answer counts, whether it comes by one of these methods or by a
-/// delegate's completion handler; what comes later does nothing. Any thread.
+/// delegate's completion handler; later answers do nothing. Any thread.
 final class ChallengeSender: NSObject, URLAuthenticationChallengeSender {
     private let waiting: Mutex<(@Sendable (ChallengeAnswer) -> Void)?>
 

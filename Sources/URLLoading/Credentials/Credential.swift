@@ -3,11 +3,11 @@ internal import HTTPEngine
 internal import HTTPSemantics
 internal import TLS
 
-/// What a ``URLCredential`` holds.
+/// The value of a ``URLCredential``.
 struct Credential: Hashable, Sendable {
     enum Proof: Hashable, Sendable {
         case password(user: String, password: String)
-        /// `intermediates` in DER, instead of those the identity came with.
+        /// `intermediates` are in DER, and replace those that the identity came with.
         case identity(URLClientIdentity, intermediates: [Data]?)
         case trust(URLServerTrust)
     }
@@ -50,7 +50,7 @@ struct Credential: Hashable, Sendable {
         }
     }
 
-    /// For the engine's Basic and Digest.
+    /// The user name and password, for Basic and Digest; nil for another kind of credential.
     var words: Credentials? {
         switch proof {
         case .password(let user, let password): Credentials(user: user, password: password)
@@ -58,7 +58,7 @@ struct Credential: Hashable, Sendable {
         }
     }
 
-    /// For the engine's TLS; nil for another kind of credential.
+    /// Returns the identity for TLS; nil for another kind of credential.
     func tlsIdentity() throws(URLClientIdentity.Unusable) -> ClientIdentity? {
         switch proof {
         case .identity(let identity, let own): try identity.tlsIdentity(sending: own)
@@ -68,14 +68,14 @@ struct Credential: Hashable, Sendable {
 }
 
 extension Credential {
-    /// What a storage files it under: a user has one credential in a space, and a program one identity.
+    /// The name under which a storage keeps it: a user has one credential in a space, and a program one identity.
     var name: String { user ?? "" }
 
-    /// Whether a storage takes it at all.
+    /// Whether a storage keeps it at all.
     var isStorable: Bool {
         switch persistence {
         case .forSession, .permanent: true
-        // `synchronizable`, which is deprecated, is not named, so that nothing warns.
+        // `synchronizable` is deprecated; it is not named, so the compiler does not warn.
         default: false
         }
     }

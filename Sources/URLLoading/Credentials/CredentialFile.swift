@@ -1,14 +1,14 @@
 internal import Foundation
 
-/// The permanent credentials of a program, on disk: ``SealedJSON``, readable by its owner alone. **Passwords stand in
-/// it as they are**; a program that wants them encrypted keeps them itself.
+/// The permanent credentials of a program, on disk: ``SealedJSON``, readable by its owner alone. **Passwords are in it
+/// unencrypted**; a program that wants them encrypted keeps them itself.
 ///
-/// Any number of processes may share it: each change is made to what the file then holds, under a lock, and the file is
-/// replaced whole.
+/// Any number of processes may share it: each change is made, under a lock, to what the file holds at that time, and
+/// the file is replaced whole.
 struct CredentialFile: Sendable {
     let path: String
 
-    /// Some ten thousand credentials. Whatever is larger was not written by us.
+    /// The longest file that is read, in octets: some ten thousand credentials. A larger file was not written by us.
     private static let limit = 4 << 20
 
     struct Row: Codable, Hashable {
@@ -29,16 +29,16 @@ struct CredentialFile: Sendable {
         var credentials: [Row]
     }
 
-    /// Changes when another process has changed the file.
+    /// The file's state. It changes when another process has changed the file.
     var state: StoreFile.State? { StoreFile.state(path) }
 
     enum Failure: Error, Equatable {
         case file(StoreFile.Fault)
-        /// It is no file of credentials, or only part of one.
+        /// The file holds no credentials in our format, or only part of them.
         case damaged
     }
 
-    /// Empty if there is no file.
+    /// Returns the credentials; none if there is no file.
     func read() throws(Failure) -> CredentialTable {
         let bytes: [UInt8]
         do throws(StoreFile.Fault) {
@@ -54,7 +54,7 @@ struct CredentialFile: Sendable {
         return table
     }
 
-    /// Nil for what is damaged, or is no file of credentials.
+    /// Nil for a file that is damaged, or is no file of credentials.
     static func decode(_ bytes: [UInt8]) -> CredentialTable? {
         guard let json = SealedJSON.content(of: bytes),
             let contents = try? JSONDecoder().decode(Contents.self, from: Data(json)), contents.version == 1
@@ -72,7 +72,7 @@ struct CredentialFile: Sendable {
         return table
     }
 
-    /// Nil if it cannot be sealed.
+    /// Nil if the content cannot be sealed.
     static func encode(_ table: CredentialTable) -> [UInt8]? {
         let rows = table.spaces.flatMap { space, credentials in
             credentials.values.compactMap { Row($0, space, isDefault: table.defaults[space] == $0) }
@@ -83,19 +83,19 @@ struct CredentialFile: Sendable {
         return (try? encoder.encode(Contents(credentials: sorted))).flatMap { SealedJSON.closed(Array($0)) }
     }
 
-    /// What writers that were killed left beside it: passwords, as they are.
+    /// Removes what killed writers have left beside the file: it holds unencrypted passwords.
     func removeLeftovers() { StoreFile.removeLeftoversIfUnlocked(of: path) }
 
-    /// Where ``update(_:)`` puts a file that is ``Failure/damaged``.
+    /// The path to which ``update(_:)`` moves a file that is ``Failure/damaged``.
     var damagedPath: String { StoreFile.damagedPath(of: path) }
 
-    /// A lock is held for one writing, some milliseconds; longer only by a stopped process.
+    /// A lock is held while the file is written once, some milliseconds; only a stopped process holds it longer.
     private static let lockLimit = Duration.seconds(1)
 
-    /// Makes a change to what the file holds, and gives that back. A file that is damaged holds nothing and is put
-    /// aside. Blocks while another process does the same, a second at most.
+    /// Makes a change to what the file holds, and returns the result. A damaged file counts as empty and is moved
+    /// aside. Blocks while another process does the same, for a second at most.
     ///
-    /// - Throws: what the disk says: it may be full, or read-only. EBUSY: another process holds the lock.
+    /// - Throws: the disk's error: it may be full, or read-only. EBUSY: another process holds the lock.
     func update(_ change: (inout CredentialTable) -> Void) throws(StoreFile.Fault) -> CredentialTable {
         try StoreFile.makeDirectory(StoreFile.parent(of: path))
         return try StoreFile.locked(path + ".lock", upTo: Self.lockLimit) { () throws(StoreFile.Fault) in
@@ -125,7 +125,7 @@ struct CredentialFile: Sendable {
 }
 
 extension CredentialFile.Row {
-    /// Nil for what is not written: private keys, trust, and whatever is meant for this session only.
+    /// Nil for what is not written: private keys, trust, and credentials for this session only.
     init?(_ credential: Credential, _ space: ProtectionSpaceValues, isDefault: Bool) {
         guard credential.persistence == .permanent, case .password(let user, let password) = credential.proof else {
             return nil

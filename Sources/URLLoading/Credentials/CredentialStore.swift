@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// What a ``URLCredentialStorage`` does: a table in memory and, for the shared one, the permanent part of it on disk.
+/// The content of a ``URLCredentialStorage``: a table in memory and, for the shared one, its permanent part on disk.
 struct CredentialStore: Sendable {
-    /// Of this process: all credentials if there is no file, else those for this session.
+    /// The credentials of this process: all if there is no file, or else those for this session.
     private var own = CredentialTable()
-    /// What the file held when it was in that state.
+    /// The file's content when it was in the state ``seen``.
     private var kept = CredentialTable()
     private var seen: StoreFile.State?
     private var hasLooked = false
@@ -14,7 +14,7 @@ struct CredentialStore: Sendable {
         self.file = file
     }
 
-    /// What other processes have changed meanwhile counts too.
+    /// Reads the file if another process has changed it.
     private mutating func refresh() {
         guard let file else { return }
         if !hasLooked { file.removeLeftovers() }
@@ -25,7 +25,7 @@ struct CredentialStore: Sendable {
         do throws(CredentialFile.Failure) {
             kept = try file.read()
         } catch {
-            // A program that does not start would be worse.
+            // It would be worse if the program did not start.
             kept = CredentialTable()
             report(error, file)
         }
@@ -52,7 +52,7 @@ struct CredentialStore: Sendable {
         return kept.spaces.merging(own.spaces) { kept, session in kept.merging(session) { $1 } }
     }
 
-    /// The session's own choice first.
+    /// Returns the default: the session's own first, then the file's.
     mutating func defaultCredential(for space: ProtectionSpaceValues) -> Credential? {
         refresh()
         return own.defaultCredential(for: space) ?? kept.defaultCredential(for: space)
@@ -73,7 +73,7 @@ struct CredentialStore: Sendable {
         return change(keeping: true) { $0.remove(credential, for: space) } || isOwn
     }
 
-    /// A disk that takes nothing must not lose what was set: the process then keeps it for itself.
+    /// Makes a change. If the disk refuses it, the process keeps the change for itself, so that nothing is lost.
     private mutating func change(keeping: Bool, _ body: (inout CredentialTable) -> Bool) -> Bool {
         guard keeping, let file else { return body(&own) }
         var isChanged = false

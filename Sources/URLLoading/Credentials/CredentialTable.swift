@@ -1,4 +1,4 @@
-/// What a ``URLCredentialStorage`` holds: credentials by space and user, and for some spaces which is tried first.
+/// Credentials by space and user, and for some spaces the default, which is tried first.
 struct CredentialTable: Equatable, Sendable {
     private(set) var spaces: [ProtectionSpaceValues: [String: Credential]] = [:]
     private(set) var defaults: [ProtectionSpaceValues: Credential] = [:]
@@ -7,8 +7,8 @@ struct CredentialTable: Equatable, Sendable {
 
     func credentials(for space: ProtectionSpaceValues) -> [String: Credential]? { spaces[space] }
 
-    /// The one that was set as default, or else was the first of its space; nil once that one has been removed. A space
-    /// without a default falls back on what was stored for the same one with the default method.
+    /// Returns the credential that was set as the space's default, or else was its first; nil once that one has been
+    /// removed. A space without a default falls back on the one stored for the same space with the default method.
     func defaultCredential(for space: ProtectionSpaceValues) -> Credential? {
         defaults[space] ?? (Self.passwordMethods.contains(space.method) ? defaults[space.forDefaultMethod] : nil)
     }
@@ -18,12 +18,12 @@ struct CredentialTable: Equatable, Sendable {
         NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest,
     ]
 
-    /// - Parameter isFirst: no other is known for the space; it becomes the default.
+    /// - Parameter isFirst: whether no other is known for the space: then it becomes the default.
     /// - Returns: whether anything changed.
     mutating func set(_ credential: Credential, for space: ProtectionSpaceValues, isFirst: Bool) -> Bool {
         guard credential.isStorable, spaces[space]?[credential.name] != credential else { return false }
         spaces[space, default: [:]][credential.name] = credential
-        // The default follows what its user's credential has become.
+        // If the default's user gets another credential, that becomes the default.
         if isFirst || defaults[space]?.name == credential.name { defaults[space] = credential }
         return true
     }

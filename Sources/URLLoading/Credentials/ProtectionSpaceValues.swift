@@ -1,11 +1,11 @@
 internal import Foundation
 
-/// What a ``URLProtectionSpace`` holds: a part of a server, or of a proxy, that one credential opens (RFC 9110 §11.5).
+/// The values of a ``URLProtectionSpace``: a part of a server or a proxy that one credential opens (RFC 9110 §11.5).
 struct ProtectionSpaceValues: Sendable {
     enum Side: Hashable, Sendable {
-        /// With the protocol: a scheme, or one of the constants that stand for one.
+        /// A server, with the protocol: a scheme, or one of the constants that stand for one.
         case server(String?)
-        /// With the kind of proxy.
+        /// A proxy, with its kind.
         case proxy(String?)
     }
 
@@ -14,9 +14,9 @@ struct ProtectionSpaceValues: Sendable {
     let side: Side
     let realm: String?
     let method: String
-    /// What a ``NSURLAuthenticationMethodServerTrust`` challenge is about. Not part of what the space is.
+    /// The subject of a ``NSURLAuthenticationMethodServerTrust`` challenge. It is not compared.
     var trust: URLServerTrust?
-    /// The authorities of which the server takes client certificates: names in DER. Not part of what the space is.
+    /// The names, in DER, of the authorities whose client certificates the server takes. They are not compared.
     var distinguishedNames: [Data]?
 
     init(host: String, port: Int, side: Side, realm: String?, method: String?) {
@@ -27,7 +27,7 @@ struct ProtectionSpaceValues: Sendable {
         self.method = method.flatMap { Self.methods.contains($0) ? $0 : nil } ?? NSURLAuthenticationMethodDefault
     }
 
-    /// Any other is the default method.
+    /// The known methods; any other counts as the default method.
     private static let methods: Set<String> = [
         NSURLAuthenticationMethodDefault, NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest,
         NSURLAuthenticationMethodHTMLForm, NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate,
@@ -41,7 +41,7 @@ struct ProtectionSpaceValues: Sendable {
         }
     }
 
-    /// Over TLS, that is.
+    /// Whether the connection is encrypted, by TLS.
     var isSecure: Bool {
         switch side {
         case .server(let name): ["https", "ftps"].contains(Self.canonical(name))
@@ -49,7 +49,7 @@ struct ProtectionSpaceValues: Sendable {
         }
     }
 
-    /// Scheme and constant mean the same; on Darwin they are the same.
+    /// Returns one name for a scheme and its constant, which mean the same; on Darwin they are the same.
     private static func canonical(_ name: String?) -> String? {
         switch name {
         case NSURLProtectionSpaceHTTP, NSURLProtectionSpaceHTTPProxy: "http"
@@ -66,14 +66,14 @@ struct ProtectionSpaceValues: Sendable {
         }
     }
 
-    /// The same space, for a caller that named no method.
+    /// The same space with the default method.
     var forDefaultMethod: ProtectionSpaceValues {
         ProtectionSpaceValues(host: host, port: port, side: side, realm: realm, method: nil)
     }
 }
 
 extension ProtectionSpaceValues: Hashable {
-    /// Hosts compare without case (RFC 3986 §3.2.2), realms with it (RFC 9110 §11.5).
+    /// Compares hosts without case (RFC 3986 §3.2.2) and realms with it (RFC 9110 §11.5).
     static func == (left: ProtectionSpaceValues, right: ProtectionSpaceValues) -> Bool {
         left.port == right.port && left.canonicalSide == right.canonicalSide && left.realm == right.realm
             && left.method == right.method

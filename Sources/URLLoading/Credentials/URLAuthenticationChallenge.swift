@@ -1,7 +1,7 @@
 public import Foundation
 
-/// A server's, or a proxy's, question for credentials, or a connection's whether the server is trusted. Never changed;
-/// any thread.
+/// A question that a task's user must answer: for credentials, by a server or a proxy, or whether a server is trusted,
+/// by a connection. It never changes; any thread.
 open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {
     private let space: URLProtectionSpace
     private let credential: URLCredential?
@@ -10,15 +10,15 @@ open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {
     private let reason: (any Error)?
     private let answering: (any URLAuthenticationChallengeSender)?
 
-    /// A challenge of a loading class's own.
+    /// Makes a challenge for a loading class.
     ///
     /// - Parameters:
-    ///   - space: what asks, and the realm.
+    ///   - space: the server or proxy that asks, and the realm.
     ///   - credential: what default handling would answer; nil for none.
     ///   - previousFailureCount: how many answers were refused before.
     ///   - response: the response that asks; nil for none.
-    ///   - error: why the last attempt failed, where an error says so.
-    ///   - sender: is told the answer.
+    ///   - error: the error of the last attempt; nil for none.
+    ///   - sender: is told of the answer.
     public init(
         protectionSpace space: URLProtectionSpace,
         proposedCredential credential: URLCredential?,
@@ -35,7 +35,7 @@ open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {
         answering = sender
     }
 
-    /// The same challenge, answered through another sender.
+    /// Makes the same challenge with another sender.
     public init(
         authenticationChallenge challenge: URLAuthenticationChallenge,
         sender: any URLAuthenticationChallengeSender
@@ -48,36 +48,36 @@ open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {
         answering = sender
     }
 
-    /// What asks: a server or a proxy, and the realm.
+    /// The server or proxy that asks, and the realm.
     open var protectionSpace: URLProtectionSpace { space }
 
-    /// What default handling would answer with; nil if that has nothing, or has tried it.
+    /// The credential that default handling would answer with; nil if there is none, or it was tried already.
     open var proposedCredential: URLCredential? { credential }
 
     /// How many answers to this challenge were refused before.
     open var previousFailureCount: Int { failures }
 
-    /// The response that asked: a 401 or 407. Nil for trust and client certificates.
+    /// The response that asked: a 401 or 407. Nil for trust and for client certificates.
     open var failureResponse: URLResponse? { response }
 
-    /// Why the last attempt failed, where an error says so.
+    /// The error of the last attempt; nil for none.
     open var error: (any Error)? { reason }
 
-    /// For delegates of ``URLProtocol`` clients; a session's delegate answers its completion handler instead, and what
-    /// it calls here counts as that answer, if it comes first.
+    /// The sender, for clients of ``URLProtocol``. A session's delegate answers by its completion handler; if it calls
+    /// the sender instead, the first of the two answers counts.
     open var sender: (any URLAuthenticationChallengeSender)? { answering }
 }
 
-/// What waits for the answer to a challenge.
+/// The object that waits for the answer to a challenge.
 public protocol URLAuthenticationChallengeSender: NSObjectProtocol, Sendable {
     /// Answers with a credential.
     func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge)
-    /// Goes on without one: the response that asked is delivered.
+    /// Goes on without a credential: the response that asked is delivered.
     func continueWithoutCredential(for challenge: URLAuthenticationChallenge)
     /// Ends the load as cancelled.
     func cancel(_ challenge: URLAuthenticationChallenge)
-    /// Does what is done where nothing answers challenges.
+    /// Handles the challenge as if there were no delegate.
     func performDefaultHandling(for challenge: URLAuthenticationChallenge)
-    /// Answers the next challenge of the response, if it has one.
+    /// Rejects this challenge and goes on to the response's next one, if it has one.
     func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge)
 }

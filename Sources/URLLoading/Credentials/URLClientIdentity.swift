@@ -1,15 +1,17 @@
 public import Foundation
 internal import TLS
 
-/// A certificate with its private key, to be shown to servers that ask for one: Linux's stand-in for `SecIdentity`.
-/// Never changed; any thread.
+/// A certificate with its private key, for servers that ask for one: Linux's counterpart of `SecIdentity`. It never
+/// changes; any thread.
 public final class URLClientIdentity: Sendable {
     private let identity: ClientIdentity
 
+    /// Reads PEM.
+    ///
     /// - Parameters:
     ///   - certificates: PEM, the identity's own certificate first, then those between it and its root.
-    ///   - key: PEM; nil looks for it among `certificates`.
-    ///   - password: for an encrypted key.
+    ///   - key: PEM; nil if the key is among `certificates`.
+    ///   - password: the password of an encrypted key.
     public init(pem certificates: Data, key: Data? = nil, password: String? = nil) throws {
         identity = try Self.make { () throws(IdentityError) in
             try ClientIdentity(pem: Array(certificates), key: key.map { Array($0) }, password: password)
@@ -23,8 +25,10 @@ public final class URLClientIdentity: Sendable {
         }
     }
 
+    /// Reads PKCS #12.
+    ///
     /// - Parameters:
-    ///   - pkcs12: a PKCS #12 file (RFC 7292): the ending is mostly `.p12` or `.pfx`.
+    ///   - pkcs12: a PKCS #12 file (RFC 7292), usually with the extension `.p12` or `.pfx`.
     ///   - password: nil for a file without one.
     public init(pkcs12: Data, password: String?) throws {
         identity = try Self.make { () throws(IdentityError) in
@@ -39,16 +43,16 @@ public final class URLClientIdentity: Sendable {
         }
     }
 
-    /// In DER, the identity's own first.
+    /// The certificates in DER, the identity's own first.
     public var certificates: [Data] { identity.chain.map { Data($0.der) } }
 
-    /// Why an identity cannot be used.
+    /// The reason why an identity cannot be used.
     public struct Unusable: Error, Hashable, Sendable, CustomStringConvertible {
-        /// What is wrong, in words.
+        /// The fault, in words.
         public let description: String
     }
 
-    /// - Parameter intermediates: in DER; nil sends those the identity came with.
+    /// - Parameter intermediates: in DER; nil sends those that the identity came with.
     func tlsIdentity(sending intermediates: [Data]?) throws(Unusable) -> ClientIdentity {
         guard let intermediates else { return identity }
         do throws(CertificateError) {
@@ -68,7 +72,7 @@ public final class URLClientIdentity: Sendable {
 }
 
 extension URLClientIdentity: Hashable {
-    /// The same certificates.
+    /// Whether both have the same certificates.
     public static func == (left: URLClientIdentity, right: URLClientIdentity) -> Bool {
         left.identity == right.identity
     }

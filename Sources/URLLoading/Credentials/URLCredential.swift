@@ -1,8 +1,8 @@
 public import Foundation
 internal import TLS
 
-/// What proves an identity: a name and a password, a certificate with its key, or the word that a server is
-/// trusted. Never changed; any thread.
+/// A proof of identity: a user name and a password, a certificate with its key, or the decision that a server is
+/// trusted. It never changes; any thread.
 open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     /// How long a credential is kept.
     @frozen public enum Persistence: UInt, Sendable {
@@ -12,13 +12,13 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
         case forSession
         /// Kept on disk by ``URLCredentialStorage/shared``, in memory by other storages.
         case permanent
-        /// For other devices too. There are none here, so no storage takes it.
+        /// Meant for other devices too. There are none here, so no storage keeps it.
         @available(
             *,
             deprecated,
             message: "There is no synchronized storage on Linux: such credentials are not stored."
         )
-        /// As `permanent`: there is nothing here to synchronize with.
+        /// Not kept by any storage: there is no other device to synchronize with.
         case synchronizable
     }
 
@@ -28,17 +28,17 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
         self.value = value
     }
 
-    /// A user name and a password.
+    /// Makes a credential of a user name and a password.
     public init(user: String, password: String, persistence: URLCredential.Persistence) {
         value = Credential(proof: .password(user: user, password: password), persistence: persistence)
     }
 
-    /// A client certificate, for ``NSURLAuthenticationMethodClientCertificate``.
+    /// Makes a credential of a client certificate, for ``NSURLAuthenticationMethodClientCertificate``.
     ///
     /// - Parameters:
     ///   - identity: a certificate with its key.
-    ///   - certificates: in DER, sent after the identity's own instead of those it came with; nil sends those.
-    ///     What is no certificate makes the handshake fail, with the reason.
+    ///   - certificates: in DER, sent after the identity's own certificate; nil sends those that it came with. If one
+    ///     is no certificate, the handshake fails with that reason.
     ///   - persistence: how long a storage keeps it.
     public init(
         identity: URLClientIdentity,
@@ -48,7 +48,7 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
         value = Credential(proof: .identity(identity, intermediates: certificates), persistence: persistence)
     }
 
-    /// Says that the server is to be trusted, whatever its certificate is worth: for
+    /// Makes a credential that trusts the server, whatever its certificate: for
     /// ``NSURLAuthenticationMethodServerTrust``.
     public init(trust: URLServerTrust) {
         value = Credential(proof: .trust(trust), persistence: .none)
@@ -57,23 +57,23 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
     /// How long a storage keeps it.
     open var persistence: URLCredential.Persistence { value.persistence }
 
-    /// Nil unless made with a name and a password.
+    /// The user name; nil unless it was made with a name and a password.
     open var user: String? { value.user }
 
-    /// Nil unless made with a name and a password.
+    /// The password; nil unless it was made with a name and a password.
     open var password: String? { value.password }
 
-    /// Whether there is a password, be it an empty one.
+    /// Whether there is a password, even an empty one.
     open var hasPassword: Bool { value.password != nil }
 
-    /// Nil unless made with one.
+    /// The identity; nil unless it was made with one.
     open var identity: URLClientIdentity? { value.identity }
 
     /// The certificates sent after the identity's own, in DER.
     open var certificates: [Data] { value.intermediates }
 
     open override func copy() -> Any { self }
-    /// Credentials are never changed: the same one.
+    /// Returns the same object: credentials never change.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
     open override func isEqual(_ object: Any?) -> Bool {
@@ -87,7 +87,7 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
     /// Always true.
     public static var supportsSecureCoding: Bool { true }
 
-    /// Nil unless the archive is keyed and holds a name and a password.
+    /// Reads an archive; nil unless it is keyed and holds a name and a password.
     public required init?(coder aDecoder: NSCoder) {
         guard aDecoder.allowsKeyedCoding,
             let user = aDecoder.decodeObject(of: NSString.self, forKey: Key.user),
@@ -99,8 +99,8 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
         value = Credential(proof: proof, persistence: persistence)
     }
 
-    /// Writes name and password readably. Private keys and trust never leave the process: such a credential leaves an
-    /// archive that ``init(coder:)`` answers with nil. So does a coder that is not keyed.
+    /// Writes name and password unencrypted. Private keys and trust never leave the process: ``init(coder:)`` returns
+    /// nil for the archive of such a credential, and for one of a coder without keys.
     open func encode(with aCoder: NSCoder) {
         guard aCoder.allowsKeyedCoding, case .password(let user, let password) = value.proof else { return }
         aCoder.encode(NSString(string: user), forKey: Key.user)
@@ -108,7 +108,7 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
         aCoder.encode(NSNumber(value: value.persistence.rawValue), forKey: Key.persistence)
     }
 
-    /// FoundationNetworking's.
+    /// The keys, which are FoundationNetworking's.
     private enum Key {
         static let user = "NS._user"
         static let password = "NS._password"

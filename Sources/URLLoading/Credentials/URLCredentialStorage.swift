@@ -1,13 +1,13 @@
 public import Foundation
 internal import Synchronization
 
-/// Credentials by protection space. Any thread; notifications are posted on the caller's, with no lock held.
+/// Credentials by protection space. Any thread; notifications are posted on the caller's thread, with no lock held.
 ///
-/// ``shared`` keeps permanent credentials in `$XDG_DATA_HOME/<program>/credentials.json` (mode 0600, passwords as they
-/// are), where other processes of the program find them; setting or removing one of those blocks for a disk write.
-/// Every other storage, and that of ephemeral sessions, writes nothing. A file that is damaged, or was edited by hand,
-/// does not match the checksum in it: it holds nothing, a line on standard error says so, and the next change puts it
-/// aside for a week, as `credentials.json.damaged`.
+/// ``shared`` keeps permanent credentials in `$XDG_DATA_HOME/<program>/credentials.json` (mode 0600, passwords
+/// unencrypted), where other processes of the program find them; setting or removing one of those blocks for a disk
+/// write. All other storages, also those of ephemeral sessions, write nothing. A file that is damaged, or was edited by
+/// hand, does not match its checksum: it counts as empty, a line on standard error says so, and the next change moves
+/// it aside for a week, as `credentials.json.damaged`.
 open class URLCredentialStorage: NSObject, @unchecked Sendable {
     private let store: Mutex<CredentialStore>
 
@@ -15,10 +15,10 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {
         file: CredentialFile(path: StoreDirectories.data + "/credentials.json")
     )
 
-    /// The one of the program, with a file for permanent credentials.
+    /// The storage of the program, with a file for permanent credentials.
     open class var shared: URLCredentialStorage { process }
 
-    /// One that keeps everything in memory.
+    /// Makes a storage that keeps everything in memory.
     public override init() {
         store = Mutex(CredentialStore(file: nil))
     }
@@ -27,12 +27,12 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {
         store = Mutex(CredentialStore(file: file))
     }
 
-    /// By user name; nil if there are none.
+    /// Returns the credentials of a space by user name; nil if there are none.
     open func credentials(for space: URLProtectionSpace) -> [String: URLCredential]? {
         store.withLock { $0.credentials(for: space.space) }?.mapValues(URLCredential.init)
     }
 
-    /// By space, then by user name.
+    /// All credentials, by space and then by user name.
     open var allCredentials: [URLProtectionSpace: [String: URLCredential]] {
         let all = store.withLock { $0.all() }
         return Dictionary(
@@ -40,17 +40,17 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {
         )
     }
 
-    /// Replaces the credential that the same user has in the space. Credentials without persistence are not stored.
+    /// Stores a credential in place of the one that the same user has in the space. Ignores one without persistence.
     open func set(_ credential: URLCredential, for space: URLProtectionSpace) {
         change { $0.set(credential.value, for: space.space, isDefault: false) }
     }
 
-    /// Removes it if it is there just like this.
+    /// Removes a credential if exactly this one is stored.
     open func remove(_ credential: URLCredential, for space: URLProtectionSpace) {
         remove(credential, for: space, options: [:])
     }
 
-    /// The only option is about synchronizable credentials, of which there are none.
+    /// Removes a credential. The only option is about synchronizable credentials, of which there are none.
     open func remove(
         _ credential: URLCredential,
         for space: URLProtectionSpace,
@@ -59,13 +59,13 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {
         change { $0.remove(credential.value, for: space.space) }
     }
 
-    /// The one set as default, else the only one there is. What was stored for ``NSURLAuthenticationMethodDefault``
-    /// answers for Basic and Digest, too.
+    /// Returns the space's default: the credential that was set as default, or else was stored first. A default for
+    /// ``NSURLAuthenticationMethodDefault`` also serves Basic and Digest.
     open func defaultCredential(for space: URLProtectionSpace) -> URLCredential? {
         store.withLock { $0.defaultCredential(for: space.space) }.map(URLCredential.init)
     }
 
-    /// Stores it as well.
+    /// Makes a credential the default of the space, and stores it.
     open func setDefaultCredential(_ credential: URLCredential, for space: URLProtectionSpace) {
         change { $0.set(credential.value, for: space.space, isDefault: true) }
     }
@@ -76,9 +76,9 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {
     }
 }
 
-// What a subclass that keeps credentials elsewhere is asked by a session: here the answer comes at once.
+// What a session asks of a subclass that keeps credentials elsewhere; here the answer comes at once.
 extension URLCredentialStorage {
-    /// Those of ``credentials(for:)``, before this returns.
+    /// Gets the credentials of ``credentials(for:)``. The handler is called before this returns.
     public func getCredentials(
         for protectionSpace: URLProtectionSpace,
         task: URLSessionTask,
@@ -87,12 +87,12 @@ extension URLCredentialStorage {
         completionHandler(credentials(for: protectionSpace))
     }
 
-    /// The same as ``set(_:for:)``.
+    /// Does the same as ``set(_:for:)``.
     public func set(_ credential: URLCredential, for protectionSpace: URLProtectionSpace, task: URLSessionTask) {
         set(credential, for: protectionSpace)
     }
 
-    /// The same as ``remove(_:for:options:)``.
+    /// Does the same as ``remove(_:for:options:)``.
     public func remove(
         _ credential: URLCredential,
         for protectionSpace: URLProtectionSpace,
@@ -102,7 +102,7 @@ extension URLCredentialStorage {
         remove(credential, for: protectionSpace, options: options)
     }
 
-    /// That of ``defaultCredential(for:)``, before this returns.
+    /// Gets the credential of ``defaultCredential(for:)``. The handler is called before this returns.
     public func getDefaultCredential(
         for space: URLProtectionSpace,
         task: URLSessionTask,
@@ -111,7 +111,7 @@ extension URLCredentialStorage {
         completionHandler(defaultCredential(for: space))
     }
 
-    /// The same as ``setDefaultCredential(_:for:)``.
+    /// Does the same as ``setDefaultCredential(_:for:)``.
     public func setDefaultCredential(
         _ credential: URLCredential,
         for protectionSpace: URLProtectionSpace,

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// A part of a server, or of a proxy, that asks for a credential: host, port, protocol, realm and method. Equal ones
-/// are the same space; the case of the host does not matter. Never changed; any thread.
+/// A part of a server or a proxy that asks for a credential: host, port, protocol, realm and method. Equal values are
+/// the same space; the case of the host does not matter. It never changes; any thread.
 open class URLProtectionSpace: NSObject, NSCopying, @unchecked Sendable {
     let space: ProtectionSpaceValues
 
@@ -9,9 +9,11 @@ open class URLProtectionSpace: NSObject, NSCopying, @unchecked Sendable {
         self.space = space
     }
 
+    /// Makes the space of a server.
+    ///
     /// - Parameters:
-    ///   - host: of the server.
-    ///   - port: of the server.
+    ///   - host: the server's name or address.
+    ///   - port: the server's port.
     ///   - protocol: a URL's scheme, or ``NSURLProtectionSpaceHTTP`` and its like.
     ///   - realm: nil where the challenge names none.
     ///   - authenticationMethod: nil for ``NSURLAuthenticationMethodDefault``.
@@ -25,9 +27,11 @@ open class URLProtectionSpace: NSObject, NSCopying, @unchecked Sendable {
         )
     }
 
+    /// Makes the space of a proxy.
+    ///
     /// - Parameters:
-    ///   - host: of the proxy.
-    ///   - port: of the proxy.
+    ///   - host: the proxy's name or address.
+    ///   - port: the proxy's port.
     ///   - type: ``NSURLProtectionSpaceHTTPProxy`` and its like.
     ///   - realm: nil where the challenge names none.
     ///   - authenticationMethod: nil for ``NSURLAuthenticationMethodDefault``.
@@ -44,10 +48,10 @@ open class URLProtectionSpace: NSObject, NSCopying, @unchecked Sendable {
     /// The name or address of the server or proxy.
     open var host: String { space.host }
 
-    /// 0 if none was given.
+    /// The port; 0 if none was given.
     open var port: Int { space.port }
 
-    /// Nil for a proxy.
+    /// The protocol; nil for a proxy.
     open var `protocol`: String? {
         switch space.side {
         case .server(let name): name
@@ -55,7 +59,7 @@ open class URLProtectionSpace: NSObject, NSCopying, @unchecked Sendable {
         }
     }
 
-    /// Nil for a server.
+    /// The kind of proxy; nil for a server.
     open var proxyType: String? {
         switch space.side {
         case .server: nil
@@ -65,20 +69,20 @@ open class URLProtectionSpace: NSObject, NSCopying, @unchecked Sendable {
 
     open override func isProxy() -> Bool { space.isProxy }
 
-    /// What an HTTP server calls this part of it (RFC 9110 §11.5).
+    /// The name that an HTTP server gives this part of it (RFC 9110 §11.5).
     open var realm: String? { space.realm }
 
-    /// How credentials are shown: ``NSURLAuthenticationMethodHTTPBasic`` and its like.
+    /// The method by which credentials are sent: ``NSURLAuthenticationMethodHTTPBasic`` and the like.
     open var authenticationMethod: String { space.method }
 
-    /// Whether a password travels encrypted: over TLS.
+    /// Whether a password is sent encrypted: over TLS.
     open var receivesCredentialSecurely: Bool { space.isSecure }
 
     /// The server's certificates; nil unless the method is ``NSURLAuthenticationMethodServerTrust``.
     open var serverTrust: URLServerTrust? { space.trust }
 
     open override func copy() -> Any { self }
-    /// Protection spaces are never changed: the same one.
+    /// Returns the same object: protection spaces never change.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
     open override func isEqual(_ object: Any?) -> Bool {
@@ -95,10 +99,10 @@ open class URLProtectionSpace: NSObject, NSCopying, @unchecked Sendable {
 }
 
 extension URLProtectionSpace {
-    /// The authorities that a server takes client certificates from: their names in DER, as the handshake brought them.
+    /// The authorities whose client certificates the server takes: their names in DER, as they came in the handshake.
     /// Nil unless the method is ``NSURLAuthenticationMethodClientCertificate``.
     ///
-    /// Deprecated as FoundationNetworking declares it, where it was always nil; here it works.
+    /// Deprecated as in FoundationNetworking, where it is always nil; here it works.
     @available(*, deprecated, message: "FoundationNetworking, which this module stands in for, declares it so.")
     public var distinguishedNames: [Data]? { space.distinguishedNames }
 }

@@ -1,8 +1,8 @@
 public import Foundation
 package import TLS
 
-/// What a server showed to prove its identity, and what is to be thought of it: Linux's stand-in for `SecTrust`. Comes
-/// with the protection space of an ``NSURLAuthenticationMethodServerTrust`` challenge. Never changed; any thread.
+/// A server's certificates, and whether they prove its identity: Linux's counterpart of `SecTrust`. It comes with the
+/// protection space of an ``NSURLAuthenticationMethodServerTrust`` challenge. It never changes; any thread.
 public final class URLServerTrust: Sendable {
     package let trust: PeerTrust
 
@@ -13,22 +13,23 @@ public final class URLServerTrust: Sendable {
     /// The name or address that the certificate must be for. Lower case, without a trailing dot.
     public var host: String { trust.name.text }
 
-    /// In DER, as they were sent, the server's own first.
+    /// The certificates in DER, as they were sent, the server's own first.
     public var certificates: [Data] { trust.certificates.map { Data($0) } }
 
-    /// SHA-256 of each certificate's public key (SubjectPublicKeyInfo in DER), in the order of ``certificates``: what
-    /// pins compare (RFC 7469 §2.4).
+    /// The SHA-256 of each certificate's public key (SubjectPublicKeyInfo in DER), in the order of ``certificates``.
+    /// Pins compare it (RFC 7469 §2.4).
     public var publicKeySHA256: [Data] { trust.facts.map { Data($0.spkiSHA256) } }
 
-    /// In the form of RFC 4514, in the order of ``certificates``.
+    /// The certificates' subjects in the form of RFC 4514, in the order of ``certificates``.
     public var subjects: [String] { trust.facts.map(\.subject) }
 
-    /// The OCSP response (RFC 6960) that came with them, in DER; nil if none was asked for or none came.
+    /// The OCSP response (RFC 6960) that came with the certificates, in DER; nil if none was asked for or none came.
     public var stapledResponse: Data? { trust.stapledResponse.map { Data($0) } }
 
-    /// Returns if the certificates prove, by the session's own rules, that the server is ``host``. Does not block.
+    /// Returns if the certificates prove, by the session's own rules, that the server is ``host``; throws if not. Does
+    /// not block.
     ///
-    /// - Throws: URLError, with the reason as its underlying error.
+    /// - Throws: `URLError`, with the reason as its underlying error.
     public func evaluate() throws {
         if case .failure(let failure) = trust.verdict { throw Self.error(failure) }
     }
@@ -36,10 +37,10 @@ public final class URLServerTrust: Sendable {
     /// Verifies the certificates by other rules.
     ///
     /// - Parameters:
-    ///   - anchors: certificates in DER that count as roots, and the only ones; nil takes the system's, which are read
-    ///     from disk, and that blocks, if they were not needed before.
+    ///   - anchors: certificates in DER, which are the only ones that count as roots; nil takes the system's. Those are
+    ///   read from disk if they were not needed before, which blocks.
     ///   - validatesHost: false accepts a certificate for any name.
-    /// - Throws: URLError, with the reason as its underlying error.
+    /// - Throws: `URLError`, with the reason as its underlying error.
     public func evaluate(anchors: [Data]?, validatesHost: Bool = true) throws {
         let roots: TrustAnchors
         if let anchors {
@@ -60,7 +61,7 @@ public final class URLServerTrust: Sendable {
         if case .failure(let failure) = verdict { throw Self.error(failure) }
     }
 
-    /// What a user is told of a server that is not trusted.
+    /// Returns the error that a user is told for a server that is not trusted.
     static func error(_ failure: TrustFailure) -> URLError {
         error(ErrorTranslation.code(failure.reason), failure.description)
     }
@@ -76,7 +77,7 @@ public final class URLServerTrust: Sendable {
 }
 
 extension URLServerTrust: Hashable {
-    /// The same certificates for the same name.
+    /// Whether both have the same certificates for the same name.
     public static func == (left: URLServerTrust, right: URLServerTrust) -> Bool {
         left === right || (left.trust.name == right.trust.name && left.certificates == right.certificates)
     }

@@ -6,24 +6,24 @@ internal import HTTPSemantics
 internal import Reactor
 internal import TLS
 
-/// A session's part on its loop: the engine and the loads on it. Loop-confined.
+/// A session's part on its loop: the engine and its loads. Loop-confined.
 final class SessionEngine {
     let loop: EventLoop
     let settings: SessionSettings
     let batch: BatchedResumption
     let security: SessionSecurity
-    /// Of a background session.
+    /// The session's background part; nil for other sessions.
     let background: BackgroundSession?
     private var made: Engine?
     private var madeForHTTP: TLSContext?
     private var madeForStreams: TLSContext?
-    /// In no order; each knows its index.
+    /// The loads, in no order; each knows its index.
     private var loads: [any TaskLoad] = []
-    /// Credentials that servers have taken: their next requests carry them from the start.
+    /// The credentials that servers have accepted: later requests carry them from the start.
     var authorizations = AuthorizationMemory()
-    /// The proxies, with the credentials that were given to them since.
+    /// The proxies, with the credentials that the user has given for them since.
     private(set) var proxies: ProxyConfiguration
-    /// The request sent last, for the next that says the same: most programs ask one URL again and again.
+    /// The last request that was sent, for the next one like it: most programs load one URL again and again.
     var lastPlan: RequestPlan?
 
     init(
@@ -40,7 +40,7 @@ final class SessionEngine {
         self.background = background
     }
 
-    /// Made when it is first needed: a session that only reads `data:` URLs has none.
+    /// The engine. It is made when it is first needed: a session that only reads `data:` URLs has none.
     var engine: Engine {
         if let made { return made }
         var configuration = EngineConfiguration()
@@ -62,8 +62,8 @@ final class SessionEngine {
         return engine
     }
 
-    /// The context for https, made for the first https server: OpenSSL takes milliseconds to start, and a program that
-    /// only speaks http does not need it.
+    /// Returns the context for https. It is made for the first https server: OpenSSL takes milliseconds to start, and a
+    /// program that only uses http does not need it.
     func context(of session: URLSession) throws(TLSError) -> TLSContext {
         if let madeForHTTP { return madeForHTTP }
         ask(session)
@@ -72,7 +72,7 @@ final class SessionEngine {
         return context
     }
 
-    /// The context for streams: the session's rules about certificates, without ALPN for HTTP.
+    /// Returns the context for streams: the session's rules about certificates, without ALPN for HTTP.
     func streamContext(of session: URLSession) throws(TLSError) -> TLSContext {
         if let madeForStreams { return madeForStreams }
         ask(session)
@@ -81,15 +81,15 @@ final class SessionEngine {
         return context
     }
 
-    /// The session's user is asked about servers from here on. Before the first context is used, and not earlier: the
-    /// session is then held weakly, and every reference to a weakly held object is counted in a table apart, five times
-    /// as slowly.
+    /// Lets the session's user be asked about servers. This is done before the first context is used, and not earlier:
+    /// from then on the session is held weakly, and every reference to a weakly held object is counted in a separate
+    /// table, five times as slowly.
     private func ask(_ session: URLSession) {
         security.setJudge(TrustQuestion.judge(of: session))
         security.setChoice(IdentityQuestion.choice(of: session))
     }
 
-    /// What TLS with proxies uses, where there is an https proxy.
+    /// The context for TLS with an https proxy; nil without such a proxy.
     private var contextOfProxies: TLSContext? {
         guard
             settings.proxies.configuration.http?.kind == .https || settings.proxies.configuration.https?.kind == .https
@@ -97,10 +97,11 @@ final class SessionEngine {
         return try? TLSContext.standard
     }
 
-    /// URLSession has no limit over all hosts; this one keeps a crawler from eating every descriptor of its process.
+    /// The most connections in all. Apple's URLSession has no such limit; this one keeps a crawler from using every
+    /// descriptor of its process.
     private static let mostConnections = 1024
 
-    /// The proxy for that URL is given these credentials from here on.
+    /// Gives these credentials to the proxy for that URL from here on.
     func use(_ credentials: Credentials, forProxyOf url: URL) {
         lastPlan = nil
         func renewed(_ proxy: Proxy?) -> Proxy? {
@@ -121,7 +122,7 @@ final class SessionEngine {
 
     func remove(_ load: any TaskLoad) {
         load.task.stage = .over
-        // The last one takes its place.
+        // The last load takes its place.
         let last = loads.removeLast()
         guard last !== load else { return }
         last.move(to: load.index)
@@ -130,7 +131,7 @@ final class SessionEngine {
 
     var hasSeveralLoads: Bool { loads.count > 1 }
 
-    /// Connections are closed; loads end as cancelled.
+    /// Closes the connections; loads end as cancelled.
     func shutDown() {
         for load in loads { load.cancel(.atOnce) }
         made?.shutdown()
@@ -138,7 +139,7 @@ final class SessionEngine {
         lastPlan = nil
     }
 
-    /// Nothing that was learnt from servers is used again: connections, challenges, tickets.
+    /// Forgets what was learnt from servers, so that it is not used again: connections, challenges, tickets.
     func forget() {
         for context in [madeForHTTP, madeForStreams, contextOfProxies] { context?.sessions.removeAll() }
         lastPlan = nil
@@ -150,7 +151,7 @@ final class SessionEngine {
         (madeForHTTP, madeForStreams) = (nil, nil)
     }
 
-    // MARK: What answers leave
+    // MARK: What is kept of answers
 
     func keepCookies(of response: HTTPURLResponse, from scope: CookieScope, to request: URLRequest) {
         guard let cookies = settings.cookieStore, request.httpShouldHandleCookies else { return }
@@ -164,7 +165,7 @@ final class SessionEngine {
         )
     }
 
-    /// A name and a password that a server has taken.
+    /// Stores a name and a password that a server has accepted.
     func store(_ credential: URLCredential, for space: ProtectionSpace) {
         guard let storage = settings.credentials else { return }
         let place = URLProtectionSpace(ProtectionSpaceValues(space))
@@ -172,6 +173,6 @@ final class SessionEngine {
         SessionEngine.keeping.async { storage.set(credential, for: place) }
     }
 
-    /// A queue for what waits for the disk, which a loop must not.
+    /// The queue for work that waits for the disk, which a loop must not do.
     private static let keeping = DispatchQueue(label: "URLLoading.URLCredentialStorage", qos: .utility)
 }

@@ -2,12 +2,13 @@ internal import HTTPEngine
 internal import Reactor
 internal import Synchronization
 
-/// The threads that all sessions of the process share: as many loops as there are cores, each started when the sessions
-/// before it have one of their own. A session stays on its loop, so limits by host are exact without locks.
+/// The threads that all sessions of the process share: as many loops as there are cores, up to a limit. A loop is
+/// started for each new session until there are that many. A session stays on its loop, so limits by host are exact
+/// without locks.
 enum SharedLoops {
-    /// One look-up of a name serves all sessions.
+    /// The resolver: one look-up of a name serves all sessions.
     static let resolver = Resolver()
-    /// For certificates to be read and the like.
+    /// Threads for work that blocks, such as reading certificates.
     static let blocking = BlockingPool(name: "urlloading")
 
     private struct State {
@@ -16,10 +17,10 @@ enum SharedLoops {
     }
 
     private static let state = Mutex(State())
-    /// More loops than this are of no use: one carries some hundred thousand requests a second.
+    /// The most loops. More are of no use: one carries some hundred thousand requests a second.
     private static let limit = 4
 
-    /// Throws what the kernel says where no loop can be had: no descriptors, no memory.
+    /// Returns the loop for the next session. Throws the kernel's error if there is none: no descriptors, no memory.
     static func next() throws(Errno) -> EventLoop {
         let result = state.withLock { state -> Result<EventLoop, Errno> in
             let wanted = min(limit, max(1, ProcessFacts.processors))
@@ -29,7 +30,7 @@ enum SharedLoops {
                     state.groups.append(group)
                     return .success(group.nextLoop())
                 } catch {
-                    // With others at hand this session shares one.
+                    // If there are other loops, this session shares one.
                     guard !state.groups.isEmpty else { return .failure(error) }
                 }
             }

@@ -1,22 +1,22 @@
 internal import Foundation
 
-/// Hears what a source of a task's answer delivers. Loop-confined.
+/// Hears what the source of a task's answer delivers. Loop-confined.
 protocol SourceDelegate: AnyObject {
-    /// As its user sees it: a data task may become another one.
+    /// The task as its user sees it: a data task may become another one.
     var task: URLSessionTask { get }
     var session: URLSession { get }
 
-    /// The head of the answer.
+    /// Reports the head of the answer.
     func received(_ response: URLResponse)
-    /// Content, decoded; the span is the loop's.
+    /// Reports decoded content; the span is the loop's.
     func receive(_ bytes: Span<UInt8>)
-    /// The whole of the answer is there.
+    /// Reports that the whole answer is there.
     func finished()
     /// Ends the task.
     func end(_ error: (any Error)?)
 
-    /// Runs `call` on the delegate queue, after what was told before, if the delegate hears of the event.
+    /// Runs `call` on the delegate queue after what was told before, if the delegate hears of the event.
     func tell(_ event: TaskInterests, _ call: @escaping DelegateCall)
-    /// Runs `call` on the delegate queue, with a delegate or without.
+    /// Runs `call` on the delegate queue, whether or not there is a delegate.
     func later(_ call: @escaping @Sendable () -> Void)
 }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The key under which the error of an upload has its resume data on Apple's platforms. No upload is resumed here yet.
+/// The key of an error's `userInfo` under which a failed upload leaves what a later one can go on from.
 public let NSURLSessionUploadTaskResumeData: String = "NSURLSessionUploadTaskResumeData"
 
 // What an error's `userInfo` says, by Apple's keys.
@@ -29,7 +29,8 @@ extension URLError {
     /// nil where it has to begin anew.
     public var downloadTaskResumeData: Data? { userInfo[NSURLSessionDownloadTaskResumeData] as? Data }
 
-    /// The same of an upload. Nil in errors of this module; for those that a program makes itself.
+    /// The same of an upload (``URLSession/uploadTask(withResumeData:)``); nil where its server has not said that the
+    /// upload can be gone on with.
     public var uploadTaskResumeData: Data? { userInfo[NSURLSessionUploadTaskResumeData] as? Data }
 
     /// Linux cancels no background tasks: nil in errors of this module; for those that a program makes itself.

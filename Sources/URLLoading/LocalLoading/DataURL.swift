@@ -6,7 +6,7 @@ struct DataURL: Sendable {
     let charset: String?
     let data: Data
 
-    /// How far the comma is looked for, in octets: no media type is as long.
+    /// How many octets are searched for the comma: no media type is longer.
     private static let longestHead = 8 << 10
 
     init?(_ url: URL) {
@@ -31,7 +31,7 @@ struct DataURL: Sendable {
         let type = parts.isEmpty ? "" : parts.removeFirst()
         let given = parts.first { $0.lowercased().hasPrefix("charset=") }.map { String($0.dropFirst("charset=".count)) }
         mimeType = DataURL.isMediaType(type) ? type.lowercased() : "text/plain"
-        // RFC 2397 §2 has US-ASCII as the default; Foundation names none.
+        // RFC 2397 §2 has US-ASCII as the default; Foundation gives none.
         charset = given
     }
 
@@ -65,7 +65,7 @@ struct DataURL: Sendable {
                 result.append(octet)
                 continue
             }
-            // Each by itself: a number's parser would take a sign.
+            // Each digit is read by itself: a number parser would accept a sign.
             guard text.endIndex - index >= 2, let high = digit(text[index]), let low = digit(text[index + 1]) else {
                 return nil
             }
@@ -89,7 +89,7 @@ struct DataURL: Sendable {
         return Data(letters)
     }
 
-    /// Neither a blank nor padding.
+    /// Whether the octet is neither a blank nor padding.
     private static func isLetter(_ octet: UInt8) -> Bool {
         switch octet {
         case 0x20, 0x09, 0x0A, 0x0C, 0x0D, UInt8(ascii: "="): false

@@ -2,26 +2,26 @@ internal import Dispatch
 internal import Foundation
 internal import Reactor
 
-/// A `data:` URL (RFC 2397), a file on this machine or what a cache has in memory, as a task's answer. Files are read
-/// and `data:` URLs decoded on other threads; all of it is told in pieces, as fast as they are taken, and one a turn:
-/// the loop is other sessions' too.
+/// A `data:` URL (RFC 2397), a file on this machine, or a cached answer in memory, as the source of a task's answer.
+/// Files are read and `data:` URLs decoded on other threads. The content is told in pieces, as fast as they are taken
+/// and one in each turn, since the loop serves other sessions too.
 final class LocalLoad: @unchecked Sendable {
-    // `@unchecked`: everything here is touched on the loop alone; the reading thread gets values.
+    // `@unchecked`: everything here is used on the loop alone; the reading thread gets values.
     private let url: URL
     private unowned let delegate: any SourceDelegate
     private let loop: EventLoop
     private var isHeld = false
     private var isStopped = false
-    /// The next piece is on its way.
+    /// Whether the next piece is on its way.
     private var isReading = false
     private var file: OpenFile?
     private var offset: UInt64 = 0
-    /// The answer, where it is known from the start.
+    /// The answer, if it is known from the start.
     private let ready: URLResponse?
 
     private static let pieceSize = 256 << 10
 
-    /// Not the blocking pool: its queue has a limit, and a program may ask for a thousand URLs at once.
+    /// This is not the blocking pool: its queue has a limit, and a program may ask for a thousand URLs at once.
     static let decoding = DispatchQueue(label: "URLLoading.DataURL")
 
     init(_ url: URL, on loop: EventLoop, _ delegate: any SourceDelegate) {
@@ -31,7 +31,7 @@ final class LocalLoad: @unchecked Sendable {
         ready = nil
     }
 
-    /// What is in memory already: an answer of the cache's.
+    /// Loads what is in memory already: an answer from the cache.
     init(_ response: URLResponse, _ data: Data, on loop: EventLoop, _ delegate: any SourceDelegate) {
         url = response.url ?? URL(fileURLWithPath: "/")
         self.loop = loop
@@ -40,7 +40,7 @@ final class LocalLoad: @unchecked Sendable {
         self.data = data
     }
 
-    /// Tells nothing before it has returned.
+    /// Begins to load. Nothing is told before this has returned.
     func begin() {
         let (url, loop) = (url, loop)
         guard ready == nil, url.scheme?.lowercased() == "data" else {
@@ -87,7 +87,7 @@ final class LocalLoad: @unchecked Sendable {
     private func open(_ content: DataURL?) {
         guard !isStopped else { return }
         guard let content else {
-            return delegate.end(ErrorTranslation.urlError(.badURL, url, "no data: URL by RFC 2397"))
+            return delegate.end(ErrorTranslation.urlError(.badURL, url, "it is no data: URL by RFC 2397"))
         }
         data = content.data
         delegate.received(
@@ -101,10 +101,10 @@ final class LocalLoad: @unchecked Sendable {
         proceed()
     }
 
-    /// What is left of content in memory.
+    /// The rest of content in memory.
     private var data: Data?
 
-    /// The next piece, if nothing holds it.
+    /// Delivers the next piece, unless the load is held.
     private func proceed() {
         guard !isHeld, !isStopped, !isReading else { return }
         if let data { return tell(data) }

@@ -1,4 +1,4 @@
-/// Media types of files by their names' endings: the few that a program is likely to load from its own disk.
+/// The media types of files, by extension: the few that a program is likely to load from its own disk.
 package enum MediaTypes {
     private static let types: [String: String] = [
         "txt": "text/plain", "html": "text/html", "htm": "text/html", "css": "text/css", "csv": "text/csv",

@@ -1,9 +1,9 @@
 /// A field value with parameters: `text/html; charset="utf-8"` (RFC 9110 §5.6.6).
 ///
-/// Read as servers write it: blanks are allowed around the equals sign, a quoted string that never ends takes the rest,
-/// and what is no parameter is passed over. The first of several parameters of one name counts.
+/// It is read as servers write it: blanks are allowed around the equals sign, a quoted string that never ends takes the
+/// rest, and text that is no parameter is skipped. Of several parameters of one name the first counts.
 struct FieldParameters {
-    /// What stands before the first semicolon, without blanks at its ends.
+    /// The text before the first semicolon, without blanks at its ends.
     let value: String
     private var parameters: [(name: String, value: String)] = []
 
@@ -48,8 +48,8 @@ struct FieldParameters {
         return String(decoding: octets, as: UTF8.self)
     }
 
-    /// A backslash takes the semicolon, the quotation mark or the backslash behind it, as Foundation reads it: no token
-    /// has one.
+    /// Takes an unquoted value. A backslash takes the semicolon, the quotation mark or the backslash after it, as
+    /// Foundation reads it: no token has one.
     private static func takeUnquoted(_ rest: inout Substring.UTF8View) -> String {
         var octets: [UInt8] = []
         while let octet = rest.first, octet != UInt8(ascii: ";") {

@@ -1,10 +1,10 @@
-/// Values of fields that a program has set folded into several lines, as `a CR LF SP b`. A request keeps them as they
-/// were set, and sends each fold as one space (RFC 9112 §5.2: no sender may generate one).
+/// Field values that a program has set folded into several lines, as `a CR LF SP b`. A request keeps them as they were
+/// set, and sends each fold as one space (RFC 9112 §5.2: no sender may generate a fold).
 struct FoldedValues {
-    /// As they were set, by the field's name in small letters.
+    /// The values as they were set, by the field's name in lower case.
     private var values: [String: String] = [:]
 
-    /// The value as it was set, of a field that is sent with this one. What was set of another value plays no part.
+    /// Returns the value as it was set, for a field that is sent with `sent`; `sent` itself if another value was set.
     func asSet(_ name: String, sent: String) -> String {
         guard !values.isEmpty, let value = values[name.lowercased()], FoldedValues.unfolded(value) == sent else {
             return sent
@@ -23,8 +23,8 @@ struct FoldedValues {
 
     private static let carriageReturn = UInt8(ascii: "\r")
 
-    /// One space in place of each CR LF with a blank behind it, and of all blanks around it; none at the value's ends.
-    /// Other line ends stay, and are refused where fields are checked.
+    /// Replaces each CR LF with a blank after it, and all blanks around it, by one space; at the value's ends by
+    /// nothing. Other line ends stay, and are refused where fields are checked.
     static func unfolded(_ value: String) -> String {
         guard value.utf8.contains(carriageReturn) else { return value }
         let octets = Array(value.utf8)

@@ -1,11 +1,11 @@
 internal import Foundation
 internal import HTTP1
 
-/// Dates of fields (RFC 9110 §5.6.7) as strings.
+/// Dates in fields (RFC 9110 §5.6.7), read from strings.
 package enum HTTPDateText {
-    /// In seconds since 1970; nil for what is no date.
+    /// Returns the date in seconds since 1970; nil for text that is no date.
     ///
-    /// - Parameter now: for dates with years of two digits.
+    /// - Parameter now: the time by which years of two digits are read.
     package static func seconds(_ text: String, now: Date = Date()) -> Int64? {
         let octets = Array(text.utf8)
         return HTTPDate.parse(octets.span, now: Int64(now.timeIntervalSince1970))

@@ -1,18 +1,18 @@
 public import Foundation
 internal import HTTP1
 
-/// An answer by HTTP: what ``URLResponse`` has, a status and header fields. Two are equal only with the same status and
-/// the same fields; FoundationNetworking looks at neither.
+/// A response by HTTP: a ``URLResponse`` with a status and header fields. Two are equal only with the same status and
+/// the same fields; FoundationNetworking compares neither.
 open class HTTPURLResponse: URLResponse, @unchecked Sendable {
-    /// 100 to 999 from a server; what was given, in a response of the user's own making.
+    /// The status code: 100 to 999 from a server; any number in a response that a program made.
     public let statusCode: Int
 
-    /// A response of the user's own making, for caches, protocols and tests. Never nil.
+    /// Makes a response of the program's own, for caches, protocols and tests. Never nil.
     ///
     /// - Parameters:
-    ///   - url: of the request.
+    ///   - url: the request's URL.
     ///   - statusCode: 100 to 999.
-    ///   - httpVersion: for source compatibility; nothing here would tell it.
+    ///   - httpVersion: ignored; it is there for source compatibility, and no property tells it.
     ///   - headerFields: nil for none.
     public init?(url: URL, statusCode: Int, httpVersion: String?, headerFields: [String: String]?) {
         self.statusCode = statusCode
@@ -27,10 +27,10 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         )
     }
 
-    /// What came from a server. Holds the head's octets and makes strings of them when asked.
+    /// Makes a response that came from a server. It holds the head's octets, and makes strings of them when asked.
     ///
-    /// - Parameter isDecoded: whether the content is delivered without its content coding, so that Content-Length says
-    ///   nothing of what will come.
+    /// - Parameter isDecoded: whether the content is delivered without its content coding, so that Content-Length is
+    ///   not the length of what will come.
     init(url: URL, head: ResponseHead, isDecoded: Bool = false) {
         statusCode = head.status
         let fields = ResponseFields.received(head.fields.trimmed())
@@ -44,13 +44,13 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         )
     }
 
-    /// What a cache kept of a response.
+    /// Makes the response that a cache has kept.
     init(values: ResponseValues, status: Int) {
         statusCode = status
         super.init(values: values)
     }
 
-    /// Takes a keyed archive only; nil for what holds no response.
+    /// Reads a keyed archive; nil for another coder, and for an archive without a response.
     public required init?(coder aDecoder: NSCoder) {
         guard let values = ResponseValues(coder: aDecoder), let http = values.http else { return nil }
         statusCode = http.status
@@ -63,14 +63,14 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
 
     var fields: ResponseFields { values.http?.fields ?? .given([:]) }
 
-    /// The fields as a dictionary, made anew when asked for. Names are capitalised but for those of `X-`, which stay as
-    /// they came; several values of one name are joined by ", ".
+    /// The fields as a dictionary, made anew each time. Names are capitalised, except those that begin with `X-`, which
+    /// stay as they came; several values of one name are joined by ", ".
     public var allHeaderFields: [AnyHashable: Any] { fields.dictionary }
 
-    /// The value of a field, whatever the case of its name; several joined by ", ".
+    /// Returns the value of a field, whatever the case of its name; several values are joined by ", ".
     public func value(forHTTPHeaderField field: String) -> String? { fields[field] }
 
-    /// English, and the same for every locale.
+    /// Returns the meaning of a status code, in English for every locale.
     open class func localizedString(forStatusCode statusCode: Int) -> String {
         StatusText.of(statusCode)
     }

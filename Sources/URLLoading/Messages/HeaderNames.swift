@@ -1,9 +1,9 @@
-/// How field names are written and compared in the dictionaries of requests and responses. The wire does not care
-/// (RFC 9110 §5.1); code that looks a name up in such a dictionary does.
+/// How field names are written and compared in the dictionaries of requests and responses. Case has no meaning on the
+/// wire (RFC 9110 §5.1), but it has for code that looks a name up in such a dictionary.
 enum HeaderNames {
-    /// The name with each word's first letter in upper case and the rest in lower: `content-type` is `Content-Type`,
-    /// `ETAG` is `Etag`. The spelling of FoundationNetworking, whose users look for it. A word begins at a letter
-    /// that follows no letter, not even across an apostrophe.
+    /// Returns the name with each word's first letter in upper case and the rest in lower: `content-type` is
+    /// `Content-Type`, `ETAG` is `Etag`. This is FoundationNetworking's spelling, which its users look for. A word
+    /// begins at a letter that follows no letter, not even across an apostrophe.
     static func capitalized(_ name: String) -> String {
         if isCapitalized(name) { return name }
         var result: [UInt8] = []
@@ -13,8 +13,8 @@ enum HeaderNames {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// The spelling in ``HTTPURLResponse/allHeaderFields``: capitalised but for names of `X-` and the one name with an
-    /// abbreviation in it.
+    /// Returns the spelling in ``HTTPURLResponse/allHeaderFields``: capitalised, except for names that begin with `X-`
+    /// and for the one name with an abbreviation in it.
     static func inResponse(_ name: String) -> String {
         if name.utf8.starts(with: "x-".utf8) || name.utf8.starts(with: "X-".utf8) { return name }
         let name = capitalized(name)
@@ -39,7 +39,7 @@ enum HeaderNames {
         return name.utf8.allSatisfy { words.next($0) == $0 }
     }
 
-    /// Where in its word the next octet stands.
+    /// Tells where in its word the next octet stands.
     private struct Words {
         private var isInside = false
 

@@ -1,8 +1,8 @@
 internal import Foundation
 
 extension NSCoder {
-    /// The object under a key, nil where there is none. swift-corelibs-foundation's `decodeObject(of:forKey:)` takes a
-    /// missing key for a corrupt archive, and may end the process over it.
+    /// Returns the object under a key; nil where there is none. swift-corelibs-foundation's `decodeObject(of:forKey:)`
+    /// takes a missing key for a corrupt archive, and may end the process over it.
     func object<Object: NSObject & NSCoding>(_ type: Object.Type, _ key: String) -> Object? {
         containsValue(forKey: key) ? decodeObject(of: type, forKey: key) : nil
     }
@@ -13,7 +13,7 @@ extension NSCoder {
 
     func url(_ key: String) -> URL? { object(NSURL.self, key) as URL? }
 
-    /// A dictionary of strings; nil for any other.
+    /// Returns a dictionary of strings; nil for any other object.
     func strings(_ key: String) -> [String: String]? {
         guard containsValue(forKey: key) else { return nil }
         return decodeObject(of: [NSDictionary.self, NSString.self], forKey: key) as? [String: String]

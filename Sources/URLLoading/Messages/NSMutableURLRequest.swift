@@ -6,7 +6,7 @@ open class NSMutableURLRequest: NSURLRequest {
         super.init(request)
     }
 
-    /// A GET by the cache policy of the protocol, with a time limit of 60 seconds.
+    /// Makes a GET with the protocol's cache policy and a time limit of 60 seconds.
     public convenience init(url: URL) {
         self.init(url: url, cachePolicy: .useProtocolCachePolicy, timeoutInterval: RequestValues.defaultTimeout)
     }
@@ -20,7 +20,7 @@ open class NSMutableURLRequest: NSURLRequest {
         super.init(coder: aDecoder)
     }
 
-    /// A mutable copy, as with FoundationNetworking; Darwin's is immutable.
+    /// Returns a mutable copy, as FoundationNetworking does; Darwin returns an immutable one.
     open override func copy(with zone: NSZone? = nil) -> Any { mutableCopy(with: zone) }
 
     open override var url: URL? {
@@ -53,12 +53,12 @@ open class NSMutableURLRequest: NSURLRequest {
         set { request.allHTTPHeaderFields = newValue }
     }
 
-    /// Sets, replaces or (with nil) removes a field; ignores what cannot be sent.
+    /// Sets, replaces or (with nil) removes a field. A name or value that cannot be sent is ignored.
     open func setValue(_ value: String?, forHTTPHeaderField field: String) {
         request.setValue(value, forHTTPHeaderField: field)
     }
 
-    /// Sets a field, or adds to its value behind a comma; ignores what cannot be sent.
+    /// Sets a field, or appends to its value after a comma. A name or value that cannot be sent is ignored.
     open func addValue(_ value: String, forHTTPHeaderField field: String) {
         request.addValue(value, forHTTPHeaderField: field)
     }

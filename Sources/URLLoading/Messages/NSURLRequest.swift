@@ -1,37 +1,38 @@
 public import Foundation
 
-/// A request as an object. See ``URLRequest``, which it is a shell of.
+/// A request as an object: a shell over a ``URLRequest``.
 open class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying {
-    /// Changed by ``NSMutableURLRequest`` alone.
+    /// The request. Only ``NSMutableURLRequest`` changes it.
     var request: URLRequest
 
     init(_ request: URLRequest) {
         self.request = request
     }
 
-    /// A GET by the cache policy of the protocol, with a time limit of 60 seconds.
+    /// Makes a GET with the protocol's cache policy and a time limit of 60 seconds.
     public convenience init(url: URL) {
         self.init(url: url, cachePolicy: .useProtocolCachePolicy, timeoutInterval: RequestValues.defaultTimeout)
     }
 
-    /// A GET.
+    /// Makes a GET.
     ///
     /// - Parameters:
-    ///   - url: what is asked for.
+    ///   - url: the URL to load.
     ///   - cachePolicy: whether a stored response may answer.
     ///   - timeoutInterval: in seconds, as ``URLRequest/timeoutInterval``.
     public init(url: URL, cachePolicy: NSURLRequest.CachePolicy, timeoutInterval: TimeInterval) {
         request = URLRequest(url: url, cachePolicy: cachePolicy, timeoutInterval: timeoutInterval)
     }
 
-    /// Takes a keyed archive only. Values that no request can hold (unknown policies, fields that cannot be sent) are
-    /// replaced by their defaults or left out.
+    /// Reads a keyed archive; nil for another coder. Values that no request can hold (unknown policies, fields that
+    /// cannot be sent) are replaced by their defaults or left out.
     public required init?(coder aDecoder: NSCoder) {
         guard let values = RequestValues(coder: aDecoder) else { return nil }
         request = URLRequest(storage: RequestStorage(values))
     }
 
-    /// Everything but a body stream and what protocols keep with the request. A coder without keys gets nothing.
+    /// Writes all but a body stream and the properties of ``URLProtocol`` classes. Writes nothing to a coder without
+    /// keys.
     open func encode(with aCoder: NSCoder) {
         request.values.encode(with: aCoder)
     }
@@ -41,14 +42,14 @@ open class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying {
 
     open override func copy() -> Any { copy(with: nil) }
 
-    /// An immutable copy.
+    /// Returns an immutable copy.
     open func copy(with zone: NSZone? = nil) -> Any {
         type(of: self) === NSURLRequest.self ? self : NSURLRequest(request)
     }
 
     open override func mutableCopy() -> Any { mutableCopy(with: nil) }
 
-    /// A copy that can be changed.
+    /// Returns a copy that can be changed.
     open func mutableCopy(with zone: NSZone? = nil) -> Any { NSMutableURLRequest(request) }
 
     open override func isEqual(_ object: Any?) -> Bool {
@@ -107,11 +108,11 @@ open class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying {
     /// As ``URLRequest/httpShouldHandleCookies``.
     open var httpShouldHandleCookies: Bool { request.httpShouldHandleCookies }
 
-    /// Never done.
+    /// Of no effect: requests are never pipelined.
     @available(*, deprecated, message: "HTTP/1 only")
     open var httpShouldUsePipelining: Bool { request.values.httpShouldUsePipelining }
 }
 
-// The mutable kind is one of these, so a reference may not cross threads.
+// ``NSMutableURLRequest`` is a subclass, so a reference may not cross threads.
 @available(*, unavailable)
 extension NSURLRequest: @unchecked Sendable {}

@@ -1,28 +1,28 @@
 public import Foundation
 
-/// `request as? NSURLRequest` inside of `Any`, and back.
+/// Makes `request as? NSURLRequest` work for a value in an `Any`, and the cast back.
 extension URLRequest: _ObjectiveCBridgeable {
-    /// Foundation asks for it where a value becomes an object.
+    /// Returns the object's type. Foundation asks for it where a value becomes an object.
     public static func _getObjectiveCType() -> Any.Type { NSURLRequest.self }
 
-    /// The request as an object that can be changed.
+    /// Returns the request as an object that can be changed.
     public func _bridgeToObjectiveC() -> NSURLRequest { NSMutableURLRequest(self) }
 
-    /// Foundation calls it for `as!`.
+    /// Converts an object. Foundation calls it for `as!`.
     public static func _forceBridgeFromObjectiveC(_ input: NSURLRequest, result: inout URLRequest?) {
         result = input.request
     }
 
-    /// Foundation calls it for `as?`.
+    /// Converts an object. Foundation calls it for `as?`.
     public static func _conditionallyBridgeFromObjectiveC(_ input: NSURLRequest, result: inout URLRequest?) -> Bool {
         result = input.request
         return true
     }
 
-    /// Foundation calls it where an object is known to be a request; none is a request to nowhere.
+    /// Converts an object that is known to be a request; nil becomes a request without a URL.
     public static func _unconditionallyBridgeFromObjectiveC(_ source: NSURLRequest?) -> URLRequest {
         guard let source else {
-            // The compiler passes nil where Objective-C broke a promise, and there is no Objective-C here.
+            // The compiler passes nil where Objective-C has broken a promise, and there is no Objective-C here.
             let nothing = RequestValues(url: nil, cachePolicy: .useProtocolCachePolicy, timeoutInterval: 60)
             return URLRequest(storage: RequestStorage(nothing))
         }
@@ -31,9 +31,9 @@ extension URLRequest: _ObjectiveCBridgeable {
 }
 
 extension NSURLRequest: _StructTypeBridgeable {
-    /// What the object becomes as a value.
+    /// The type of the value that the object becomes.
     public typealias _StructType = URLRequest
 
-    /// The request as a value.
+    /// Returns the request as a value.
     public func _bridgeToSwift() -> URLRequest { request }
 }

@@ -2,8 +2,9 @@ internal import Foundation
 internal import HTTP1
 package import HTTPEngine
 
-/// What the room above gives a request along, and no public API of this one does. It goes with copies of the request; a
-/// task keeps what its first request had, so that no redirect, challenge or retry loses it. Never archived.
+/// Properties that the room above sets on a request, and that no public API of this room has. Copies of the request
+/// have them too. A task keeps those of its first request, so that no redirect, challenge or retry loses them. They are
+/// never archived.
 extension URLRequest {
     /// Content in segments, instead of data or a stream.
     package var segments: SegmentedBody? {
@@ -11,23 +12,29 @@ extension URLRequest {
         set { values.body = newValue.map { .segments($0) } ?? .none }
     }
 
-    /// Whether content of a GET is sent. Without this it is refused, as Apple's `URLSession` does.
+    /// Whether a GET's content is sent. If false, such a request is refused, as Apple's `URLSession` does.
     package var sendsContentWithGET: Bool {
         get { values.sendsContentWithGET }
         set { values.sendsContentWithGET = newValue }
     }
 
-    /// The name of a field that was refused, as it could not be sent, and has got no other value since; nil: none was.
+    /// The name of a field that was refused because it cannot be sent, and has got no other value since; nil for none.
     package var refusedField: String? { values.refusedField }
 
-    /// How fast content is sent and answers are read.
+    /// How fast the content is sent and the answer is read.
     package var rates: TransferRates? {
-        get { values.rates }
-        set { values.rates = newValue }
+        get { terms.rates }
+        set { terms.rates = newValue }
+    }
+
+    /// How the request is carried, where that differs from what its session does.
+    package var terms: TransferTerms {
+        get { values.terms?.values ?? TransferTerms() }
+        set { values.terms = newValue == TransferTerms() ? nil : TermsBox(newValue) }
     }
 }
 
-/// All header fields of a request, to be given to others as they are: nothing is checked or copied again.
+/// All header fields of a request, to be given to other requests as they are: nothing is checked or copied again.
 package struct SharedFields: Sendable {
     fileprivate let fields: HTTPFields?
 }
@@ -46,6 +53,30 @@ extension URLRequest {
     }
 }
 
+/// How one request is carried, where that differs from what its session does. It holds for every transaction of a task:
+/// redirects, challenges, retries.
+package struct TransferTerms: Hashable, Sendable {
+    /// How fast content is sent and answers are read.
+    package var rates: TransferRates?
+    /// In seconds: of the making of a connection. Nil: the request's limit on idleness.
+    package var connectLimit: Double?
+    /// In seconds: from the end of the request to the first byte of its answer. Nil: the limit on idleness alone.
+    package var firstByteLimit: Double?
+    /// Where the connection leads that is made for the first request's own host and port; nil: to these.
+    package var endpoint: Endpoint?
+    /// In place of the session's proxies. Their credentials are those that they have here.
+    package var proxies: ProxyConfiguration?
+
+    package init() {}
+}
+
+/// An object, since nearly no request has terms: each copy of a request copies a reference.
+final class TermsBox: Sendable {
+    let values: TransferTerms
+
+    init(_ values: TransferTerms) { self.values = values }
+}
+
 /// Nil: as fast as the connection takes and gives them.
 package struct TransferRates: Hashable, Sendable {
     package var sending: TransferRate?
@@ -57,8 +88,8 @@ package struct TransferRates: Hashable, Sendable {
     }
 }
 
-/// Content that is gone once it has been sent, and was needed again: after a redirect, a challenge or a lost
-/// connection.
+/// The error for content that is needed again, after a redirect, a challenge or a lost connection, and was used up when
+/// it was first sent.
 package struct ContentUsedUp: Error, Hashable, Sendable, CustomStringConvertible {
     package let description = "the content is needed again, and a stream in it can be read only once"
 }

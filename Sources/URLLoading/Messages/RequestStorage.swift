@@ -1,6 +1,6 @@
 /// The one object behind a ``URLRequest``. Copies of the request share it, and a copy that is changed makes its own
-/// first: so what two can see never changes, which is all that `@unchecked Sendable` claims. The stream and the
-/// protocol properties in it are the caller's to keep to one thread.
+/// first: so an object that two copies share never changes, which is all that `@unchecked Sendable` claims. The caller
+/// must keep the stream and the protocol properties in it to one thread.
 final class RequestStorage: @unchecked Sendable {
     fileprivate(set) var values: RequestValues
 

@@ -2,12 +2,12 @@ internal import Foundation
 internal import HTTP1
 internal import HTTPEngine
 
-/// What a request says, and the rules for setting it. ``URLRequest`` and ``NSURLRequest`` are two shells over it.
+/// The values of a request, and the rules for setting them. ``URLRequest`` and ``NSURLRequest`` are shells over it.
 struct RequestValues {
     enum Body {
         case none
         case data(Data)
-        /// Shared with the caller, which must leave it alone while the request is under way.
+        /// Shared with the caller, which must not use it while the request is under way.
         case stream(InputStream)
         case segments(SegmentedBody)
     }
@@ -15,22 +15,23 @@ struct RequestValues {
     var url: URL?
     var mainDocumentURL: URL?
     var cachePolicy = NSURLRequest.CachePolicy.useProtocolCachePolicy
-    /// In seconds; nil until it is set, so that the session's own limit counts. 60 given to an initialiser,
-    /// where it is the default too, leaves it nil.
+    /// In seconds; nil until it is set, so that the session's own limit applies. An initialiser that is given 60, which
+    /// is also its default, leaves it nil.
     var explicitTimeout: TimeInterval?
     private(set) var httpMethod = "GET"
-    /// In the order they were set, each name once. Nil until the first is set. The loader starts its own from these.
-    /// They are as they are sent: without folds.
+    /// The fields in the order they were set, each name once, without folds, as they are sent. Nil until the first is
+    /// set. The loader starts its own fields from these.
     private(set) var fields: HTTPFields?
-    /// The name of a field that was refused and has got no other value since. Nothing here reads it: the room above
-    /// tells its callers.
+    /// The name of a field that was refused and has got no other value since. Nothing in this room reads it: the room
+    /// above reports it to its callers.
     private(set) var refusedField: String?
     private var folded = FoldedValues()
     var body = Body.none
-    var rates: TransferRates?
+    /// Nil: the session's terms in everything.
+    var terms: TermsBox?
     /// Nil: the session's.
     var maximumDataLength: Int?
-    /// A GET is refused with content, unless the room above has been told that it is meant.
+    /// Whether a GET may have content. It is refused, unless the room above was told that it is meant.
     var sendsContentWithGET = false
     var networkServiceType = NSURLRequest.NetworkServiceType.default
     var allowsCellularAccess = true
@@ -38,7 +39,7 @@ struct RequestValues {
     var allowsConstrainedNetworkAccess = true
     var httpShouldHandleCookies = true
     var httpShouldUsePipelining = true
-    /// What ``URLProtocol`` classes keep with a request. Never sent, never archived, of no weight in a comparison.
+    /// The values that ``URLProtocol`` classes keep with a request. They are never sent, archived or compared.
     var protocolProperties: [String: Any] = [:]
 
     init(url: URL?, cachePolicy: NSURLRequest.CachePolicy, timeoutInterval: TimeInterval) {
@@ -55,8 +56,8 @@ struct RequestValues {
         set { explicitTimeout = newValue }
     }
 
-    /// Methods are case-sensitive (RFC 9110 §9.1), but these are written in lower case too often; others stay as they
-    /// are, as FoundationNetworking has it.
+    /// The methods that are put in upper case. Methods are case-sensitive (RFC 9110 §9.1), but these are written in
+    /// lower case too often; others stay as they are, as in FoundationNetworking.
     private static let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT"]
 
     mutating func setMethod(_ method: String?) {
@@ -77,17 +78,18 @@ struct RequestValues {
         set { body = newValue.map { .stream($0) } ?? .none }
     }
 
-    /// As it was set.
+    /// Returns the value as it was set.
     func value(of name: String) -> String? { fields?[name].map { folded.asSet(name, sent: $0) } }
 
-    /// By those of another request, which are fit to be sent.
+    /// Replaces all fields by those of another request, which can be sent.
     mutating func replaceFields(_ fields: HTTPFields?) { self.fields = fields }
 
-    /// For a redirect, which takes fields away.
+    /// Changes the fields for a redirect, which takes some away.
     mutating func changeFields(_ change: (HTTPFields) -> HTTPFields) { fields = fields.map(change) }
 
-    /// nil removes it. A name that is no token and a value with control characters cannot be sent, or would be sent as
-    /// something else (RFC 9110 §5.5); such a call changes nothing. A folded value is kept so, and sent as one line.
+    /// Sets a field; nil removes it. A name that is no token and a value with control characters cannot be sent, or
+    /// would be sent as something else (RFC 9110 §5.5); such a call changes nothing. A folded value is kept folded, and
+    /// sent as one line.
     mutating func setValue(_ value: String?, of name: String) {
         if let value {
             var changed = fields ?? HTTPFields()
@@ -110,14 +112,14 @@ struct RequestValues {
         if let refusedField, HeaderNames.areEqual(refusedField, name) { self.refusedField = nil }
     }
 
-    /// Puts it behind the value there is, with a comma (RFC 9110 §5.3). Refuses what ``setValue(_:of:)`` refuses.
+    /// Appends to the field's value, after a comma (RFC 9110 §5.3). Refuses what ``setValue(_:of:)`` refuses.
     mutating func addValue(_ value: String, of name: String) {
         setValue(self.value(of: name).map { $0 + "," + value } ?? value, of: name)
     }
 
-    /// Gives these names these values instead of what they have, behind all other fields. Values of one name are joined
-    /// by commas (RFC 9110 §5.3). Leaves out what ``setValue(_:of:)`` refuses. As many names as there are cost no more
-    /// for each.
+    /// Gives these names these values instead of those they have, after all other fields. Values of one name are joined
+    /// by commas (RFC 9110 §5.3). Leaves out what ``setValue(_:of:)`` refuses. The cost for each name does not grow
+    /// with their number.
     mutating func replaceFields(by given: [(name: String, value: String)]) {
         var order: [String] = []
         var values: [String: [String]] = [:]
@@ -138,8 +140,8 @@ struct RequestValues {
         fields = changed
     }
 
-    /// Names are spelled as they were given. What cannot be sent is left out. Of names that differ in case alone, the
-    /// last in alphabetical order wins: a dictionary has no order of its own.
+    /// The fields as a dictionary. Names are spelled as they were given. Setting it leaves out what cannot be sent. Of
+    /// names that differ only in case, the last in alphabetical order wins: a dictionary has no order of its own.
     var dictionary: [String: String]? {
         get {
             guard let fields else { return nil }
@@ -167,7 +169,7 @@ struct RequestValues {
                         refused = name
                     }
                 }
-                // Few, and each is looked for among all.
+                // These are few, and each is searched for among all fields.
                 for (name, value) in repeated {
                     do {
                         try fields.replace(name, FoldedValues.unfolded(value))
@@ -184,8 +186,8 @@ struct RequestValues {
 }
 
 extension RequestValues: Hashable {
-    /// What FoundationNetworking compares, and Darwin before it: neither fields nor data nor limits count. A stream is
-    /// the same only as itself.
+    /// Compares what FoundationNetworking compares, and Darwin before it: fields, data and limits do not count. A
+    /// stream equals only itself.
     static func == (left: RequestValues, right: RequestValues) -> Bool {
         left.url == right.url && left.mainDocumentURL == right.mainDocumentURL && left.httpMethod == right.httpMethod
             && left.cachePolicy == right.cachePolicy && left.httpBodyStream == right.httpBodyStream

@@ -1,13 +1,14 @@
 internal import HTTP1
 
-/// The header fields of a response: as the parser left them, or as they were given in a dictionary.
+/// The header fields of a response: as the parser has left them, or as a program gave them in a dictionary.
 enum ResponseFields: Sendable {
-    /// Strings are made when asked for; most responses are asked for few.
+    /// Strings are made only when asked for: most responses are asked for few.
     case received(HTTPFields)
-    /// Names spelled as in ``HTTPURLResponse/allHeaderFields``.
+    /// Names are spelled as in ``HTTPURLResponse/allHeaderFields``.
     case given([String: String])
 
-    /// Empty names are left out. Of names that differ in case alone, the last in alphabetical order wins.
+    /// Makes fields of a dictionary. Empty names are left out. Of names that differ only in case, the last in
+    /// alphabetical order wins.
     init(given fields: [String: String]) {
         var result: [String: String] = [:]
         result.reserveCapacity(fields.count)
@@ -17,7 +18,8 @@ enum ResponseFields: Sendable {
         self = .given(result)
     }
 
-    /// All values of that name joined by ", ", those of Set-Cookie too: a dictionary can hold them in no other way.
+    /// Returns all values of a name joined by ", ", also those of Set-Cookie: a dictionary can hold them in no other
+    /// way.
     subscript(name: String) -> String? {
         switch self {
         case .received(let fields):
@@ -34,7 +36,8 @@ enum ResponseFields: Sendable {
         case .received(let fields):
             var result: [String: String] = [:]
             result.reserveCapacity(fields.count)
-            // One spelling a name: those of `X-` are kept as they came, and may come in two.
+            // Each name gets one spelling: names that begin with `X-` are kept as they came, and may come in two
+            // spellings.
             var spellings: [String: String] = [:]
             fields.forEach { name, value in
                 let key = HeaderNames.inResponse(name)
@@ -46,7 +49,7 @@ enum ResponseFields: Sendable {
         }
     }
 
-    /// Each Set-Cookie field by itself; one that came folded into a dictionary's value is one string still.
+    /// Each Set-Cookie field by itself. Fields that a dictionary holds joined in one value stay one string.
     var setCookieLines: [String] {
         switch self {
         case .received(let fields):
@@ -57,12 +60,13 @@ enum ResponseFields: Sendable {
         }
     }
 
-    /// What Content-Length says, in octets; -1 without one, with one that is no number, and where a transfer coding
-    /// overrides it (RFC 9112 §6.3).
+    /// The value of Content-Length, in octets; -1 without the field, for a value that is no number, and where a
+    /// transfer coding overrides it (RFC 9112 §6.3).
     var contentLength: Int64 {
         switch self {
         case .received(let fields):
-            // Read where it lies: every response is asked. The parser let several equal numbers pass (RFC 9110 §8.6).
+            // The value is read in place, since every response is asked. The parser let several equal numbers pass (RFC
+            // 9110 §8.6).
             guard !fields.contains(.transferEncoding), let range = fields.first(.contentLength) else { return -1 }
             return Self.number(fields.block[range].prefix { $0 != UInt8(ascii: ",") })
         case .given:

@@ -1,16 +1,16 @@
 internal import Foundation
 
-/// What a response says. ``URLResponse`` and ``HTTPURLResponse`` are shells over it.
+/// The values of a response. ``URLResponse`` and ``HTTPURLResponse`` are shells over it.
 struct ResponseValues: Sendable {
-    /// Where the type, the encoding and the name come from.
+    /// The source of the type, the encoding and the name.
     enum Details: Sendable {
-        /// - Parameter suggestedFilename: nil: the URL's, found when it is asked for.
+        /// - Parameter suggestedFilename: nil for the name in the URL, which is found when it is asked for.
         case stated(mimeType: String?, textEncodingName: String?, suggestedFilename: String?)
-        /// Read from the fields each time: the loader makes more responses than anyone asks.
+        /// Read from the fields each time: the loader makes many responses that are never asked for them.
         case derived
     }
 
-    /// The part that only HTTP has.
+    /// The part that only HTTP responses have.
     struct HTTP: Sendable, Equatable {
         var status: Int
         var fields: ResponseFields
@@ -52,7 +52,7 @@ struct ResponseValues: Sendable {
 }
 
 extension ResponseValues: Hashable {
-    /// The name does not count: it follows from the rest.
+    /// Compares all but the name, which follows from the rest.
     static func == (left: ResponseValues, right: ResponseValues) -> Bool {
         left.url == right.url && left.expectedContentLength == right.expectedContentLength
             && left.mimeType == right.mimeType && left.textEncodingName == right.textEncodingName
@@ -66,7 +66,7 @@ extension ResponseValues: Hashable {
     }
 }
 
-/// A response in a keyed archive, under FoundationNetworking's keys.
+/// Responses in keyed archives, under FoundationNetworking's keys.
 extension ResponseValues {
     init?(coder: NSCoder) {
         guard coder.allowsKeyedCoding, let url = coder.url("NS.url") else { return nil }
@@ -75,7 +75,7 @@ extension ResponseValues {
         details = .stated(
             mimeType: coder.string("NS.mimeType"),
             textEncodingName: coder.string("NS.textEncodingName"),
-            // An archive is no better than a server.
+            // An archive is trusted no more than a server.
             suggestedFilename: coder.string("NS.suggestedFilename").flatMap(SuggestedFilename.sanitized) ?? "Unknown"
         )
         guard coder.containsValue(forKey: "NS.statusCode") else { return }

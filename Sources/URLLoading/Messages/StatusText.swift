@@ -1,4 +1,4 @@
-/// What status codes mean, in words: the reason phrases of the IANA registry, and for other codes those of their class.
+/// The meaning of status codes, in words: the IANA registry's reason phrases; for other codes, words for their class.
 enum StatusText {
     static func of(_ status: Int) -> String {
         if let text = registered[status] { return text }
@@ -7,7 +7,7 @@ enum StatusText {
         case 200...299: "Success"
         case 300...399: "Redirection"
         case 400...499: "Client Error"
-        // Codes beyond the classes mean what 5xx means (RFC 9110 §15).
+        // Codes beyond the classes are treated as 5xx (RFC 9110 §15).
         default: "Server Error"
         }
     }

@@ -1,13 +1,13 @@
 internal import Foundation
 
-/// The name under which a response might be saved. Whatever the server says, it is the name of a file and no path.
+/// The name under which a response might be saved. Whatever the server says, it is a file's name and never a path.
 enum SuggestedFilename {
-    /// The one the server gives (RFC 6266), else the last part of the URL's path, else `Unknown`.
+    /// Returns the server's name (RFC 6266), or else the last part of the URL's path, or else `Unknown`.
     static func of(url: URL?, contentDisposition: String?) -> String {
         contentDisposition.flatMap(stated) ?? url.flatMap(last).flatMap(sanitized) ?? "Unknown"
     }
 
-    /// The last part of the path. A URL whose scheme no slash follows (`data:…`, `mailto:…`) has no parts.
+    /// Returns the last part of the path. A URL with no slash after its scheme (`data:…`, `mailto:…`) has no parts.
     private static func last(of url: URL) -> String? {
         let text = url.absoluteString.utf8
         if url.scheme != nil, let colon = text.firstIndex(of: UInt8(ascii: ":")),
@@ -18,19 +18,19 @@ enum SuggestedFilename {
         return url.lastPathComponent
     }
 
-    /// `filename*` is preferred to `filename` (RFC 6266 §4.3).
+    /// Returns the server's name: `filename*` if it can be read, or else `filename` (RFC 6266 §4.3).
     private static func stated(_ contentDisposition: String) -> String? {
         let field = FieldParameters(contentDisposition)
         return field["filename*"].flatMap(extended).flatMap(lastPart) ?? field["filename"].flatMap(lastPart)
     }
 
-    /// Of a path, on Linux or on Windows, the last part (RFC 6266 §4.3).
+    /// Returns the last part of a path, on Linux or on Windows (RFC 6266 §4.3).
     private static func lastPart(of path: String) -> String? {
         path.split { $0 == "/" || $0 == "\\" }.last.flatMap { sanitized(String($0)) }
     }
 
-    /// ext-value = charset "'" [ language ] "'" value-chars (RFC 8187 §3.2). UTF-8 is the one every recipient must
-    /// know; ISO-8859-1 was another until RFC 8187. nil for others, and for what breaks their rules.
+    /// ext-value = charset "'" [ language ] "'" value-chars (RFC 8187 §3.2). UTF-8 is the charset that every recipient
+    /// must know; ISO-8859-1 was another until RFC 8187. Nil for other charsets, and for text that breaks their rules.
     private static func extended(_ text: String) -> String? {
         let parts = text.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, let octets = percentDecoded(parts[2]) else { return nil }
@@ -47,7 +47,7 @@ enum SuggestedFilename {
                 octets.append(octet)
                 continue
             }
-            // Both digits checked on their own: a number parser would take a sign for one.
+            // Each digit is checked on its own: a number parser would also take a sign.
             guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
                 return nil
             }
@@ -60,14 +60,14 @@ enum SuggestedFilename {
         Character(Unicode.Scalar(octet)).hexDigitValue.map { UInt8(truncatingIfNeeded: $0) }
     }
 
-    /// What a directory entry may hold on Linux (NAME_MAX), in octets.
+    /// The longest name of a directory entry on Linux (NAME_MAX), in octets.
     private static let maximumLength = 255
-    /// Of an extension, in octets, with its dot.
+    /// The longest extension that is kept, in octets, with its dot.
     private static let longestExtension = 32
 
-    /// Separators become underlines, as does a dot at the front, which would hide the file; controls go, and the marks
-    /// that turn the direction of writing, with which `exe.txt` can be made to look its own reverse. nil if nothing
-    /// is left that names a file.
+    /// Returns a name that is safe to use; nil if nothing is left that names a file. Separators become underscores, as
+    /// does a dot at the front, which would hide the file. Control characters are removed, and so are the marks that
+    /// turn the direction of writing: with them `exe.txt` can be made to look like its own reverse.
     static func sanitized(_ name: String) -> String? {
         var scalars = String.UnicodeScalarView()
         for scalar in name.unicodeScalars {
@@ -78,12 +78,12 @@ enum SuggestedFilename {
             }
         }
         let clean = String(scalars).trimmingCharacters(in: .whitespaces)
-        // The URL of a root ends in "/" and names nothing; nor do ".", ".." and their like.
+        // A root's URL ends in "/" and names no file; nor do ".", ".." and the like.
         guard clean.contains(where: { $0 != "." }), name != "/" else { return nil }
         return shortened(clean.hasPrefix(".") ? "_" + clean.dropFirst() : clean)
     }
 
-    /// Cut before the extension, if that is short enough to be one.
+    /// Cuts a long name before its extension, if that is short enough to be one.
     private static func shortened(_ name: String) -> String {
         guard name.utf8.count > maximumLength else { return name }
         let dot = name.utf8.suffix(longestExtension).lastIndex(of: UInt8(ascii: "."))
@@ -91,11 +91,11 @@ enum SuggestedFilename {
         return start(of: name, atMost: maximumLength - rest.utf8.count) + rest
     }
 
-    /// As many whole characters as fit into `room` octets; of a character that alone is longer, as many scalars. Reads
-    /// no more of the name than that: a search for characters from the end of a long text may begin at its start for
-    /// each of them.
+    /// Returns as many whole characters as fit into `room` octets, and of a character that alone is longer, as many
+    /// scalars. Reads no more of the name than that: a search for characters from the end of a long text may begin at
+    /// its start for each of them.
     private static func start(of name: String, atMost room: Int) -> String {
-        // One more than fits: whether a character ends depends on what follows it.
+        // One scalar more than fits is read: whether a character ends depends on what follows it.
         let start = String(name.unicodeScalars.prefix(room + 1))
         var (count, characters) = (0, "")
         for character in start {

@@ -1,16 +1,16 @@
 public import Foundation
 
-/// A request: where to, how, with which fields and content.
+/// A request: its URL, its method, its fields and its content.
 ///
-/// A value over one object, cheap to copy and to read. Fields whose name is no token or whose value holds control
-/// characters (CR, LF, NUL and others, folded lines included) are refused: the call changes nothing.
-/// FoundationNetworking refuses the first three and lets folds pass.
+/// A value over one object, cheap to copy and to read. A field whose name is no token, or whose value holds control
+/// characters (CR, LF, NUL and others), is refused: the call changes nothing. FoundationNetworking refuses these three
+/// only. A folded value is kept, as there.
 public struct URLRequest: ReferenceConvertible, Equatable, Hashable, Sendable {
-    /// The same as an object.
+    /// The class that holds the same as an object.
     public typealias ReferenceType = NSURLRequest
     /// Whether a stored response may answer.
     public typealias CachePolicy = NSURLRequest.CachePolicy
-    /// What a request is for; of no effect here.
+    /// The purpose of a request; of no effect here.
     public typealias NetworkServiceType = NSURLRequest.NetworkServiceType
 
     var storage: RequestStorage
@@ -32,7 +32,7 @@ public struct URLRequest: ReferenceConvertible, Equatable, Hashable, Sendable {
         storage = RequestStorage(values)
     }
 
-    /// What is asked for. A task without a URL fails.
+    /// The URL to load. A task without a URL fails.
     public var url: URL? {
         get { values.url }
         set { values.url = newValue }
@@ -44,14 +44,14 @@ public struct URLRequest: ReferenceConvertible, Equatable, Hashable, Sendable {
         set { values.cachePolicy = newValue }
     }
 
-    /// How long the peer may be idle, in seconds and fractions of them. Any byte in either direction starts it anew.
-    /// Once set, it counts instead of ``URLSessionConfiguration/timeoutIntervalForRequest``.
+    /// How long the peer may be idle, in seconds and fractions of them. Any byte in either direction restarts the time.
+    /// Once set, it replaces ``URLSessionConfiguration/timeoutIntervalForRequest``.
     public var timeoutInterval: TimeInterval {
         get { values.timeoutInterval }
         set { values.timeoutInterval = newValue }
     }
 
-    /// The document this load is part of. Cookies of other sites are refused by
+    /// The document that this load is part of. Cookies of other sites are refused by
     /// ``HTTPCookie/AcceptPolicy/onlyFromMainDocumentDomain``.
     public var mainDocumentURL: URL? {
         get { values.mainDocumentURL }
@@ -64,7 +64,8 @@ public struct URLRequest: ReferenceConvertible, Equatable, Hashable, Sendable {
         set { values.networkServiceType = newValue }
     }
 
-    /// Linux does not say which of its networks are cellular: kept, compared and archived, of no effect on loading.
+    /// Linux does not say which networks are cellular: the value is kept, compared and archived, and does not affect
+    /// loading.
     public var allowsCellularAccess: Bool {
         get { values.allowsCellularAccess }
         set { values.allowsCellularAccess = newValue }
@@ -82,81 +83,82 @@ public struct URLRequest: ReferenceConvertible, Equatable, Hashable, Sendable {
         set { values.allowsConstrainedNetworkAccess = newValue }
     }
 
-    /// `GET` for nil. GET, HEAD, POST, PUT, DELETE and CONNECT are put in upper case; others stay as given.
+    /// The method; nil sets `GET`. GET, HEAD, POST, PUT, DELETE and CONNECT are put in upper case; others stay as
+    /// given.
     public var httpMethod: String? {
         get { values.httpMethod }
         set { values.setMethod(newValue) }
     }
 
-    /// The fields as a dictionary, made when asked for. Setting it replaces all of them, and leaves out what cannot be
-    /// sent.
+    /// The fields as a dictionary, made when asked for. Setting it replaces all fields, and leaves out those that
+    /// cannot be sent.
     public var allHTTPHeaderFields: [String: String]? {
         get { values.dictionary }
         set { values.dictionary = newValue }
     }
 
-    /// The value of a field, whatever the case of its name.
+    /// Returns the value of a field, whatever the case of its name.
     public func value(forHTTPHeaderField field: String) -> String? {
         values.value(of: field)
     }
 
-    /// Sets, replaces or (with nil) removes a field. The name is kept capitalised. A value that is folded into several
-    /// lines (CR LF with a blank behind it) is kept as it is, and sent with one space for each fold.
+    /// Sets, replaces or (with nil) removes a field. The name is capitalised. A value that is folded into several lines
+    /// (CR LF with a blank after it) is kept as it is, and sent with one space for each fold.
     public mutating func setValue(_ value: String?, forHTTPHeaderField field: String) {
         values.setValue(value, of: field)
     }
 
-    /// Sets a field, or adds to its value behind a comma.
+    /// Sets a field, or appends to its value after a comma.
     public mutating func addValue(_ value: String, forHTTPHeaderField field: String) {
         values.addValue(value, of: field)
     }
 
-    /// The content. Setting it, nil included, takes a stream away.
+    /// The content. Setting it, nil included, removes a stream.
     public var httpBody: Data? {
         get { values.httpBody }
         set { values.httpBody = newValue }
     }
 
-    /// The content as a stream, which is read once; sending it again takes the delegate's `needNewBodyStream`. Shared
-    /// by copies, lost by archives. Setting it, nil included, takes ``httpBody`` away.
+    /// The content as a stream, which can be read once; to send it again, the delegate's `needNewBodyStream` is asked
+    /// for another. Copies share it; archives lose it. Setting it, nil included, removes ``httpBody``.
     public var httpBodyStream: InputStream? {
         get { values.httpBodyStream }
         set { values.httpBodyStream = newValue }
     }
 
-    /// In bytes: the most content of the answer that is kept in memory, decoded; nil for the session's limit
-    /// (``URLSessionConfiguration/maximumDataLength``), which it replaces. That of a task's first request counts. Lost
-    /// by archives.
+    /// The most content of the answer that is kept in memory, decoded, in bytes; nil for the session's limit
+    /// (``URLSessionConfiguration/maximumDataLength``), which it replaces. The value of a task's first request counts.
+    /// Archives lose it.
     public var maximumDataLength: Int? {
         get { values.maximumDataLength }
         set { values.maximumDataLength = newValue }
     }
 
-    /// Whether stored cookies are sent and received ones stored.
+    /// Whether stored cookies are sent, and received cookies are stored.
     public var httpShouldHandleCookies: Bool {
         get { values.httpShouldHandleCookies }
         set { values.httpShouldHandleCookies = newValue }
     }
 
-    /// Of no effect: servers and proxies that answer pipelined requests out of step made every client give it up.
+    /// Of no effect: servers and proxies that answered pipelined requests out of order made every client give it up.
     @available(*, deprecated, message: "HTTP/1 only")
     public var httpShouldUsePipelining: Bool {
         get { values.httpShouldUsePipelining }
         set { values.httpShouldUsePipelining = newValue }
     }
 
-    /// What ``URLProtocol/setProperty(_:forKey:in:)`` keeps with the request.
+    /// The values that ``URLProtocol/setProperty(_:forKey:in:)`` keeps with the request.
     var protocolProperties: [String: Any] {
         get { values.protocolProperties }
         set { values.protocolProperties = newValue }
     }
 
-    /// Hashes some of what `==` compares.
+    /// Hashes some of the values that `==` compares.
     public func hash(into hasher: inout Hasher) {
         values.hash(into: &hasher)
     }
 
-    /// Whether both ask the same in the same way. Streams are compared by identity.
+    /// Whether both requests ask for the same in the same way. Streams are compared by identity.
     public static func == (lhs: URLRequest, rhs: URLRequest) -> Bool {
         lhs.storage === rhs.storage || lhs.values == rhs.values
     }
@@ -169,7 +171,7 @@ extension URLRequest: CustomStringConvertible, CustomDebugStringConvertible, Cus
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// What a debugger shows.
+    /// The children that a debugger shows.
     public var customMirror: Mirror {
         let children: [(label: String?, value: Any)] = [
             ("url", url as Any),

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What is known of a load's answer apart from its content. Never changes, so it may be read on any thread.
+/// An answer apart from its content. It never changes, so it may be read on any thread.
 open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     let values: ResponseValues
 
@@ -9,7 +9,7 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
     }
 
     /// - Parameters:
-    ///   - url: of the request.
+    ///   - url: the request's URL.
     ///   - mimeType: the media type without its parameters; nil where it is not known.
     ///   - length: in octets; -1 where it is not known.
     ///   - name: the charset, as the server wrote it; nil without one.
@@ -21,13 +21,13 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
         )
     }
 
-    /// Takes a keyed archive only; nil without a URL in it.
+    /// Reads a keyed archive; nil for another coder, and for an archive without a URL.
     public required init?(coder aDecoder: NSCoder) {
         guard let values = ResponseValues(coder: aDecoder) else { return nil }
         self.values = values
     }
 
-    /// A coder without keys gets nothing.
+    /// Writes the response. Writes nothing to a coder without keys.
     open func encode(with aCoder: NSCoder) {
         values.encode(with: aCoder)
     }
@@ -37,25 +37,26 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
 
     open override func copy() -> Any { copy(with: nil) }
 
-    /// Responses are never changed: the same one.
+    /// Returns the same object: responses never change.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
     /// The URL that answered: the last one, after redirects.
     open var url: URL? { values.url }
 
-    /// In lower case and without parameters: `text/html`. nil if the server says nothing.
+    /// The media type in lower case and without parameters: `text/html`. Nil if the server does not state it.
     open var mimeType: String? { values.mimeType }
 
-    /// In octets; -1 where it is not known, as with chunked content and with content that is decoded on its way.
+    /// The content's length in octets; -1 where it is not known: chunked content, and content that is decoded on its
+    /// way.
     open var expectedContentLength: Int64 { values.expectedContentLength }
 
-    /// The IANA name in lower case, as the server gives it: `utf-8`.
+    /// The charset's IANA name in lower case, as the server gives it: `utf-8`. Nil without one.
     open var textEncodingName: String? { values.textEncodingName }
 
-    /// The name under which the content might be saved: what Content-Disposition gives (RFC 6266, `filename*` first),
-    /// else the last part of the URL's path, else `Unknown`, as for `data:` URLs, which have no path. A file's name,
-    /// never a path: separators become underlines, a dot at the front too, controls are gone, and it is at most 255
-    /// octets long. Found each time it is asked for.
+    /// The name under which the content might be saved: the name in Content-Disposition (RFC 6266, `filename*` first),
+    /// or else the last part of the URL's path, or else `Unknown`, as for `data:` URLs, which have no path. It is a
+    /// file's name, never a path: separators become underscores, and so does a dot at the front; control characters are
+    /// removed; it is at most 255 octets long. It is computed each time it is asked for.
     open var suggestedFilename: String? { values.suggestedFilename }
 
     open override func isEqual(_ value: Any?) -> Bool {

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import HTTPEngine
 
-/// A URL's text as the engine and error messages take it.
+/// The text of URLs, for the engine and for error messages.
 enum URLText {
-    /// Without user information and query, which may be secrets.
+    /// Returns the URL without its user information and its query, which may be secrets.
     static func redacted(_ url: URL) -> String {
         guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return "?" }
         parts.user = nil
@@ -12,27 +12,27 @@ enum URLText {
         return parts.string ?? "?"
     }
 
-    /// Nil for one that has none.
+    /// Returns the URL with its scheme in lower case; nil for a URL that has no scheme.
     static func withLowercaseScheme(_ url: URL) -> URL? {
         let text = url.absoluteString
         guard let colon = text.firstIndex(of: ":") else { return nil }
         return URL(string: text[..<colon].lowercased() + text[colon...])
     }
 
-    /// An http or https URL taken apart; for ws and wss where their handshake is sent to. User information stays out:
-    /// it is a credential, not part of the place (RFC 9110 §4.2.4), and a caller that wants it asks the URL.
+    /// Takes an http or https URL apart; for ws and wss, the URL of their handshake. User information is left out: it
+    /// is a credential, not part of the place (RFC 9110 §4.2.4), and a caller that wants it reads it from the URL.
     static func http(_ url: URL) throws(HTTPURL.Problem) -> HTTPURL {
         let text = url.absoluteString
         do throws(HTTPURL.Problem) {
             return try HTTPURL(text)
         } catch {
-            // The common way first: the rest of this is for one URL in a thousand.
+            // The usual case comes first: the rest is for one URL in a thousand.
             let other = URLText.handshakePlace(of: url) ?? url
             return try HTTPURL(mended(other, other.absoluteString))
         }
     }
 
-    /// The place that a WebSocket's handshake is sent to: `http` for `ws` (RFC 6455 §3). Nil for a URL of another kind.
+    /// Returns the URL that a WebSocket's handshake is sent to: `http` for `ws` (RFC 6455 §3). Nil for other schemes.
     static func handshakePlace(of url: URL) -> URL? {
         let text = url.absoluteString
         guard let colon = text.firstIndex(of: ":") else { return nil }
@@ -43,8 +43,7 @@ enum URLText {
         }
     }
 
-    /// Octets that no URL may hold are percent-encoded, as browsers do, and user information is cut out. What else is
-    /// wrong stays wrong.
+    /// Percent-encodes octets that no URL may hold, as browsers do, and removes user information. Other faults stay.
     private static func mended(_ url: URL, _ text: String) -> String {
         var text = text
         if let at = authority(of: text).lastIndex(of: "@"), let slashes = text.range(of: "://") {

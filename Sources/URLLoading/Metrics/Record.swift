@@ -2,7 +2,7 @@ internal import Foundation
 internal import HTTPEngine
 internal import Reactor
 
-/// What a task's metrics are made of, for a task whose metrics are asked for.
+/// Collects a task's metrics, if they are asked for.
 struct Record {
     private let started = Date()
     private let clock: WallClock
@@ -14,7 +14,7 @@ struct Record {
         transactions.append(URLSessionTaskTransactionMetrics(request, TransactionFacts(report, response, clock)))
     }
 
-    /// An answer of the cache's.
+    /// Notes an answer from the cache.
     mutating func note(_ request: URLRequest, stored response: URLResponse, _ length: Int) {
         let facts = TransactionFacts(stored: response, length, since: Date())
         transactions.append(URLSessionTaskTransactionMetrics(request, facts))

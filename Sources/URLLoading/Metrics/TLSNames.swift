@@ -1,16 +1,16 @@
 /// Versions of TLS by their number on the wire.
 @frozen public enum tls_protocol_version_t: UInt16, Sendable {
-    /// TLS 1.0. Never spoken here.
+    /// TLS 1.0, which is never used here.
     case TLSv10 = 0x0301
-    /// TLS 1.1. Never spoken here.
+    /// TLS 1.1, which is never used here.
     case TLSv11 = 0x0302
     /// TLS 1.2.
     case TLSv12 = 0x0303
     /// TLS 1.3.
     case TLSv13 = 0x0304
-    /// DTLS 1.0. Never spoken here.
+    /// DTLS 1.0, which is never used here.
     case DTLSv10 = 0xfeff
-    /// DTLS 1.2. Never spoken here.
+    /// DTLS 1.2, which is never used here.
     case DTLSv12 = 0xfefd
 }
 

@@ -3,7 +3,7 @@ internal import HTTPEngine
 internal import Reactor
 internal import TLS
 
-/// What metrics say of one transaction, as it was found out.
+/// The values that metrics report of one transaction.
 struct TransactionFacts: Sendable {
     var response: URLResponse?
     var fetchType = URLSessionTaskMetrics.ResourceFetchType.networkLoad
@@ -36,7 +36,7 @@ struct TransactionFacts: Sendable {
 
     init() {}
 
-    /// - Parameter clock: turns the loop's instants into dates.
+    /// - Parameter clock: converts the loop's instants to dates.
     init(_ report: ExchangeReport, _ response: URLResponse?, _ clock: WallClock) {
         let timings = report.timings
         self.response = response
@@ -56,7 +56,7 @@ struct TransactionFacts: Sendable {
         if let connection = report.connection { add(connection, clock) }
     }
 
-    /// An answer that was stored.
+    /// Makes the values for an answer from the cache.
     init(stored response: URLResponse, _ count: Int, since start: Date) {
         self.response = response
         fetchType = .localCache
@@ -91,8 +91,8 @@ struct TransactionFacts: Sendable {
     }
 }
 
-/// The loop's clock read together with the wall's: a task's dates then agree with each other, whatever happens to the
-/// wall's meanwhile.
+/// The loop's clock, read together with the wall clock. So a task's dates agree with each other, whatever happens to
+/// the wall clock meanwhile.
 struct WallClock: Sendable {
     private let wall: Date
     private let instant: Instant
@@ -115,7 +115,7 @@ extension tls_protocol_version_t {
         }
     }
 
-    /// Versions before 1.2 count as 1.2, the oldest that is spoken.
+    /// The version of TLS. Versions before 1.2 count as 1.2, the oldest that is supported.
     var tlsVersion: TLSVersion {
         switch self {
         case .TLSv13: .v1_3
@@ -125,7 +125,7 @@ extension tls_protocol_version_t {
 }
 
 extension tls_ciphersuite_t {
-    /// By IANA's name: "TLS_AES_128_GCM_SHA256".
+    /// Makes a suite from its IANA name: "TLS_AES_128_GCM_SHA256".
     init?(ianaName name: String) {
         guard let suite = tls_ciphersuite_t.named[name] else { return nil }
         self = suite

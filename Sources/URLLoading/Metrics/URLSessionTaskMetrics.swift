@@ -1,14 +1,14 @@
 public import Foundation
 
-/// What a task came to, transaction by transaction: told before its end.
+/// The metrics of a task, by transaction. They are told before the task's end.
 open class URLSessionTaskMetrics: NSObject, @unchecked Sendable {
     /// Where a transaction's answer came from.
     @frozen public enum ResourceFetchType: Int, Sendable {
-        /// It is not known.
+        /// The source is not known.
         case unknown
         /// A server.
         case networkLoad
-        /// Never here.
+        /// A server's push, which does not happen here.
         @available(*, deprecated, message: "Server push is not supported")
         case serverPush
         /// The cache.
@@ -17,25 +17,25 @@ open class URLSessionTaskMetrics: NSObject, @unchecked Sendable {
 
     /// How a name was looked up.
     @frozen public enum DomainResolutionProtocol: Int, Sendable {
-        /// The system's own ways, which do not say: files, name servers, others. Always so here.
+        /// The system's resolver, which does not say: files, name servers, others. Always so here.
         case unknown
-        /// Never here.
+        /// Does not happen here.
         case udp
-        /// Never here.
+        /// Does not happen here.
         case tcp
-        /// Never here.
+        /// Does not happen here.
         case tls
-        /// Never here.
+        /// Does not happen here.
         case https
     }
 
-    /// In their order: one for each request sent, and one for an answer from the cache.
+    /// The transactions in their order: one for each request sent, and one for an answer from the cache.
     public private(set) var transactionMetrics: [URLSessionTaskTransactionMetrics]
 
-    /// From the task's first ``URLSessionTask/resume()`` to its end.
+    /// The time from the task's first ``URLSessionTask/resume()`` to its end.
     public private(set) var taskInterval: DateInterval
 
-    /// Redirects that were followed.
+    /// How many redirects were followed.
     public private(set) var redirectCount: Int
 
     init(_ transactions: [URLSessionTaskTransactionMetrics], _ interval: DateInterval, redirects: Int) {
@@ -45,8 +45,8 @@ open class URLSessionTaskMetrics: NSObject, @unchecked Sendable {
     }
 }
 
-/// One request and its answer, with the engine's own phases. A phase that did not happen has no dates: a connection
-/// that was used again was neither looked up nor connected.
+/// One request and its answer, with the engine's own phases. A phase that did not happen has no dates: for a reused
+/// connection there was no look-up and no connect.
 open class URLSessionTaskTransactionMetrics: NSObject, @unchecked Sendable {
     /// The request as the task had it.
     public let request: URLRequest
@@ -57,53 +57,53 @@ open class URLSessionTaskTransactionMetrics: NSObject, @unchecked Sendable {
         self.facts = facts
     }
 
-    /// Nil where none came.
+    /// The response; nil if none came.
     public var response: URLResponse? { facts.response }
 
     /// When the load began, from the network or from the cache.
     public var fetchStartDate: Date? { facts.fetchStart }
-    /// The look-up of the name began.
+    /// When the look-up of the name began.
     public var domainLookupStartDate: Date? { facts.lookupStart }
-    /// The look-up of the name was over.
+    /// When the look-up of the name ended.
     public var domainLookupEndDate: Date? { facts.lookupEnd }
-    /// The first address was dialled.
+    /// When the connection to the first address was begun.
     public var connectStartDate: Date? { facts.connectStart }
-    /// TLS and the way through a proxy included.
+    /// When the TLS handshake with the server began.
     public var secureConnectionStartDate: Date? { facts.secureStart }
-    /// The TLS handshake was over.
+    /// When the TLS handshake ended.
     public var secureConnectionEndDate: Date? { facts.secureEnd }
-    /// The connection could be used: after TLS.
+    /// When the connection could be used: after TLS.
     public var connectEndDate: Date? { facts.connectEnd }
-    /// The first byte of the request was given to the kernel.
+    /// When the first byte of the request was given to the kernel.
     public var requestStartDate: Date? { facts.requestStart }
-    /// The kernel had taken the last byte.
+    /// When the kernel had taken the last byte of the request.
     public var requestEndDate: Date? { facts.requestEnd }
-    /// The first byte of the answer.
+    /// When the first byte of the answer came.
     public var responseStartDate: Date? { facts.responseStart }
-    /// The last byte of the answer.
+    /// When the last byte of the answer came.
     public var responseEndDate: Date? { facts.responseEnd }
 
-    /// The protocol's ALPN name: "http/1.1"; nil for what is no HTTP.
+    /// The protocol's ALPN name: "http/1.1"; nil for an answer that did not come by HTTP.
     public var networkProtocolName: String? { facts.protocolName }
 
-    /// The address is a proxy's.
+    /// Whether the remote address is a proxy's.
     public var isProxyConnection: Bool { facts.isProxy }
-    /// The connection had carried a request before.
+    /// Whether the connection had carried a request before.
     public var isReusedConnection: Bool { facts.isReused }
-    /// Where the answer came from.
+    /// The source of the answer.
     public var resourceFetchType: URLSessionTaskMetrics.ResourceFetchType { facts.fetchType }
 
-    /// Bytes of the request's head.
+    /// The length of the request's head, in bytes.
     public var countOfRequestHeaderBytesSent: Int64 { facts.requestHeaderBytes }
-    /// With its framing.
+    /// The length of the request's content as it was sent, with its framing, in bytes.
     public var countOfRequestBodyBytesSent: Int64 { facts.requestBodyBytes }
-    /// Without its framing.
+    /// The length of the request's content without its framing, in bytes.
     public var countOfRequestBodyBytesBeforeEncoding: Int64 { facts.requestContentBytes }
-    /// Framing of the content included.
+    /// The length of the response's head, with the framing of the content, in bytes.
     public var countOfResponseHeaderBytesReceived: Int64 { facts.responseHeaderBytes }
-    /// As it came, before content decoding.
+    /// The length of the response's content as it came, before content decoding, in bytes.
     public var countOfResponseBodyBytesReceived: Int64 { facts.responseBodyBytes }
-    /// As it was delivered.
+    /// The length of the response's content as it was delivered, in bytes.
     public var countOfResponseBodyBytesAfterDecoding: Int64 { facts.responseContentBytes }
 
     /// This machine's address of the connection; nil without one.
@@ -115,18 +115,18 @@ open class URLSessionTaskTransactionMetrics: NSObject, @unchecked Sendable {
     /// The server's port, or the proxy's; nil without a connection.
     public var remotePort: String? { facts.remotePort }
 
-    /// Nil without TLS.
+    /// The version of TLS; nil without TLS.
     public var negotiatedTLSProtocolVersion: tls_protocol_version_t? { facts.tlsVersion }
-    /// Nil also for suites that have no name in the enumeration.
+    /// The cipher suite; nil without TLS, and for a suite that has no name in the enumeration.
     public var negotiatedTLSCipherSuite: tls_ciphersuite_t? { facts.tlsSuite }
 
-    /// Linux knows no such interfaces.
+    /// Always false: Linux does not know cellular interfaces.
     public var isCellular: Bool { false }
-    /// Linux knows no such interfaces.
+    /// Always false: Linux does not know expensive interfaces.
     public var isExpensive: Bool { false }
-    /// Linux knows no such interfaces.
+    /// Always false: Linux does not know constrained interfaces.
     public var isConstrained: Bool { false }
-    /// TCP takes one path here.
+    /// Always false: TCP takes one path here.
     public var isMultipath: Bool { false }
 
     /// Always `unknown`.

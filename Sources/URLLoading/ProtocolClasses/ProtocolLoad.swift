@@ -4,24 +4,24 @@ internal import HTTPEngine
 internal import Reactor
 internal import Synchronization
 
-/// Hears what a `URLProtocol` class loads, besides what every source tells. Loop-confined.
+/// Hears what a `URLProtocol` class loads, besides what every source reports. Loop-confined.
 protocol ProtocolLoadDelegate: SourceDelegate {
-    /// No class takes the request.
+    /// Reports that no class takes the request.
     func loadItself(_ load: ProtocolLoad)
-    /// The head of the answer, which may be stored by the class's word.
+    /// Reports the head of the answer, and whether the class allows storing it.
     func received(_ response: URLResponse, _ policy: URLCache.StoragePolicy)
     func classRedirected(to next: URLRequest, _ response: URLResponse, _ load: ProtocolLoad)
     func classChallenged(_ challenge: URLAuthenticationChallenge, _ load: ProtocolLoad)
     func classFinished(_ load: ProtocolLoad)
 }
 
-/// A load by a `URLProtocol` class of the user's. The class runs on a queue of its own; what it tells comes to the loop
-/// and waits there while the task is held.
+/// A load by one of the user's `URLProtocol` classes. The class runs on a queue of its own; what it reports comes to
+/// the loop, and waits there while the task is held.
 final class ProtocolLoad: @unchecked Sendable {
-    // `@unchecked`: everything but `queue`, `instance` and what is guarded is touched on the loop alone; `instance`, on
-    // the queue.
+    // `@unchecked`: all but `queue`, `instance` and what a lock guards is used on the loop alone; `instance` on the
+    // queue alone.
 
-    /// What a class tells, in order.
+    /// A report of a class; they are handled in order.
     private enum Event: Sendable {
         case redirect(URLRequest, URLResponse)
         case cached(CachedURLResponse)
@@ -33,35 +33,35 @@ final class ProtocolLoad: @unchecked Sendable {
         case challengeCancelled
     }
 
-    /// Gone once this is stopped: what a class tells then is not heard.
+    /// The delegate, which is gone once this is stopped: what a class reports after that is not heard.
     private unowned let delegate: any ProtocolLoadDelegate
     private let loop: EventLoop
     private let classes: [URLProtocol.Type]
     private let task: URLSessionTask
     private let request: URLRequest
-    /// Without the content that the task has besides.
+    /// The request without the content that the task has besides.
     private let plain: URLRequest
-    /// Nil where the request does not want to know what is in it.
+    /// The cache; nil if the request's policy does not use it.
     private let cache: URLCache?
     private let settings: SessionSettings
     private let queue = DispatchQueue(label: "URLLoading.URLProtocol")
     private var instance: URLProtocol?
     private var events: [Event] = []
-    /// How many of ``events`` have been dealt with: a class may tell of many while its task is held.
+    /// How many of ``events`` have been handled: a class may report many while its task is held.
     private var delivered = 0
     private var isHeld = false
     private var isStopped = false
-    /// How long the class may say nothing at all, by the request's time limit.
+    /// How long the class may report nothing at all, by the request's time limit.
     private let limit: Duration?
-    /// While the task is held, the time stands still.
+    /// When the class last reported something. While the task is held, the time stops.
     private var lastHeard: Instant
     private var timer: TimerID?
 
-    /// Nil where no classes are to be asked, which is nearly always: nothing is made then.
+    /// Makes a load, or nil if there are no classes to ask, which is nearly always so: then nothing is allocated.
     ///
     /// - Parameters:
-    ///   - content: what the request carries.
-    ///   - source: where the task's content comes from.
+    ///   - content: the content that the request carries.
+    ///   - source: the source of the task's content.
     static func make(
         for delegate: any ProtocolLoadDelegate,
         _ request: URLRequest,
@@ -98,8 +98,8 @@ final class ProtocolLoad: @unchecked Sendable {
         lastHeard = loop.now
         var request = plain
         request.values.replaceFields(settings.fields(with: request.values.fields))
-        // A class knows of a task's content what its request says; a redirect that made a GET of it has taken the
-        // content away.
+        // A class knows a task's content only from its request. After a redirect that made the request a GET there is
+        // no content.
         if !content.isEmpty {
             switch source {
             case .request, .stream: break
@@ -111,7 +111,7 @@ final class ProtocolLoad: @unchecked Sendable {
         self.request = request
     }
 
-    /// All of it, if all of it is in memory: files and streams stay where they are, however long they are.
+    /// Returns the whole content, if all of it is in memory: files and streams are not read, however short they are.
     private static func memory(of body: SegmentedBody) -> Data? {
         var data = Data()
         for segment in body.segments {
@@ -123,7 +123,7 @@ final class ProtocolLoad: @unchecked Sendable {
 
     // MARK: On the loop
 
-    /// Asks the classes; the network loads what none of them takes.
+    /// Asks the classes. If none takes the request, the network loads it.
     func begin() {
         watch()
         task.currentRequest = request
@@ -172,7 +172,7 @@ final class ProtocolLoad: @unchecked Sendable {
         delegate.end(ErrorTranslation.error(EngineError.timedOut(.idle), request.url))
     }
 
-    /// Nothing more is heard; the class is told to stop.
+    /// Stops the load: nothing more is heard, and the class is told to stop.
     func stop() {
         guard !isStopped else { return }
         isStopped = true
@@ -225,7 +225,7 @@ final class ProtocolLoad: @unchecked Sendable {
         }
     }
 
-    /// The client a class is given: turns calls into events.
+    /// The client that a class is given: makes events of its calls.
     private final class ProtocolClient: NSObject, URLProtocolClient, @unchecked Sendable {
         // `@unchecked`: an `NSObject` with one immutable, sendable closure.
         private let tell: @Sendable (Event) -> Void

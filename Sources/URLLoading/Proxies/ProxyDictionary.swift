@@ -2,7 +2,7 @@ internal import Foundation
 internal import HTTPEngine
 internal import HTTPSemantics
 
-/// Reads `connectionProxyDictionary` by the keys that CFNetwork gave it.
+/// Reads `connectionProxyDictionary` by CFNetwork's keys.
 struct ProxyDictionary {
     let http: Result<Proxy?, ProxyFault>
     let https: Result<Proxy?, ProxyFault>
@@ -14,7 +14,7 @@ struct ProxyDictionary {
         func proxy(_ name: String) -> Result<Proxy?, ProxyFault> {
             Result { () throws(ProxyFault) in
                 if list != nil, !(list is [String]) {
-                    throw ProxyDictionary.fault(kCFNetworkProxiesExceptionsList, "is no array of texts")
+                    throw ProxyDictionary.fault(kCFNetworkProxiesExceptionsList, "is no array of strings")
                 }
                 if try ProxyDictionary.isSet(dictionary, "ProxyAutoConfigEnable") {
                     throw ProxyDictionary.fault("ProxyAutoConfigEnable", "asks for a script, and none is run here")
@@ -27,7 +27,7 @@ struct ProxyDictionary {
         https = proxy("HTTPS")
     }
 
-    /// Nil: none is to be used.
+    /// Returns the proxy; nil if none is to be used.
     private static func proxy(
         _ dictionary: [AnyHashable: Any],
         _ kind: Proxy.Kind,
@@ -35,7 +35,7 @@ struct ProxyDictionary {
     ) throws(ProxyFault) -> Proxy? {
         guard try isSet(dictionary, name + "Enable") else { return nil }
         guard let given = dictionary[name + "Proxy"] else { throw fault(name + "Proxy", "is missing") }
-        guard let text = given as? String, !text.isEmpty else { throw fault(name + "Proxy", "is empty, or no text") }
+        guard let text = given as? String, !text.isEmpty else { throw fault(name + "Proxy", "is empty, or no string") }
         guard !text.contains("://") else {
             throw fault(name + "Proxy", "is a URL, and should be a host's name or address")
         }
@@ -55,11 +55,11 @@ struct ProxyDictionary {
     private static func isSet(_ dictionary: [AnyHashable: Any], _ key: String) throws(ProxyFault) -> Bool {
         guard let given = dictionary[key] else { return false }
         if let flag = given as? Bool { return flag }
-        guard let number = number(given) else { throw fault(key, "is neither a truth value nor a number") }
+        guard let number = number(given) else { throw fault(key, "is neither a Boolean nor a number") }
         return number != 0
     }
 
-    /// Nil: the kind's own.
+    /// Returns the port; nil for the default of the proxy's kind.
     private static func port(_ dictionary: [AnyHashable: Any], _ key: String) throws(ProxyFault) -> UInt16? {
         guard let given = dictionary[key] else { return nil }
         guard let port = number(given).flatMap({ UInt16(exactly: $0) }), port > 0 else {

@@ -18,9 +18,9 @@ public let kCFNetworkProxiesSOCKSEnable: String = "SOCKSEnable"
 public let kCFNetworkProxiesSOCKSProxy: String = "SOCKSProxy"
 /// The port of the proxy for all URLs, by SOCKS: a number.
 public let kCFNetworkProxiesSOCKSPort: String = "SOCKSPort"
-/// Hosts that are asked directly: an array of names, `*.example.com` among them.
+/// Hosts that are reached directly: an array of names, such as `*.example.com`.
 public let kCFNetworkProxiesExceptionsList: String = "ExceptionsList"
-/// For all proxies of the dictionary.
+/// The user name for all proxies of the dictionary: a `String`.
 public let kCFProxyUsernameKey: String = "kCFProxyUsernameKey"
-/// For all proxies of the dictionary.
+/// The password for all proxies of the dictionary: a `String`.
 public let kCFProxyPasswordKey: String = "kCFProxyPasswordKey"

@@ -1,17 +1,17 @@
 internal import Foundation
 internal import HTTPEngine
 
-/// The proxies of a session's requests. A setting that names no proxy is no reason to go without one: requests that
-/// would use it fail.
+/// The proxies of a session's requests. If a setting names no proxy, requests that would use it fail, instead of going
+/// without one.
 struct SessionProxies: Sendable {
-    /// Without what cannot be read.
+    /// The proxies, without those that cannot be read.
     let configuration: ProxyConfiguration
     private let http: ProxyFault?
     private let https: ProxyFault?
 
     /// - Parameters:
     ///   - dictionary: nil for the environment's proxies.
-    ///   - environment: what a test makes of one.
+    ///   - environment: the proxies of the environment; tests give their own.
     init(
         _ dictionary: [AnyHashable: Any]?,
         environment: @autoclosure () -> ProxyEnvironment.Settings = SessionProxies.environment
@@ -38,17 +38,17 @@ struct SessionProxies: Sendable {
         configuration = ProxyConfiguration(http: http.proxy, https: https.proxy, exceptions: exceptions)
     }
 
-    /// Read once: a program may change its environment while other threads run.
+    /// The environment is read once: a program may change it while other threads run.
     private static let environment = ProxyEnvironment.settings()
 
-    /// The setting that would name the proxy for this host, and names none; nil where all is well.
+    /// Returns the fault in the setting of the proxy for this host; nil if there is none.
     func fault(for scheme: Origin.Scheme, _ host: String) -> ProxyFault? {
         guard let fault = scheme == .https ? https : http, !configuration.exceptions.covers(host) else { return nil }
         return fault
     }
 }
 
-/// A setting that names no proxy, and why. Says nothing of user and password.
+/// A setting that names no proxy, and the reason. It contains neither user nor password.
 struct ProxyFault: Error, CustomStringConvertible {
     let description: String
 

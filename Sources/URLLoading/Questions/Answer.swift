@@ -1,16 +1,16 @@
 internal import Synchronization
 
-/// One question to the user's code, answered once: later answers are ignored. A handler that is let go of without a
-/// call counts as no answer, or its task would wait for ever.
+/// One question to the user's code, which is answered once: later answers are ignored. A handler that is released
+/// without a call counts as no answer; otherwise its task would wait for ever.
 final class Answer<Value: Sendable>: Sendable {
     private let tell: Mutex<(@Sendable (Value?) -> Void)?>
 
-    /// - Parameter tell: called once, on whatever thread the answer comes from; nil: there will be none.
+    /// - Parameter tell: called once, on the thread that answers; nil if there will be no answer.
     init(_ tell: @escaping @Sendable (Value?) -> Void) { self.tell = Mutex(tell) }
 
     func give(_ value: Value) { take()?(value) }
 
-    /// Nothing waits for an answer any more.
+    /// Withdraws the question: nothing waits for an answer any more.
     func withdraw() { _ = take() }
 
     private func take() -> (@Sendable (Value?) -> Void)? {

@@ -1,7 +1,7 @@
 /// The two forms of a delegate's method: with a handler, and asynchronous. The default of each form calls the other.
 enum DelegateForms {
-    /// The handler's form by the asynchronous one. If that has asked another delegate, and that delegate let go of its
-    /// handler, this lets go of `handler` too.
+    /// Calls the asynchronous form for the one with a handler. If that has asked another delegate, and that delegate
+    /// released its handler, this releases `handler` too.
     static func answer<Value: Sendable>(
         _ handler: @escaping @Sendable (Value) -> Void,
         by form: @escaping @Sendable () async -> Value
@@ -13,8 +13,8 @@ enum DelegateForms {
         }
     }
 
-    /// The asynchronous form by another delegate's handler: the first call of the handler counts, and a handler that is
-    /// let go of ends the wait.
+    /// Calls another delegate's form with a handler for the asynchronous one. The first call of the handler counts, and
+    /// a handler that is released ends the wait.
     static func ask<Value: Sendable>(
         otherwise: Value,
         _ put: (@escaping @Sendable (Value) -> Void) -> Void

@@ -17,7 +17,10 @@ struct RequestBuilder {
     var extra: [(name: String, value: String)] = []
     /// The proxies of this request; nil for those that the engine was made with.
     var proxies: ProxyConfiguration?
-    var rates: TransferRates?
+    /// The task's own, which override the session's.
+    var terms: TransferTerms?
+    /// Where the connection leads.
+    var endpoint = Endpoint.origin
     /// A redirect has led to a server that the session's secrets are not for.
     var hasLeftOrigin = false
     /// How TLS is spoken, for https.
@@ -56,15 +59,16 @@ struct RequestBuilder {
             // RFC 9110 §9.3.1 gives content of a GET no meaning; URLSession has refused it since iOS 13.
             throw ErrorTranslation.urlError(.dataLengthExceedsMaximum, url, "a GET request carries no content")
         }
-        if let fault = settings.proxies.fault(for: place.scheme, place.origin.host) {
+        if terms?.proxies == nil, let fault = settings.proxies.fault(for: place.scheme, place.origin.host) {
             throw ErrorTranslation.urlError(.cannotConnectToHost, url, fault)
         }
         var options = EngineRequest.Options()
         options.timeouts = timeouts(values)
         options.proxies = proxies
         options.tls = context
-        options.sendingRate = rates?.sending
-        options.receivingRate = rates?.receiving
+        options.endpoint = endpoint
+        options.sendingRate = terms?.rates?.sending
+        options.receivingRate = terms?.rates?.receiving
         options.host = values.fields?["Host"]
         if let expect = values.fields?["Expect"], expect.lowercased() == "100-continue" {
             options.expectation = .always
@@ -159,7 +163,12 @@ struct RequestBuilder {
     private func timeouts(_ values: RequestValues) -> Timeouts {
         let seconds = values.explicitTimeout ?? settings.requestTimeout
         let limit = RequestBuilder.duration(seconds)
-        return Timeouts(connect: limit, poolWait: nil, responseHead: nil, idle: limit, total: nil)
+        guard let terms else { return Timeouts(connect: limit, idle: limit) }
+        return Timeouts(
+            connect: terms.connectLimit.map { RequestBuilder.duration($0) } ?? limit,
+            responseHead: terms.firstByteLimit.flatMap { RequestBuilder.duration($0) },
+            idle: limit
+        )
     }
 
     /// A time limit; nil for none. As with URLSession, infinity, zero and less mean no limit.

@@ -66,6 +66,21 @@ enum UploadContent {
         }
     }
 
+    /// What comes behind so many octets.
+    ///
+    /// - Throws: where there are not so many.
+    func dropping(_ offset: Int64) throws(URLError) -> UploadContent {
+        switch self {
+        case .data(let data): return .data(data.dropFirst(Int(clamping: offset)))
+        case .file(let file):
+            guard let rest = file.dropping(UInt64(clamping: offset)) else {
+                throw ErrorTranslation.urlError(.cannotOpenFile, nil, "the file has become shorter than what was sent")
+            }
+            return .file(rest)
+        case .none, .stream, .segments: return self
+        }
+    }
+
     /// In bytes; -1 where it is not known.
     var length: Int64 {
         switch self {

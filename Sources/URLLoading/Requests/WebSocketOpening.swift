@@ -10,13 +10,13 @@ struct WebSocketOpening {
     /// The subprotocols are those of the request's Sec-WebSocket-Protocol field; its other fields of the handshake are
     /// not sent.
     init(_ request: URLRequest) throws(URLError) {
-        let field = request.value(forHTTPHeaderField: "Sec-WebSocket-Protocol") ?? ""
-        let names = field.split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" } }
-        do throws(HandshakeError) {
-            handshake = try ClientHandshake(protocols: names)
-        } catch {
-            throw ErrorTranslation.urlError(.badURL, request.url, error)
+        let field = request.value(forHTTPHeaderField: SubprotocolOffer.field) ?? ""
+        if let refused = request.refusedField, HeaderNames.areEqual(refused, SubprotocolOffer.field) {
+            let reason = "\(SubprotocolOffer.field) was given a value that cannot be sent"
+            throw ErrorTranslation.urlError(.badURL, request.url, reason)
         }
+        let names = field.split(separator: ",").map { $0.trimmingCharacters(in: CharacterSet(charactersIn: " \t")) }
+        handshake = try SubprotocolOffer.handshake(offering: names, request.url)
     }
 
     /// What both sides have agreed on, by the head of a 101.

@@ -1,14 +1,14 @@
 package import FoundationEssentials
 package import HTTPEngine
 
-/// Where the request's content comes from.
+/// The source of the request's content.
 package enum ContentSource: Sendable {
-    /// The request's own: its data, its stream, or none.
+    /// The request itself: its data, its stream, or none.
     case request
     case data(Data)
     case file(URL)
-    /// The delegate's, asked for with `needNewBodyStream`, where the request has no stream.
+    /// The delegate, which is asked with `needNewBodyStream` where the request has no stream.
     case stream
-    /// Segments that the room above has given the first request along.
+    /// Segments that the room above has given to the first request.
     case segments(SegmentedBody)
 }

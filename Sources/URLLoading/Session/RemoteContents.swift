@@ -3,17 +3,17 @@ internal import Foundation
 @_spi(SwiftCorelibsFoundation) package import FoundationEssentials
 internal import Synchronization
 
-/// `Data(contentsOf:)` and `String(contentsOf:)` for URLs that are no files: Foundation leaves a place for a library
-/// that can load them.
+/// Implements `Data(contentsOf:)` and `String(contentsOf:)` for URLs other than files. Foundation leaves that to a
+/// library that can load them.
 extension Data {
-    /// Blocks. An answer that says no is an error by Cocoa's names for files.
+    /// Loads the URL, and blocks. A status of 400 or more throws the `CocoaError` that a file's fault would.
     @_dynamicReplacement(for:init(_contentsOfRemote:options:))
     private init(_contentsOfRemoteByURLLoading url: URL, options: Data.ReadingOptions = []) throws {
         self = try RemoteContents.load(url).data
     }
 }
 
-/// A load that blocks its thread, for Foundation's initialisers that take any URL.
+/// Loads that block their thread, for Foundation's initialisers that take any URL.
 package enum RemoteContents {
     private static let session = URLSession(configuration: .default)
 

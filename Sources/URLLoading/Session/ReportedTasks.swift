@@ -1,9 +1,9 @@
 package import FoundationEssentials
 internal import Synchronization
 
-/// How the room above makes its tasks.
+/// The functions by which the room above makes its tasks.
 extension URLSession {
-    /// The kind of a task with a report, and where its request's content comes from.
+    /// The kind of a task with a report, and the source of its request's content.
     package enum ReportedKind: Sendable {
         case data
         case upload(ContentSource)
@@ -18,16 +18,18 @@ extension URLSession {
         }
     }
 
-    /// A suspended task.
+    /// Makes a suspended task.
     ///
     /// - Parameters:
     ///   - request: of a resumed download in place of the one that its data has; nil for that.
     ///   - delegate: the task's own; hears of its being resumed and suspended too.
+    ///   - refusal: why the task fails when it is resumed, with `URLError.badURL`; nil: it does not.
     package func task(
         _ kind: ReportedKind,
         _ request: URLRequest?,
         delegate: any SelectiveDelegate & TaskWatcher,
-        report: TaskReport
+        report: TaskReport,
+        refusal: String? = nil
     ) -> URLSessionTask {
         let receiver = TaskSpec.Receiver.report(report)
         let task: URLSessionTask =
@@ -49,6 +51,7 @@ extension URLSession {
             snapshot.listener = .selective(delegate)
             snapshot.watcher = delegate
             snapshot.waitsOnLoop = waitsOnLoop
+            if let refusal { snapshot.refusal = ErrorTranslation.urlError(.badURL, request?.url, refusal) }
         }
         return task
     }

@@ -1,16 +1,17 @@
 internal import Foundation
 
-/// A delegate that says what it hears of. It is asked each time that something happens: hooks set late count.
+/// A delegate that says which events it hears of. It is asked at each event, so a hook that is set late counts.
 ///
 /// Delegates of other kinds hear of everything.
 package protocol SelectiveDelegate: URLSessionTaskDelegate {
-    /// Any thread; called often.
+    /// The events that it hears of. Any thread; called often.
     var interests: TaskInterests { get }
 
-    /// Content of the answer, decoded: all there is so far, and all there will be, or −1. For `.received`.
+    /// Tells how much decoded content of the answer has come so far, and how much is expected in all, or −1. For
+    /// `.received`.
     func urlSession(_ session: URLSession, task: URLSessionTask, didReceive total: Int64, of expected: Int64)
 
-    /// Whether a download goes on behind its head. For `.response`.
+    /// Asks whether a download goes on after its head. For `.response`.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -18,19 +19,20 @@ package protocol SelectiveDelegate: URLSessionTaskDelegate {
         completionHandler: @escaping @Sendable (Bool) -> Void
     )
 
-    /// Whether ends of a background session's tasks are heard. Those that are not are kept, and told again.
+    /// Whether the ends of a background session's tasks are heard. Ends that are not heard are kept, and told again.
     var hearsEnds: Bool { get }
 
-    /// Whether finished downloads of a background session are ``take(_:of:_:)``n.
+    /// Whether ``take(_:of:_:)`` is called with finished downloads of a background session.
     var takesDownloads: Bool { get }
 
-    /// A finished download of a background session, which deletes the file on return. False: it stays, to be told
-    /// again.
+    /// Takes a finished download of a background session, which deletes the file on return.
+    ///
+    /// - Returns: false to keep the file, which is then told again.
     func take(_ file: URL, of task: URLSessionDownloadTask, _ session: URLSession) -> Bool
 }
 
-/// A delegate, and whether it says what it hears of: looked up once, since that takes as long as a small request's
-/// parsing, and every event asks.
+/// A delegate, and whether it says which events it hears of. That is looked up once: it takes as long as parsing a
+/// small request, and every event asks for it.
 enum Listener: Sendable {
     case selective(any SelectiveDelegate)
     case any(any URLSessionTaskDelegate)
@@ -54,12 +56,12 @@ enum Listener: Sendable {
     }
 }
 
-/// Hears when a task is resumed or suspended, on the thread that does it; of changes alone, and of none after the
-/// task's end.
+/// Hears when a task is resumed or suspended, on the thread that does it. It is called only for changes, and not after
+/// the task's end.
 package protocol TaskWatcher: AnyObject, Sendable {
     func taskDidResume(_ task: URLSessionTask)
     func taskDidSuspend(_ task: URLSessionTask)
 }
 
-/// Tells a delegate something, on its queue.
+/// A call that tells a delegate something, on its queue.
 typealias DelegateCall = @Sendable (URLSession, URLSessionTask, any URLSessionTaskDelegate) -> Void

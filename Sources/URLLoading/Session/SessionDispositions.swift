@@ -1,40 +1,40 @@
 internal import Foundation
 
 extension URLSession {
-    /// What to do about a challenge.
+    /// How to answer a challenge.
     @frozen public enum AuthChallengeDisposition: Int, Sendable {
-        /// With the credential given; without one, on without credentials.
+        /// Use the given credential; without one, go on without credentials.
         case useCredential
-        /// As if there were no delegate.
+        /// Do as without a delegate.
         case performDefaultHandling
-        /// The task ends as cancelled.
+        /// End the task as cancelled.
         case cancelAuthenticationChallenge
-        /// The next challenge of the answer, if there is one; else the answer is what it is.
+        /// Go on to the answer's next challenge, if there is one; otherwise take the answer as it is.
         case rejectProtectionSpace
     }
 
-    /// What to do about an answer's content.
+    /// How to handle an answer's content.
     @frozen public enum ResponseDisposition: Int, Sendable {
-        /// The task ends as cancelled.
+        /// End the task as cancelled.
         case cancel
-        /// The content is delivered.
+        /// Deliver the content.
         case allow
-        /// Into a file.
+        /// Deliver the content to a file: the task becomes a download task.
         @available(*, deprecated, message: "Make a download task instead")
         case becomeDownload
-        /// A stream task, which reads the content as it is asked for. After 101 (Switching Protocols) to a request with
-        /// an Upgrade field it has the whole connection, both ways; after any other answer there is nothing to write
-        /// to.
+        /// Make the task a stream task, which reads the content as it is asked for. After 101 (Switching Protocols) to
+        /// a request with an Upgrade field, it has the whole connection, in both directions; after any other answer it
+        /// can only be read.
         case becomeStream
     }
 
-    /// What to do about a task whose date has come.
+    /// How to begin a task whose date has come.
     @frozen public enum DelayedRequestDisposition: Sendable {
-        /// The task loads its own request.
+        /// Load the task's own request.
         case continueLoading
-        /// The task loads the request that is given, or its own where none is.
+        /// Load the given request, or the task's own if none is given.
         case useNewRequest
-        /// The task ends as cancelled.
+        /// End the task as cancelled.
         case cancel
     }
 }

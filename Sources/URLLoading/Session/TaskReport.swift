@@ -1,24 +1,24 @@
 package import Foundation
 internal import Synchronization
 
-/// A task whose end is told once, with all there is to tell: what the room above makes its own tasks of.
+/// A task whose end is told once, with everything about it. The room above makes its own tasks of it.
 package struct TaskReport: Sendable {
-    /// What becomes of the answer's content.
+    /// Where the answer's content is kept.
     package enum Keeping: Sendable {
         case memory
         case file
-        /// The delegate takes it, piece by piece.
+        /// The content is not kept: the delegate takes it, piece by piece.
         case nothing
     }
 
-    /// What is told of the end: on the session's loop, or on its delegate queue where something was told there before.
+    /// What is called at the end: on the session's loop, or on its delegate queue if something was told there before.
     @safe package enum Receiver: Sendable {
         case handler(@Sendable (TaskOutcome) -> Void)
-        /// The function that has made the task, and waits for it.
+        /// The function that has made the task and waits for it.
         case waiter(UnsafeContinuation<TaskOutcome, Never>)
     }
 
-    /// What the task's load has to know of it.
+    /// What the task's load has to know of the report.
     struct Terms: Sendable {
         let keeping: Keeping
         let collectsMetrics: Bool
@@ -39,7 +39,7 @@ package struct TaskReport: Sendable {
         }
     }
 
-    /// Once.
+    /// Tells the receiver. It must be called only once.
     func tell(_ outcome: TaskOutcome) {
         switch receiver {
         case .handler(let call): call(outcome)
@@ -48,19 +48,19 @@ package struct TaskReport: Sendable {
     }
 }
 
-/// What a task came to.
+/// The result of a task.
 package struct TaskOutcome: Sendable {
-    /// The one that ended: another than the one that began, if its answer became a download.
+    /// The task that ended. It is not the one that began if the answer became a download.
     package let task: URLSessionTask
     package let response: URLResponse?
-    /// What was kept in memory; of a failed task what had come.
+    /// The content that was kept in memory; for a failed task, what had come of it.
     package let data: Data
-    /// The receiver's, to move or to delete; none for a task that failed.
+    /// The file, which the receiver may move or delete; nil for a task that failed.
     package let file: URL?
     package let error: URLError?
     package let metrics: URLSessionTaskMetrics?
-    /// Of a background session's task: to be called once, when all of this has been taken (true), or when it has not
-    /// been and is to be told again (false). The session keeps it on disk until then.
+    /// For a background session's task: to be called once, with true when all of this has been taken, with false when
+    /// it has not been and is to be told again. The session keeps it on disk until then.
     package let settle: (@Sendable (_ wasTaken: Bool) -> Void)?
 
     package init(
@@ -83,6 +83,7 @@ package struct TaskOutcome: Sendable {
 }
 
 extension URLSessionTask {
-    /// False: its session was closed when it was made. It is no task of that session's, and fails when it is resumed.
+    /// Whether the session was open when the task was made. If not, the session does not have the task, which fails
+    /// when it is resumed.
     package var isOfOpenSession: Bool { isTakenIn }
 }

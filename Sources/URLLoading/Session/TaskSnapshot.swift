@@ -1,13 +1,13 @@
 internal import Foundation
 
 extension URLSessionTask {
-    /// What any thread may read of a task; the loader writes it. Guarded by the task's lock, all of it. Never copied:
+    /// What any thread may read of a task, and the loader writes. The task's lock guards all of it. It is never copied:
     /// each task begins by making one, and a copy would cost it eight references more.
     struct Snapshot: ~Copyable {
-        /// What may no longer change of the end.
+        /// How far the way in which the task ends has been decided.
         enum Fate {
             case open
-            /// `cancel()` has been accepted: whatever the load comes to meanwhile, the task ends as cancelled, and
+            /// `cancel()` has been accepted: whatever becomes of the load meanwhile, the task ends as cancelled, and
             /// nothing else is told.
             case cancelled
             /// The end is being told: it is too late to cancel.
@@ -15,17 +15,17 @@ extension URLSessionTask {
         }
 
         var identifier = 0
-        /// From the task's beginning to its end: a task that has ended keeps nothing alive.
+        /// The session, from the task's beginning to its end: a task that has ended keeps nothing alive.
         var session: URLSession?
         var state = State.suspended
         var fate = Fate.open
-        /// Of the download that was cancelled: called once, before the end is told.
+        /// The handler of the download that was cancelled. It is called once, before the end is told.
         var resumeDataHandler: (@Sendable (Data?) -> Void)?
         /// A new task counts as suspended once.
         var suspensions = 1
-        /// It has been resumed at least once.
+        /// Whether the task has been resumed at least once.
         var hasBegun = false
-        /// Why its session has no such tasks.
+        /// The error with which the task fails when it is resumed, if its session cannot have it.
         var refusal: URLError?
         var originalRequest: URLRequest?
         var currentRequest: URLRequest?
@@ -41,18 +41,18 @@ extension URLSessionTask {
         var counts = TaskCounts()
         var expectsToSend: Int64 = -1
         var expectsToReceive: Int64 = -1
-        /// The caller that waits for the end, of a task that a function waits for.
+        /// The function that waits for the task's end; nil where none does.
         var continuation: TaskContinuation?
-        /// That caller waits on the session's own loop, and is resumed at once.
+        /// Whether that function waits on the session's own loop, and is resumed at once.
         var waitsOnLoop = false
-        /// Made when it is first asked for: it costs more than a small request.
+        /// The progress. It is made when it is first asked for: it costs more than a small request.
         var progress: Progress?
-        /// By its word the task is suspended once.
+        /// Whether the progress has suspended the task once.
         var isPausedByProgress = false
 
         init() {}
 
-        /// Inline, or it is made in one place and copied into another.
+        /// It is inlined, since otherwise it is made in one place and copied into another.
         @inline(__always)
         init(_ session: URLSession, _ identifier: Int, _ request: URLRequest?) {
             self.session = session
@@ -61,7 +61,7 @@ extension URLSessionTask {
             currentRequest = request
         }
 
-        /// Of a task that goes on in another's place, but for the progress: that watches and controls the other one.
+        /// Takes over from another task, except for the progress: that watches and controls the other one.
         init(goingOnFrom other: borrowing Snapshot) {
             identifier = other.identifier
             session = other.session
@@ -79,7 +79,7 @@ extension URLSessionTask {
             isPausedByProgress = other.isPausedByProgress
         }
 
-        /// The counts with the user's guesses in place of what is not known.
+        /// The counts, with the user's guesses for those that are not known.
         var progressCounts: TaskCounts {
             var counts = counts
             if counts.expectedToSend <= 0, expectsToSend > 0 { counts.expectedToSend = expectsToSend }
@@ -89,16 +89,16 @@ extension URLSessionTask {
     }
 }
 
-/// Content in bytes.
+/// A task's counts of content, in bytes.
 struct TaskCounts {
     var sent: Int64 = 0
     var received: Int64 = 0
     var expectedToSend: Int64 = 0
     var expectedToReceive: Int64 = 0
 
-    /// Never under a lock: observers of the progress run then.
+    /// Shows the counts on a progress. It is never called under a lock, since observers of the progress run.
     func show(on progress: Progress) {
-        // A server may state any length, and a user guess any.
+        // A server may state any length, and a user may guess any.
         let (sum, isTooMuch) = expectedToSend.addingReportingOverflow(expectedToReceive)
         let isKnown = expectedToSend >= 0 && expectedToReceive >= 0 && sum > 0 && !isTooMuch
         let total = isKnown ? sum : -1

@@ -2,30 +2,30 @@ internal import Foundation
 internal import HTTPEngine
 internal import Synchronization
 
-/// What a session is asked for by one task: fixed when the task is made, and shared with its load.
+/// What one task asks of its session: fixed when the task is made, and shared with its load.
 ///
-/// The task holds its order for ever, and a handler may hold the task, or what the room above keeps of it. So the
-/// receiver is taken out of the order to be told of the end: a task that has ended holds nothing of the user's that
-/// could hold the task.
+/// The task holds its spec for ever, and a handler may hold the task, or what the room above keeps of it. So the
+/// receiver is taken out of the spec when the end is told: a task that has ended holds nothing of the user's that could
+/// hold the task.
 final class TaskSpec: Sendable {
-    /// What gets what comes back.
+    /// What gets the task's result.
     enum Receiver: Sendable {
-        /// Task and session delegates, piece by piece.
+        /// The delegates of task and session, piece by piece.
         case delegate
         case data(@Sendable (Data?, URLResponse?, (any Error)?) -> Void)
         case download(@Sendable (URL?, URLResponse?, (any Error)?) -> Void)
-        /// `data(for:)` and its kin wait: told from the loop, past the delegate queue.
+        /// A function such as `data(for:)` that waits: it is resumed from the loop, without the delegate queue.
         case awaitedData
         case awaitedFile
         /// An asynchronous sequence, which takes bytes as it is read.
         case bytes(ByteChannel)
-        /// One closure, told of all there is; the delegate hears of what it is interested in.
+        /// One closure, which gets everything at the end; the delegate hears of the events that it is interested in.
         case report(TaskReport)
     }
 
     let request: URLRequest?
     let content: ContentSource
-    /// Without what is called at the end.
+    /// The kind of receiver, without what is called at the end.
     enum Reception: Sendable {
         case delegate
         case data
@@ -37,10 +37,12 @@ final class TaskSpec: Sendable {
     }
 
     let reception: Reception
-    /// Nil once it has been taken to be told.
+    /// The receiver; nil once it has been taken to tell the end.
     private let receiver: Mutex<Receiver?>
-    /// A download that goes on behind what an earlier one has written.
+    /// What an earlier download has left, where this one goes on.
     let resumption: ResumeData?
+    /// An upload that goes on where an earlier one stopped.
+    let upload: UploadResumeData?
     /// Where a stream task leads, which has no request.
     let place: StreamPlace?
 
@@ -48,28 +50,30 @@ final class TaskSpec: Sendable {
         _ request: URLRequest?,
         _ content: ContentSource = .request,
         _ receiver: Receiver = .delegate,
-        resumption: ResumeData? = nil
+        resumption: ResumeData? = nil,
+        upload: UploadResumeData? = nil
     ) {
         self.request = request
         self.content = request.flatMap { TaskSpec.segments(of: $0, content) } ?? content
         reception = receiver.reception
         self.receiver = Mutex(receiver)
         self.resumption = resumption
+        self.upload = upload
         place = nil
     }
 
     init(to place: StreamPlace) {
-        (request, content, resumption) = (nil, .request, nil)
+        (request, content, resumption, upload) = (nil, .request, nil, nil)
         reception = .delegate
         receiver = Mutex(.delegate)
         self.place = place
     }
 
-    /// What is to be told of the end; nil once that has been asked for.
+    /// Takes the receiver of the end; nil once it has been taken.
     func takeReceiver() -> Receiver? { receiver.withLock { $0.take() } }
 
-    /// A request's segments are the task's from the start: whatever request follows on the first, they are sent with
-    /// it.
+    /// Returns the segments of a task's request. They are the task's from the start: they are sent with each request
+    /// that follows the first.
     private static func segments(of request: URLRequest, _ content: ContentSource) -> ContentSource? {
         switch content {
         case .request, .stream: request.segments.map { .segments($0) }
@@ -93,7 +97,8 @@ extension TaskSpec.Receiver {
 }
 
 extension TaskSpec {
-    /// Of a download that goes on; without a request, and so failing, if the data is none of this library's.
+    /// Makes the spec of a download that goes on. If the data was not made by this library, it has no request, and the
+    /// task fails.
     convenience init(resumingFrom data: Data, _ receiver: Receiver) {
         guard let resumption = ResumeData(data) else {
             self.init(nil, .request, receiver)
@@ -101,10 +106,29 @@ extension TaskSpec {
         }
         self.init(URLRequest(resuming: resumption), .request, receiver, resumption: resumption)
     }
+
+    /// Of an upload that goes on; without a request, and so failing, if the data is none of this library's.
+    convenience init(uploadResumingFrom data: Data, _ receiver: Receiver) {
+        guard let upload = UploadResumeData(data) else {
+            self.init(nil, .request, receiver)
+            return
+        }
+        self.init(upload.request, ContentSource(upload.content), receiver, upload: upload)
+    }
+}
+
+extension ContentSource {
+    fileprivate init(_ content: UploadResumeData.Content) {
+        switch content {
+        case .data(let data): self = .data(data)
+        case .file(let path, _): self = .file(URL(fileURLWithPath: path))
+        case .stream: self = .stream
+        }
+    }
 }
 
 extension URLRequest {
-    /// The request that is to be sent for the rest; nil for data that was not written here.
+    /// Makes the request that asks for the rest; nil for data that was not made by this library.
     package init?(resuming data: Data) {
         guard let resumption = ResumeData(data) else { return nil }
         self.init(resuming: resumption)

@@ -4,18 +4,18 @@ internal import Synchronization
 /// Makes tasks that load URLs, with one configuration and one pool of connections. Any thread.
 ///
 /// A session without references ends by itself when its tasks have ended. A session with a delegate should be
-/// invalidated: until then the two keep each other alive.
+/// invalidated by the program: until then the two keep each other alive.
 open class URLSession: NSObject, @unchecked Sendable {
-    /// What changes in a session: its delegate, its tasks, and how far it has come to its end.
+    /// A session's changing state: its delegate, its tasks, and how far it has come to its end.
     struct State {
         var delegate: (any URLSessionDelegate)?
-        /// Its delegate, as one of every task that has none of its own.
+        /// The session's delegate, in its role for every task that has none of its own.
         var listener: Listener?
         var tasks: [Int: URLSessionTask] = [:]
         var nextIdentifier = 1
         var life = Life.open
         var description: String?
-        /// Called when there are no tasks any more.
+        /// What to call when there are no tasks any more.
         var whenIdle: [@Sendable () -> Void] = []
 
         mutating func takeIn(_ task: URLSessionTask, as identifier: Int) {
@@ -26,19 +26,19 @@ open class URLSession: NSObject, @unchecked Sendable {
 
     enum Life {
         case open
-        /// Takes no tasks; ends with the last it has.
+        /// The session takes no tasks, and ends when the last of its tasks has ended.
         case closing
         case invalid
     }
 
     let state: Mutex<State>
     let home: any SessionHome
-    /// Of a background session alone.
+    /// Keeps the tasks of a background session; nil for others.
     let keeper: (any TaskKeeper)?
-    /// A copy, never changed: not to be handed out.
+    /// A copy that is never changed, and must not be handed out.
     let ownConfiguration: URLSessionConfiguration
     private let queue: OperationQueue
-    /// A task of the session's has had a delegate of its own.
+    /// Whether any of the session's tasks has had a delegate of its own.
     private let hasTaskDelegates = Atomic(false)
 
     /// The queue on which the delegate is called. It runs one operation at a time, unless the program has given another
@@ -50,7 +50,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     /// A session with the default configuration and without a delegate. It cannot be invalidated.
     open class var shared: URLSession { standard }
 
-    /// A session without a delegate.
+    /// Makes a session without a delegate.
     public init(configuration: URLSessionConfiguration) {
         ownConfiguration = URLSession.copy(of: configuration)
         queue = URLSession.serialQueue()
@@ -62,9 +62,9 @@ open class URLSession: NSObject, @unchecked Sendable {
     }
 
     /// - Parameters:
-    ///   - configuration: copied.
-    ///   - delegate: kept until the session is invalid.
-    ///   - queue: where it is called, and completion handlers too; nil for a serial one of the session's own.
+    ///   - configuration: the configuration, which the session copies.
+    ///   - delegate: the delegate, which the session keeps until it is invalid.
+    ///   - queue: where the delegate and completion handlers are called; nil for a serial queue of the session's own.
     public init(
         configuration: URLSessionConfiguration,
         delegate: (any URLSessionDelegate)?,
@@ -92,24 +92,24 @@ open class URLSession: NSObject, @unchecked Sendable {
     }
 
     deinit {
-        // Tasks keep their session: a session that comes here has none left.
+        // Tasks keep their session alive: a session that comes here has none left.
         home.shutDown()
     }
 
-    /// A copy.
+    /// A copy of the session's configuration.
     open var configuration: URLSessionConfiguration { URLSession.copy(of: ownConfiguration) }
 
-    /// Nil once the session is invalid.
+    /// The delegate; nil once the session is invalid.
     open var delegate: (any URLSessionDelegate)? { state.withLock { $0.delegate } }
 
-    /// Whether there may be a delegate to ask about a connection. Cheap: handshakes ask it on the loop.
+    /// Whether there may be a delegate to ask about a connection. It is cheap: handshakes ask it on the loop.
     var hasDelegates: Bool { delegate != nil || hasTaskDelegates.load(ordering: .relaxed) }
 
     func noteTaskDelegate() { hasTaskDelegates.store(true, ordering: .relaxed) }
 
     var listener: Listener? { state.withLock { $0.listener } }
 
-    /// Asked of a task: its own delegate, or else the session's.
+    /// Returns the delegate that is asked for a task: its own, or else the session's.
     func delegate(of task: URLSessionTask) -> (any URLSessionTaskDelegate)? { task.delegate ?? listener?.delegate }
 
     /// A label of the program's own.
@@ -120,7 +120,7 @@ open class URLSession: NSObject, @unchecked Sendable {
 
     // MARK: Tasks
 
-    /// Numbers a task and takes it in. An invalid session's tasks are made too, and fail when they are resumed.
+    /// Numbers a task and takes it in. An invalid session makes tasks too; they fail when they are resumed.
     func add<Made: URLSessionTask>(_ make: (Int) -> Made) -> Made {
         let identifier = state.withLock { state in
             defer { state.nextIdentifier += 1 }
@@ -136,7 +136,7 @@ open class URLSession: NSObject, @unchecked Sendable {
             state.takeIn(task, as: identifier)
             return (true, state.listener)
         }
-        // It belongs to no task: the next process must not find it.
+        // The record belongs to no task: the next process must not find it.
         if !isOurs { _ = keeper?.told(task) }
         if let listener, listener.hears(of: .creation) {
             delegateQueue.addOperation { listener.delegate.urlSession(self, didCreateTask: task) }
@@ -148,9 +148,9 @@ open class URLSession: NSObject, @unchecked Sendable {
         state.withLock { $0.tasks[other.taskIdentifier] = other }
     }
 
-    /// A task has ended, and all of it has been told.
+    /// Notes that a task has ended and that all of it has been told.
     ///
-    /// - Parameter wasHeard: by a delegate.
+    /// - Parameter wasHeard: whether a delegate heard the end.
     func finished(_ task: URLSessionTask, wasHeard: Bool = true) {
         let identifier = task.taskIdentifier
         if !wasHeard { keeper?.keep(task) }
@@ -169,7 +169,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         if isEnd { becomeInvalid() }
     }
 
-    /// A background session has told all that there is to tell at the moment.
+    /// Tells the delegate that a background session has told all that there is to tell at the moment.
     private func tellFinishedEvents() {
         guard let delegate else { return }
         delegateQueue.addOperation { delegate.urlSessionDidFinishEvents(forBackgroundURLSession: self) }
@@ -179,19 +179,19 @@ open class URLSession: NSObject, @unchecked Sendable {
         state.withLock { state in state.tasks.sorted { $0.key < $1.key }.map(\.value) }
     }
 
-    /// Those that have been resumed and are not cancelled.
+    /// The tasks that have been resumed and are not cancelled.
     var underWay: [URLSessionTask] {
         current.filter { task in task.snapshot.withLock { $0.hasBegun && $0.state != .canceling } }
     }
 
-    /// The tasks that have been resumed, and have neither ended nor been cancelled, in the order they were made; told
-    /// on the delegate queue.
+    /// Gets the tasks that have been resumed, and have neither ended nor been cancelled, in the order they were made.
+    /// The handler is called on the delegate queue.
     open func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
         let tasks = underWay
         delegateQueue.addOperation { completionHandler(tasks) }
     }
 
-    /// The same tasks by kind: data, upload, download.
+    /// Gets the same tasks by kind: data, upload, download.
     open func getTasksWithCompletionHandler(
         _ completionHandler:
             @escaping @Sendable ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask])
@@ -203,16 +203,16 @@ open class URLSession: NSObject, @unchecked Sendable {
 
     // MARK: Making tasks: each is suspended, and begins with `resume()`
 
-    /// A task whose content goes to the delegate.
+    /// Makes a task whose content goes to the delegate.
     open func dataTask(with request: URLRequest) -> URLSessionDataTask {
         add { URLSessionDataTask(self, $0, TaskSpec(request)) }
     }
 
-    /// A task whose content goes to the delegate.
+    /// Makes a task whose content goes to the delegate.
     open func dataTask(with url: URL) -> URLSessionDataTask { dataTask(with: URLRequest(url: url)) }
 
-    /// A task whose content goes to the handler as a whole, on the delegate queue. Of the delegate's methods only those
-    /// about redirects, challenges and metrics are called. If there is an error, data and response are nil.
+    /// Makes a task whose content goes to the handler as a whole, on the delegate queue. Of the delegate's methods only
+    /// those about redirects, challenges and metrics are called. If there is an error, data and response are nil.
     open func dataTask(
         with request: URLRequest,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
@@ -220,7 +220,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         add { URLSessionDataTask(self, $0, TaskSpec(request, .request, .data(completionHandler))) }
     }
 
-    /// The same for a URL.
+    /// Makes the same task for a URL.
     open func dataTask(
         with url: URL,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
@@ -228,22 +228,22 @@ open class URLSession: NSObject, @unchecked Sendable {
         dataTask(with: URLRequest(url: url), completionHandler: completionHandler)
     }
 
-    /// Sends a file of this machine, read as it is sent.
+    /// Makes a task that sends a file of this machine, which is read as it is sent.
     open func uploadTask(with request: URLRequest, fromFile fileURL: URL) -> URLSessionUploadTask {
         add { URLSessionUploadTask(self, $0, TaskSpec(request, .file(fileURL))) }
     }
 
-    /// Sends data; the answer goes to the delegate.
+    /// Makes a task that sends data; the answer goes to the delegate.
     open func uploadTask(with request: URLRequest, from bodyData: Data) -> URLSessionUploadTask {
         add { URLSessionUploadTask(self, $0, TaskSpec(request, .data(bodyData))) }
     }
 
-    /// Sends the request's own stream, or the one that the delegate gives when it is asked for a new one.
+    /// Makes a task that sends the request's own stream, or the one that the delegate gives when it is asked for one.
     open func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask {
         add { URLSessionUploadTask(self, $0, TaskSpec(request, .stream)) }
     }
 
-    /// Sends a file of this machine; the answer goes to the handler, as with
+    /// Makes a task that sends a file of this machine; the answer goes to the handler, as with
     /// ``dataTask(with:completionHandler:)-(URLRequest,_)``.
     open func uploadTask(
         with request: URLRequest,
@@ -253,7 +253,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         add { URLSessionUploadTask(self, $0, TaskSpec(request, .file(fileURL), .data(completionHandler))) }
     }
 
-    /// Sends data, or nothing; the answer goes to the handler, as with
+    /// Makes a task that sends data, or nothing; the answer goes to the handler, as with
     /// ``dataTask(with:completionHandler:)-(URLRequest,_)``.
     open func uploadTask(
         with request: URLRequest,
@@ -264,15 +264,15 @@ open class URLSession: NSObject, @unchecked Sendable {
         return add { URLSessionUploadTask(self, $0, TaskSpec(request, content, .data(completionHandler))) }
     }
 
-    /// A task whose content goes to a file, which the delegate is told of.
+    /// Makes a task whose content goes to a file, which the delegate is told of.
     open func downloadTask(with request: URLRequest) -> URLSessionDownloadTask {
         add { URLSessionDownloadTask(self, $0, TaskSpec(request)) }
     }
 
-    /// A task whose content goes to a file, which the delegate is told of.
+    /// Makes a task whose content goes to a file, which the delegate is told of.
     open func downloadTask(with url: URL) -> URLSessionDownloadTask { downloadTask(with: URLRequest(url: url)) }
 
-    /// A task whose content goes to a file. The file is deleted when the handler returns.
+    /// Makes a task whose content goes to a file. The file is deleted when the handler returns.
     open func downloadTask(
         with request: URLRequest,
         completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
@@ -280,7 +280,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         add { URLSessionDownloadTask(self, $0, TaskSpec(request, .request, .download(completionHandler))) }
     }
 
-    /// The same for a URL.
+    /// Makes the same task for a URL.
     open func downloadTask(
         with url: URL,
         completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
@@ -288,13 +288,13 @@ open class URLSession: NSObject, @unchecked Sendable {
         downloadTask(with: URLRequest(url: url), completionHandler: completionHandler)
     }
 
-    /// A task that goes on where a cancelled or failed download stopped. If the server has other content by now, it
-    /// begins again. Data that is no resume data makes a task that fails.
+    /// Makes a task that goes on where a cancelled or failed download stopped. If the server has other content by now,
+    /// it begins again. With data that is no resume data the task fails.
     open func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask {
         add { URLSessionDownloadTask(self, $0, TaskSpec(resumingFrom: resumeData, .delegate)) }
     }
 
-    /// The same with a handler, as with ``downloadTask(with:completionHandler:)-(URLRequest,_)``.
+    /// Makes the same task with a handler, as with ``downloadTask(with:completionHandler:)-(URLRequest,_)``.
     open func downloadTask(
         withResumeData resumeData: Data,
         completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
@@ -302,7 +302,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         add { URLSessionDownloadTask(self, $0, TaskSpec(resumingFrom: resumeData, .download(completionHandler))) }
     }
 
-    /// A WebSocket; subprotocols are offered in the request's Sec-WebSocket-Protocol field.
+    /// Makes a WebSocket task; subprotocols are offered in the request's Sec-WebSocket-Protocol field.
     open func webSocketTask(with request: URLRequest) -> URLSessionWebSocketTask {
         add { identifier in
             let task = URLSessionWebSocketTask(self, identifier, TaskSpec(request))
@@ -311,19 +311,19 @@ open class URLSession: NSObject, @unchecked Sendable {
         }
     }
 
-    /// A WebSocket, without a subprotocol.
+    /// Makes a WebSocket task without a subprotocol.
     open func webSocketTask(with url: URL) -> URLSessionWebSocketTask { webSocketTask(with: URLRequest(url: url)) }
 
-    /// A WebSocket that offers these subprotocols, the preferred first.
+    /// A WebSocket that offers these subprotocols, the preferred first. The task fails with `URLError.badURL` where one
+    /// is no token, or is offered twice (RFC 6455 §4.1).
     open func webSocketTask(with url: URL, protocols: [String]) -> URLSessionWebSocketTask {
-        var request = URLRequest(url: url)
-        if !protocols.isEmpty {
-            request.setValue(protocols.joined(separator: ", "), forHTTPHeaderField: "Sec-WebSocket-Protocol")
-        }
-        return webSocketTask(with: request)
+        let (request, refusal) = SubprotocolOffer.request(to: url, offering: protocols)
+        let task = webSocketTask(with: request)
+        if let refusal { task.snapshot.withLock { $0.refusal = refusal } }
+        return task
     }
 
-    /// A task that exchanges bytes over TCP. The proxy for https URLs, if there is one, is asked for a tunnel.
+    /// Makes a task that exchanges bytes over TCP. If there is a proxy for https URLs, it is asked for a tunnel.
     ///
     /// - Parameters:
     ///   - hostname: a name or an address; IPv6 with or without brackets. If it is neither, or the port is not one of 1
@@ -339,11 +339,11 @@ open class URLSession: NSObject, @unchecked Sendable {
 
     // MARK: Its end
 
-    /// The session takes no more tasks. When its tasks have ended, it is invalid and lets go of its delegate.
+    /// Closes the session to new tasks. When its tasks have ended, it is invalid and releases its delegate.
     open func finishTasksAndInvalidate() { close(cancelling: false) }
 
-    /// The session takes no more tasks, and cancels those that it has. When they have ended, it is invalid and lets go
-    /// of its delegate.
+    /// Closes the session to new tasks, and cancels those that it has. When they have ended, it is invalid and releases
+    /// its delegate.
     open func invalidateAndCancel() { close(cancelling: true) }
 
     private func close(cancelling: Bool) {
@@ -378,7 +378,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Writes the cookies that are in memory alone to disk. The handler is called on the delegate queue.
+    /// Writes cookies that are only in memory to disk. The handler is called on the delegate queue.
     open func flush(completionHandler: @escaping @Sendable () -> Void) {
         ownConfiguration.httpCookieStorage?.flush()
         delegateQueue.addOperation(completionHandler)

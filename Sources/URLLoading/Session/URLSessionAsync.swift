@@ -1,12 +1,12 @@
 public import Foundation
 internal import Synchronization
 
-/// Tasks as functions that wait. They return straight from the session's loop; where a delegate is told of the task,
-/// when it has been told everything. To cancel the Swift task is to cancel the load: the function throws
+/// Tasks as asynchronous functions. They return straight from the session's loop; if a delegate is told of the task,
+/// they return after it has been told everything. Cancelling the Swift task cancels the load: the function throws
 /// `URLError.cancelled`.
 ///
-/// `delegate`, if given, is the task's own: it is asked about redirects and challenges before the session's, and told
-/// of progress.
+/// A `delegate` that is given is the task's own: it is asked about redirects and challenges before the session's, and
+/// told of progress.
 extension URLSession {
     /// Loads a request, and returns the content of its answer, whatever the status.
     public func data(
@@ -16,15 +16,17 @@ extension URLSession {
         try await data(of: add { URLSessionDataTask(self, $0, TaskSpec(request, .request, .awaitedData)) }, delegate)
     }
 
-    /// The same for a URL.
+    /// Loads a URL, as `data(for:delegate:)`.
     public func data(from url: URL, delegate: (any URLSessionTaskDelegate)? = nil) async throws -> (Data, URLResponse) {
         try await data(for: URLRequest(url: url), delegate: delegate)
     }
 
+    /// Sends a file, and returns the content of the answer.
+    ///
     /// - Parameters:
-    ///   - request: its own content plays no part.
-    ///   - fileURL: of this machine; read as it is sent.
-    ///   - delegate: is asked before the session's.
+    ///   - request: the request; content of its own is ignored.
+    ///   - fileURL: a file of this machine, which is read as it is sent.
+    ///   - delegate: the task's own delegate, which is asked before the session's.
     public func upload(
         for request: URLRequest,
         fromFile fileURL: URL,
@@ -34,7 +36,7 @@ extension URLSession {
         return try await data(of: add { URLSessionUploadTask(self, $0, spec) }, delegate)
     }
 
-    /// The same with content in memory.
+    /// Sends content in memory, and returns the content of the answer.
     public func upload(
         for request: URLRequest,
         from bodyData: Data,
@@ -44,7 +46,7 @@ extension URLSession {
         return try await data(of: add { URLSessionUploadTask(self, $0, spec) }, delegate)
     }
 
-    /// Sends what the request itself holds, as an upload task.
+    /// Sends the request's own content, as an upload task.
     package func upload(
         for request: URLRequest,
         delegate: (any URLSessionTaskDelegate)?
@@ -53,7 +55,7 @@ extension URLSession {
         return try await data(of: add { URLSessionUploadTask(self, $0, spec) }, delegate)
     }
 
-    /// Loads a request into a file. The file is the caller's, to move or to delete.
+    /// Loads a request into a file, which the caller may move or delete.
     public func download(
         for request: URLRequest,
         delegate: (any URLSessionTaskDelegate)? = nil
@@ -64,7 +66,7 @@ extension URLSession {
         )
     }
 
-    /// Loads a request into a file. The file is the caller's, to move or to delete.
+    /// Loads a URL into a file, which the caller may move or delete.
     public func download(
         from url: URL,
         delegate: (any URLSessionTaskDelegate)? = nil
@@ -83,8 +85,8 @@ extension URLSession {
         )
     }
 
-    /// Loads a request. Returns the head of the answer, and its content to be read as it comes; while nothing is read,
-    /// the server has to wait.
+    /// Loads a request. Returns the head of the answer, and its content, which is read as it comes: while it is not
+    /// read, the server has to wait.
     public func bytes(
         for request: URLRequest,
         delegate: (any URLSessionTaskDelegate)? = nil
@@ -102,7 +104,7 @@ extension URLSession {
         return (bytes, response)
     }
 
-    /// The same for a URL.
+    /// Loads a URL, as `bytes(for:delegate:)`.
     public func bytes(
         from url: URL,
         delegate: (any URLSessionTaskDelegate)? = nil
@@ -110,7 +112,7 @@ extension URLSession {
         try await bytes(for: URLRequest(url: url), delegate: delegate)
     }
 
-    private func data(
+    func data(
         of task: URLSessionTask,
         _ delegate: (any URLSessionTaskDelegate)?
     ) async throws -> (Data, URLResponse) {
@@ -140,7 +142,7 @@ extension URLSession {
 }
 
 extension URLSessionTask {
-    /// Resumes the task with a caller waiting for its end. A task cancelled before goes on to its end all the same.
+    /// Resumes the task for a function that waits for its end. A task that was cancelled before still runs to its end.
     fileprivate func begin(waiter: TaskContinuation, onLoop isOnLoop: Bool) {
         let isOver = snapshot.withLock { snapshot in
             if snapshot.state == .completed { return true }

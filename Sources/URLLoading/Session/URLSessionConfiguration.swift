@@ -1,14 +1,15 @@
 public import Foundation
 internal import HTTPSemantics
 
-/// How a session behaves. A session copies it when it is made: what is changed later concerns later sessions.
+/// How a session behaves. A session copies it when it is made: later changes affect only later sessions.
 ///
-/// Not to be changed by one thread while others use it.
+/// It must not be changed by one thread while others use it.
 open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
-    /// A new one with the documented defaults and the shared stores for cookies, credentials and cached answers.
+    /// Makes a configuration with the documented defaults and the shared stores for cookies, credentials and cached
+    /// answers.
     open class var `default`: URLSessionConfiguration { URLSessionConfiguration(identifier: nil) }
 
-    /// A new one with stores of its own in memory: nothing is written to disk, nothing shared.
+    /// Makes a configuration with stores of its own in memory: nothing is written to disk or shared.
     open class var ephemeral: URLSessionConfiguration {
         let configuration = URLSessionConfiguration(identifier: nil)
         configuration.httpCookieStorage = HTTPCookieStorage.ephemeral()
@@ -17,26 +18,27 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
         return configuration
     }
 
-    /// For tasks that outlive their process. A session with it writes its downloads, and its uploads of files, down in
-    /// `$XDG_STATE_HOME/<program>/background` (mostly `~/.local/state`), for its user's eyes alone: requests with their
-    /// fields and content stand there until their end has been told.
+    /// Makes a configuration for tasks that outlive their process. Its session records its downloads, and its uploads
+    /// of files, in `$XDG_STATE_HOME/<program>/background` (mostly `~/.local/state`), readable by the user alone:
+    /// requests with their fields and content stay there until their end has been told.
     ///
     /// There is no daemon. When a process ends, whatever way, its tasks stop; the next that makes a session with the
     /// same identifier finds them in `getAllTasks`, and those that were running go on by themselves: downloads from the
     /// bytes on disk, if the server still has the very same content (a strong validator says so), else from the start;
-    /// uploads from the start. What had ended and not been told is told then, so make the session with a delegate, and
+    /// uploads from what the server has, if it speaks ``resumableUploads``, else from the start. What had ended and not
+    /// been told is told then, so make the session with a delegate, and
     /// let no delegate mind to hear an end twice. After a fall of the machine downloads start over.
     ///
-    /// Each task's record carries a checksum. Of a record that cannot be read nothing is known but its number: the
-    /// delegate is told the end of a plain `URLSessionTask` without a request, `URLError.cannotOpenFile` with the
-    /// file's path under `NSFilePathErrorKey`. The record, and content that may be its own, lie there for a week; the
-    /// other tasks go on.
+    /// Each task's record carries a checksum. Of a record that cannot be read, only its number is known: the delegate
+    /// is told the end of a plain `URLSessionTask` without a request, with `URLError.cannotOpenFile` and the file's
+    /// path under `NSFilePathErrorKey`. The record, and content that may belong to it, are kept for a week; the other
+    /// tasks go on.
     ///
-    /// One session at a time has an identifier, of all processes of a user; tasks of another fail with
-    /// `URLError.backgroundSessionInUseByAnotherProcess`. There are download tasks and uploads of files, of http and
+    /// Of all processes of a user, one session at a time has an identifier; tasks of another fail with
+    /// `URLError.backgroundSessionInUseByAnotherProcess`. Download tasks and uploads of files are allowed, by http and
     /// https; other tasks, completion handlers and functions that wait fail. Redirects are followed without a question.
-    /// Failures of the network are none before ``timeoutIntervalForResource`` has passed, counted from the first
-    /// process: the load is tried again, after a quarter of a second at first and ten at last.
+    /// A failure of the network does not end a task before ``timeoutIntervalForResource`` has passed, counted from the
+    /// first process: the load is tried again, at first after a quarter of a second, at last every ten seconds.
     open class func background(withIdentifier identifier: String) -> URLSessionConfiguration {
         let configuration = URLSessionConfiguration(identifier: identifier)
         configuration.isBackground = true
@@ -45,22 +47,22 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     }
 
     package internal(set) var isBackground = false
-    /// For tests: instead of the program's folder of states.
+    /// For tests: replaces the program's state directory.
     var stateDirectory: String?
 
-    /// A label; of a background session, what another process knows it by.
+    /// A label; for a background session, the name by which another process finds it.
     open var identifier: String?
 
-    /// For requests that leave the policy to the protocol.
+    /// The cache policy of requests that leave it to the protocol.
     open var requestCachePolicy: URLRequest.CachePolicy = .useProtocolCachePolicy
 
-    /// In seconds, fractions included: how long a task may go without a byte moving. While its delegate is busy, and
-    /// while it waits for a connection of the session, the time stands still. A request's own counts if it differs from
-    /// the default of 60.
+    /// How long a task may go without a byte moving, in seconds, fractions included. The time stops while its delegate
+    /// is busy, and while the task waits for a connection of the session. A request's own limit replaces it if that is
+    /// not the default of 60.
     open var timeoutIntervalForRequest: TimeInterval = 60
 
-    /// In seconds: how long a task may take in all, redirects, retries and waiting for connectivity included. Seven
-    /// days.
+    /// How long a task may take in all, in seconds, redirects, retries and waiting for connectivity included. Seven
+    /// days by default.
     open var timeoutIntervalForResource: TimeInterval = 604_800
 
     /// Of no effect here.
@@ -83,39 +85,51 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     /// Linux starts no program for a session's events: of no effect here.
     open var sessionSendsLaunchEvents = true
 
-    /// Groups of applications are a matter of Apple's: of no effect here.
+    /// Groups of applications exist only on Apple's platforms: of no effect here.
     open var sharedContainerIdentifier: String?
 
-    /// How a connection may use several networks at a time. Multipath TCP is not spoken: of no effect here.
+    /// How a connection may use several networks at a time. Multipath TCP is not supported: of no effect here.
     open var multipathServiceType: MultipathServiceType = .none
 
-    /// Which of Apple's two loaders is used; there is one here: of no effect.
+    /// Which of Apple's two loaders is used. There is only one here: of no effect.
     open var usesClassicLoadingMode = true
 
     /// Whether requests may go out with a TLS handshake's first octets. They never do: of no effect here.
     open var enablesEarlyData = false
 
-    /// Proxies by URLSession's keys (``kCFNetworkProxiesHTTPEnable`` and its like are their names), of which the
-    /// "Enable" ones count: HTTPEnable, HTTPProxy, HTTPPort, HTTPSEnable, HTTPSProxy, HTTPSPort, SOCKSEnable,
-    /// SOCKSProxy, SOCKSPort, ExceptionsList. Nil: the environment's (http_proxy, https_proxy, all_proxy, no_proxy).
-    /// Empty: none. A setting that names no proxy is not passed by: requests that would use it fail with
-    /// `URLError.cannotConnectToHost`, in words that name the key or the variable. So does `ProxyAutoConfigEnable`, for
-    /// which there is no interpreter here.
+    /// The proxies, by URLSession's keys (``kCFNetworkProxiesHTTPEnable`` and its like name them), of which an "Enable"
+    /// key switches its proxy on: HTTPEnable, HTTPProxy, HTTPPort, HTTPSEnable, HTTPSProxy, HTTPSPort, SOCKSEnable,
+    /// SOCKSProxy, SOCKSPort, ExceptionsList. Nil: those of the environment (http_proxy, https_proxy, all_proxy,
+    /// no_proxy). Empty: none. A setting that names no proxy is not ignored: requests that would use it fail with
+    /// `URLError.cannotConnectToHost`, and the message names the key or the variable. So does `ProxyAutoConfigEnable`,
+    /// for which there is no interpreter here.
     open var connectionProxyDictionary: [AnyHashable: Any]?
 
-    /// The oldest version of TLS that is spoken. Versions before 1.2 are never.
+    /// The oldest version of TLS that is allowed. Versions before 1.2 never are.
     open var tlsMinimumSupportedProtocolVersion: tls_protocol_version_t = .TLSv12
-    /// The newest version of TLS that is spoken.
+    /// The newest version of TLS that is allowed.
     open var tlsMaximumSupportedProtocolVersion: tls_protocol_version_t = .TLSv13
-    /// Also offers what hardly a server needs any more: key exchange by static RSA, CBC with SHA-1, signatures of DSA.
-    /// For old devices; no property of Apple's.
+    /// Whether to also offer what hardly any server needs any more: key exchange by static RSA, CBC with SHA-1, DSA
+    /// signatures. For old devices. Apple has no such property.
     open var tlsAllowsLegacyAlgorithms = false
 
-    /// Whether answers may break the grammar of a response's head as old servers do: lines that end in LF alone, blanks
-    /// between a field's name and its colon, lines before the status line (RFC 9112 §2.2, §5.1). Off: such an answer
-    /// fails its task with `URLError.cannotParseResponse`. Chunks and trailers are never read so. A line folded into
-    /// several is read in any case, as one space (§5.2).
+    /// Whether the head of an answer may break the grammar as old servers do: lines that end in LF alone, blanks
+    /// between a field's name and its colon, lines before the status line (RFC 9112 §2.2, §5.1). If false, such an
+    /// answer fails its task with `URLError.cannotParseResponse`. Chunks and trailers are never read so. A field line
+    /// that is folded into several is read in any case, as one space for each fold (§5.2).
     open var acceptsLegacyResponses = false
+
+    /// In which version of the draft for resumable uploads (draft-ietf-httpbis-resumable-upload) upload tasks offer to
+    /// go on where they stop. Nil: none is offered. Apple's systems offer it with every upload, each in the version of
+    /// its year. Here a program says so: the fields are a draft's, and servers answer 400 to versions that they do not
+    /// speak. No property of Apple's.
+    ///
+    /// With a version, uploads of data, files and streams carry `Upload-Draft-Interop-Version` and the version's own
+    /// fields; forms do not. Where the server answers 104 with a Location, an upload that is cut asks how much has come
+    /// (HEAD) and sends the rest (PATCH) by itself. If the server is out of reach then, the task fails with
+    /// `URLError.uploadTaskResumeData`; a background session's goes on trying, in later processes too. An upload that
+    /// goes on from resume data (``URLSession/uploadTask(withResumeData:)``) speaks the version that it began with.
+    open var resumableUploads: ResumableUploadVersion?
 
     /// Never done: servers and proxies that answer out of order are too many.
     @available(*, deprecated, message: "HTTP/1.1 pipelining is not supported")
@@ -127,46 +141,48 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     /// Which cookies of answers are stored.
     open var httpCookieAcceptPolicy: HTTPCookie.AcceptPolicy = .onlyFromMainDocumentDomain
 
-    /// Fields for every request. A request's own win, whatever the case of their names.
+    /// Fields for every request. A request's own field replaces the one here, whatever the case of their names.
     open var httpAdditionalHeaders: [AnyHashable: Any]?
 
-    /// Header fields that identify the user, besides Authorization, Cookie and their like: a redirect to another origin
-    /// (scheme, host or port) takes none of them along, neither a request's own nor those of ``httpAdditionalHeaders``,
-    /// and the cache keeps the answers of requests that differ in one of them apart. The case of names does not matter.
-    /// Empty: all but Authorization and its like go along, as in FoundationNetworking.
+    /// Header fields that identify the user, besides Authorization, Cookie and the like. A redirect to another origin
+    /// (scheme, host or port) carries none of them, neither a request's own nor those of ``httpAdditionalHeaders``, and
+    /// the cache keeps answers apart whose requests differ in one of them. The case of names does not matter. If it is
+    /// empty, all fields but Authorization and the like are carried, as in FoundationNetworking.
     open var secretHeaderFields: Set<String> = URLSessionConfiguration.usualSecretHeaderFields
 
-    /// What ``secretHeaderFields`` is at first: the fields in which API gateways, clouds and well-known services take
+    /// The default of ``secretHeaderFields``: the fields in which API gateways, clouds and well-known services take
     /// keys, tokens and sessions, `X-API-Key` and `X-Auth-Token` among them. No RFC names them.
     public static var usualSecretHeaderFields: Set<String> { SecretFields.usualNames }
 
-    /// In bytes: the most content of one answer that is kept in memory, decoded: by functions that wait for `Data`, for
+    /// The most content of one answer that is kept in memory, decoded, in bytes: for functions that return `Data`, for
     /// completion handlers, and for delegates of tasks that do not prefer incremental delivery. A longer answer fails
-    /// its task with `URLError.dataLengthExceedsMaximum`, as soon as its Content-Length says so or so much has come:
-    /// two megabytes on the wire may be two gigabytes when they are decoded. What goes to a file, to `bytes(for:)` or
-    /// to a delegate as it comes has no limit. Nil: none. ``URLRequest/maximumDataLength`` is a request's own.
+    /// its task with `URLError.dataLengthExceedsMaximum`, as soon as its Content-Length exceeds the limit or that much
+    /// has come: two megabytes on the wire may be two gigabytes once decoded. Content that goes to a file, to
+    /// `bytes(for:)` or to a delegate as it comes has no limit. Nil: no limit. ``URLRequest/maximumDataLength`` is a
+    /// request's own.
     open var maximumDataLength: Int?
 
-    /// Connections to one host and port at a time; at least one.
+    /// The most connections to one host and port at a time; at least one.
     open var httpMaximumConnectionsPerHost = 6
 
-    /// Nil: cookies are neither sent nor stored.
+    /// The store for cookies. Nil: cookies are neither sent nor stored.
     open var httpCookieStorage: HTTPCookieStorage? = HTTPCookieStorage.shared
 
-    /// Nil: credentials come from the delegate alone.
+    /// The store for credentials. Nil: credentials come from the delegate alone.
     open var urlCredentialStorage: URLCredentialStorage? = URLCredentialStorage.shared
 
-    /// Nil: nothing is cached.
+    /// The cache. Nil: nothing is cached.
     open var urlCache: URLCache? = URLCache.shared
 
     /// There are no background connections to keep here: of no effect.
     @available(*, deprecated, message: "Not supported")
     open var shouldUseExtendedBackgroundIdleMode: Bool = false
 
-    /// Subclasses of `URLProtocol`, asked in this order, before those registered with `URLProtocol.registerClass(_:)`.
+    /// Subclasses of `URLProtocol`, asked in this order, before classes registered with
+    /// `URLProtocol.registerClass(_:)`.
     open var protocolClasses: [AnyClass]?
 
-    /// What classes of this package's own need to know of the session that they load for: classes have no state of a
+    /// What classes of this package need to know of the session that they load for, since a class has no state for each
     /// session.
     package var protocolContext: (any Sendable)?
 
@@ -177,7 +193,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
 
     open override func copy() -> Any { copy(with: nil) }
 
-    /// A copy, which can be changed without changing this one.
+    /// Returns a copy, which can be changed without changing this one.
     open func copy(with zone: NSZone?) -> Any {
         let copy = URLSessionConfiguration(identifier: identifier)
         copy.isBackground = isBackground
@@ -201,6 +217,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
         copy.tlsMaximumSupportedProtocolVersion = tlsMaximumSupportedProtocolVersion
         copy.tlsAllowsLegacyAlgorithms = tlsAllowsLegacyAlgorithms
         copy.acceptsLegacyResponses = acceptsLegacyResponses
+        copy.resumableUploads = resumableUploads
         copy.httpShouldSetCookies = httpShouldSetCookies
         copy.httpCookieAcceptPolicy = httpCookieAcceptPolicy
         copy.httpAdditionalHeaders = httpAdditionalHeaders
@@ -218,6 +235,16 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
 }
 
 extension URLSessionConfiguration {
+    /// The versions of the draft for resumable uploads, by the number in `Upload-Draft-Interop-Version`.
+    @frozen public enum ResumableUploadVersion: Int, Hashable, Sendable, CaseIterable {
+        /// Draft 01.
+        case three = 3
+        /// Drafts 02 and 03.
+        case five = 5
+        /// Drafts 04 and 05.
+        case six = 6
+    }
+
     /// What ``multipathServiceType`` may be.
     @frozen public enum MultipathServiceType: Int, Hashable, Sendable {
         /// One network at a time.
@@ -231,7 +258,7 @@ extension URLSessionConfiguration {
     }
 }
 
-/// The deprecated ones are copied too; seen through a protocol, that is no use to be warned of.
+/// The deprecated properties are copied too, through a protocol: so the compiler does not warn about it.
 private protocol HasDeprecated {
     func copyDeprecated(to copy: URLSessionConfiguration)
 }

@@ -2,7 +2,7 @@ public import Foundation
 
 /// Hears about data and upload tasks, besides what ``URLSessionTaskDelegate`` tells of every task.
 public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
-    /// The head of the answer. Its content waits for the disposition.
+    /// Reports the head of the answer, and asks what to do with its content, which waits for the disposition.
     func urlSession(
         _ session: URLSession,
         dataTask: URLSessionDataTask,
@@ -10,24 +10,25 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
         completionHandler: @Sendable @escaping (URLSession.ResponseDisposition) -> Void
     )
 
-    /// The same as an asynchronous function: a delegate has one of the two.
+    /// The same as an asynchronous function: a delegate implements one of the two.
     func urlSession(
         _ session: URLSession,
         dataTask: URLSessionDataTask,
         didReceive response: URLResponse
     ) async -> URLSession.ResponseDisposition
 
-    /// The answer `.becomeDownload`: what follows is told of the download task, which has the same identifier.
+    /// Reports that the disposition `.becomeDownload` has made a download task. It has the same identifier; the rest is
+    /// told of it.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask)
 
-    /// The answer `.becomeStream`: what follows is told of the stream task, which has the same identifier and is
-    /// running.
+    /// Reports that the disposition `.becomeStream` has made a stream task. It has the same identifier and is running;
+    /// the rest is told of it.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didBecome streamTask: URLSessionStreamTask)
 
-    /// More content, decoded, in the order it came. While this is busy the server is held: nothing piles up.
+    /// Reports more content, decoded, in the order it came. While this runs, the server has to wait: nothing piles up.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
 
-    /// The whole answer is about to be stored; nil: it is not.
+    /// Asks for the response to store, before the whole answer is stored; nil stores nothing.
     func urlSession(
         _ session: URLSession,
         dataTask: URLSessionDataTask,
@@ -35,7 +36,7 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
         completionHandler: @Sendable @escaping (CachedURLResponse?) -> Void
     )
 
-    /// The same as an asynchronous function: a delegate has one of the two.
+    /// The same as an asynchronous function: a delegate implements one of the two.
     func urlSession(
         _ session: URLSession,
         dataTask: URLSessionDataTask,

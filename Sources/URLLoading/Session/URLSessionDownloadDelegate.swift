@@ -2,17 +2,18 @@ public import Foundation
 
 /// Hears about download tasks, besides what ``URLSessionTaskDelegate`` tells of every task.
 public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
-    /// The whole content is in a file, which is deleted when this returns: move it, or open it.
+    /// Reports that the whole content is in a file, which is deleted when this returns: move it, or open it.
     func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL)
 
-    /// Content has been written.
+    /// Reports that content has been written.
     ///
     /// - Parameters:
-    ///   - session: the task's.
-    ///   - downloadTask: the one that has received something.
-    ///   - bytesWritten: since the last call.
-    ///   - totalBytesWritten: so far, with those of earlier attempts that it goes on from.
-    ///   - totalBytesExpectedToWrite: -1 (`NSURLSessionTransferSizeUnknown`) where it is not known.
+    ///   - session: the task's session.
+    ///   - downloadTask: the task that has received something.
+    ///   - bytesWritten: the bytes since the last call.
+    ///   - totalBytesWritten: the bytes so far, with those of earlier attempts that it goes on from.
+    ///   - totalBytesExpectedToWrite: the content's length; -1 (`NSURLSessionTransferSizeUnknown`) where it is not
+    ///     known.
     func urlSession(
         _ session: URLSession,
         downloadTask: URLSessionDownloadTask,
@@ -21,7 +22,8 @@ public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
         totalBytesExpectedToWrite: Int64
     )
 
-    /// The download goes on behind what an earlier task has written. Not told where the server sends all of it again.
+    /// Reports that the download goes on after what an earlier task has written. Not called if the server sends all of
+    /// it again.
     func urlSession(
         _ session: URLSession,
         downloadTask: URLSessionDownloadTask,

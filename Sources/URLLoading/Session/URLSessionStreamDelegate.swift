@@ -2,16 +2,16 @@ public import Foundation
 
 /// Hears about stream tasks, besides what ``URLSessionTaskDelegate`` tells of every task.
 public protocol URLSessionStreamDelegate: URLSessionTaskDelegate {
-    /// The peer sends nothing more.
+    /// Reports that the peer sends nothing more.
     func urlSession(_ session: URLSession, readClosedFor streamTask: URLSessionStreamTask)
 
-    /// Nothing more can be sent.
+    /// Reports that nothing more can be sent.
     func urlSession(_ session: URLSession, writeClosedFor streamTask: URLSessionStreamTask)
 
-    /// Never on Linux: a TCP connection stays with the route it began on.
+    /// Is never called on Linux: a TCP connection keeps the route it began with.
     func urlSession(_ session: URLSession, betterRouteDiscoveredFor streamTask: URLSessionStreamTask)
 
-    /// The answer to `captureStreams()`: the connection is read and written through these from here on.
+    /// Gives the streams that `captureStreams()` asked for: from here on they read and write the connection.
     func urlSession(
         _ session: URLSession,
         streamTask: URLSessionStreamTask,

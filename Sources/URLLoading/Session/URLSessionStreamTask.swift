@@ -1,30 +1,34 @@
 public import Foundation
 internal import Synchronization
 
-/// Bytes both ways over TCP, with TLS from the moment the two sides agree on it.
+/// A task that exchanges bytes over TCP, and over TLS from the moment the two sides agree on it.
 ///
-/// Reads are answered in the order they were asked for, and so are writes; reads and writes do not wait for each other.
+/// Reads are answered in the order of the calls, and so are writes; reads and writes do not wait for each other.
 /// ``closeRead()``, ``closeWrite()``, ``captureStreams()``, ``startSecureConnection()`` and ``stopSecureConnection()``
-/// come after everything asked for before them, and before everything asked for later. What is asked before the
-/// connection is there waits for it.
+/// take effect after everything that was asked for before them, and before everything asked for later. Calls made
+/// before the connection is there wait for it.
 ///
-/// What is not read stays with the peer, but for some 64 KiB. The task ends without an error when both directions are
-/// closed and all has been read; with one when the connection breaks, after which everything asked for fails. Handlers
-/// are called on the session's delegate queue. The request's time limit holds for connecting and for handshakes, that
-/// of the resource for all of it.
+/// Up to some 64 KiB that is not asked for is read ahead; the rest stays with the peer. The task ends without an error
+/// when both directions are closed and all has been read. It ends with one when the connection breaks: after that every
+/// call fails. Handlers are called on the session's delegate queue. The request's time limit applies to connecting and
+/// to handshakes, that of the resource to the whole task.
 open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
     let channel = StreamChannel()
-    /// Nil for one that was a data task.
+    /// The host and port; nil for a task that was a data task.
     var place: StreamPlace? { spec?.place }
 
     // MARK: Bytes
 
+    /// Reads bytes.
+    ///
     /// - Parameters:
-    ///   - minBytes: how many there are when the handler is called, unless the peer sends no more; at least one.
-    ///   - maxBytes: how many there are at most.
-    ///   - timeout: in seconds, from now or the task's first `resume()` on; 0 for none. A read that runs out of it
-    ///     fails with `URLError.timedOut`, and what has come is the next one's.
-    ///   - completionHandler: the bytes, nil for none; whether the peer sends no more behind them; why there are none.
+    ///   - minBytes: the least number of bytes with which the handler is called, unless the peer sends no more; at
+    ///     least one.
+    ///   - maxBytes: the most bytes that are read.
+    ///   - timeout: in seconds, from now or the task's first `resume()` on; 0 for none. A read that exceeds it fails
+    ///     with `URLError.timedOut`; bytes that have come go to the next read.
+    ///   - completionHandler: gets the bytes, nil for none; whether the peer sends no more after them; the error, if
+    ///     any.
     open func readData(
         ofMinLength minBytes: Int,
         maxLength maxBytes: Int,
@@ -40,7 +44,8 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
         channel.ask(.read(reading(channel.number(), minBytes, maxBytes, timeout, reply)))
     }
 
-    /// The same as a function that waits. A Swift task that is cancelled stops waiting; what comes is the next read's.
+    /// Reads bytes, as an asynchronous function. If its Swift task is cancelled it stops waiting; the bytes go to the
+    /// next read.
     open func readData(
         ofMinLength minBytes: Int,
         maxLength maxBytes: Int,
@@ -51,7 +56,7 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
             try await withCheckedThrowingContinuation { continuation in
                 let reply = TaskReply<(Data?, Bool)>.awaited { continuation.resume(with: $0) }
                 channel.ask(.read(reading(number, minBytes, maxBytes, timeout, reply)))
-                // Cancelled before there was anything to take back.
+                // It was cancelled before there was a read to take back.
                 if Task.isCancelled { channel.takeBack(number) }
             }
         } onCancel: {
@@ -76,10 +81,12 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
         )
     }
 
+    /// Writes bytes.
+    ///
     /// - Parameters:
     ///   - data: all of it is written, after what was given before.
-    ///   - timeout: in seconds, from now or the task's first `resume()` on; 0 for none. A write that runs out of it
-    ///     fails, and so does every later one if part of it had left.
+    ///   - timeout: in seconds, from now or the task's first `resume()` on; 0 for none. A write that exceeds it fails,
+    ///     and if part of it had left, so does every later one.
     ///   - completionHandler: called when the kernel has taken all of it, or never will. How much of it the peer has
     ///     read is not known.
     open func write(
@@ -96,7 +103,7 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
         channel.ask(.write(StreamWriting(data: data, timeout: timeout, reply: reply)))
     }
 
-    /// The same as a function that waits.
+    /// Writes bytes, as an asynchronous function.
     open func write(_ data: Data, timeout: TimeInterval) async throws {
         try await withCheckedThrowingContinuation { continuation in
             let reply = TaskReply<Void>.awaited { continuation.resume(with: $0) }
@@ -108,22 +115,22 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
 
     /// Gives the connection to the delegate as a pair of streams
     /// (``URLSessionStreamDelegate/urlSession(_:streamTask:didBecome:outputStream:)``). The task is completed then, and
-    /// tells nothing more.
+    /// reports nothing more.
     open func captureStreams() { channel.ask(.capture) }
 
-    /// Sends FIN, over TLS close_notify; reading goes on. Later writes fail.
+    /// Sends FIN, and over TLS close_notify; reading goes on. Later writes fail.
     open func closeWrite() { channel.ask(.closeWrite) }
 
-    /// Nothing more is read: what comes is let go of, and later reads fail. Writing goes on.
+    /// Stops reading: bytes that come are discarded, and later reads fail. Writing goes on.
     open func closeRead() { channel.ask(.closeRead) }
 
-    /// Begins TLS, as the client, with the host that the task was made for. Its certificate is the session's and the
-    /// task's delegate's to judge, as with https. What is asked for meanwhile waits. A connection that has it already
-    /// goes on with it; one that carries an HTTP answer cannot, and fails.
+    /// Begins TLS as the client, with the host that the task was made for. The delegate of the session or the task
+    /// judges the server's certificate, as with https. Calls made meanwhile wait. A connection that already uses TLS
+    /// goes on with it; one that carries an HTTP answer cannot use it, and fails.
     open func startSecureConnection() { channel.ask(.startSecurity) }
 
-    /// Ends TLS in order: close_notify leaves, and the peer's is read. Nothing follows in the clear. Without TLS it
-    /// means nothing.
+    /// Ends TLS in order: close_notify is sent, and the peer's is read. Nothing follows in the clear. Without TLS it
+    /// does nothing.
     @available(*, deprecated, message: "TLS cannot be disabled once it is enabled")
     open func stopSecureConnection() { channel.ask(.stopSecurity) }
 }

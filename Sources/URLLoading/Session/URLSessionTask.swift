@@ -2,7 +2,7 @@ internal import Dispatch
 public import Foundation
 internal import Synchronization
 
-/// One request with its redirects, challenges and retries, up to one end. A session makes it, suspended; ``resume()``
+/// One request with its redirects, challenges and retries, up to one end. A session makes it suspended; ``resume()``
 /// begins it.
 ///
 /// Every member may be used from any thread. A value that changes while the task runs is read as it is at that moment.
@@ -13,38 +13,38 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         case running
         /// It is new, or ``suspend()`` has been called: no bytes are read or sent.
         case suspended
-        /// ``cancel()`` has been called, and its end is on the way.
+        /// ``cancel()`` has been called, and the task's end is on the way.
         case canceling
         /// Its end has been told.
         case completed
     }
 
-    /// A task has one load in its life.
+    /// The stages of a task, which has one load in its life.
     enum Stage {
         case new
         case loading(any TaskLoad)
-        /// Its load goes on as that of another task, which its answer has become.
+        /// The load goes on as that of another task, which the answer has become.
         case passed(to: URLSessionTask)
-        /// Its end is on the way, though the task may not say so yet.
+        /// The task's end is on the way, though the task's properties may not say so yet.
         case over
     }
 
     /// The priority of a task that is given none.
     public static let defaultPriority: Float = 0.5
-    /// Behind the tasks of the default priority.
+    /// A priority below the default: the task comes after those with the default priority.
     public static let lowPriority: Float = 0.25
-    /// Before the tasks of the default priority.
+    /// A priority above the default: the task comes before those with the default priority.
     public static let highPriority: Float = 0.75
 
     let snapshot: Mutex<Snapshot>
-    /// What the loader is to do; nothing for a task that no session has made.
+    /// What the loader is to do; nil for a task that no session has made.
     let spec: TaskSpec?
-    /// Used on its session's loop alone, and before anything else has the task.
+    /// The stage. It is used only on the session's loop, and before anything else has the task.
     var stage = Stage.new
-    /// Its session was open when the task was made. Set before anything else has the task.
+    /// Whether the session was open when the task was made. It is set before anything else has the task.
     var isTakenIn = false
 
-    /// A task without a session, which never begins: for subclasses that stand in for one.
+    /// Makes a task without a session, which never begins: for subclasses that stand in for a task.
     public override init() {
         snapshot = Mutex(Snapshot())
         spec = nil
@@ -55,7 +55,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         snapshot = Mutex(Snapshot(session, identifier, spec.request))
     }
 
-    /// Takes over from another task in the middle of its answer: the same identifier, the same receivers.
+    /// Takes over from another task in the middle of its answer, with the same identifier and the same receivers.
     init(taking other: URLSessionTask, _ spec: TaskSpec) {
         self.spec = spec
         snapshot = Mutex(other.snapshot.withLock { Snapshot(goingOnFrom: $0) })
@@ -69,13 +69,13 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// The request that the task was made with; nil for a task that was made without one.
     open var originalRequest: URLRequest? { snapshot.withLock { $0.originalRequest } }
 
-    /// The request under way: after a redirect, another than the first.
+    /// The request under way. After a redirect it is not the first one.
     open internal(set) var currentRequest: URLRequest? {
         get { snapshot.withLock { $0.currentRequest } }
         set { snapshot.withLock { $0.currentRequest = newValue } }
     }
 
-    /// Of its session's configuration; nil once the task has ended.
+    /// The context in its session's configuration; nil once the task has ended.
     package var protocolContext: (any Sendable)? {
         snapshot.withLock { $0.session }?.ownConfiguration.protocolContext
     }
@@ -86,7 +86,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         set { snapshot.withLock { $0.response = newValue } }
     }
 
-    /// Why the task failed, once it has.
+    /// The error with which the task has failed; nil otherwise.
     open var error: (any Error)? { snapshot.withLock { $0.error } }
 
     /// How far the task has come.
@@ -95,16 +95,16 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         set { snapshot.withLock { $0.state = newValue } }
     }
 
-    /// The task's own delegate. It is asked before the session's, and the task lets go of it at its end. It may be set
-    /// at any time: it is looked up when there is something to tell or to ask.
+    /// The task's own delegate. It is asked before the session's, and the task releases it at its end. It may be set at
+    /// any time: it is looked up when there is something to tell or to ask.
     ///
-    /// Its answer about a server's trust or a client certificate holds for the connection, which serves other tasks of
-    /// the session later.
+    /// Its decision about a server's trust or a client certificate holds for the connection, which later serves other
+    /// tasks of the session.
     open var delegate: (any URLSessionTaskDelegate)? {
         get { listener?.delegate }
         set {
             let listener = newValue.map { Listener($0) }
-            // What is let go of may run code of the user's.
+            // Releasing the old delegate may run code of the user's.
             let (old, session) = snapshot.withLock { snapshot in
                 let old = snapshot.listener
                 snapshot.listener = listener
@@ -126,8 +126,8 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         }
     }
 
-    /// From 0 to 1. Among the tasks of a session that wait for a connection to the same host, those with a higher
-    /// priority come first. The value at the moment at which the task begins to wait counts.
+    /// The priority, from 0 to 1. Among the tasks of a session that wait for a connection to the same host, those with
+    /// a higher priority come first. The value at the time the task begins to wait counts.
     open var priority: Float {
         get { snapshot.withLock { $0.priority } }
         set {
@@ -136,10 +136,10 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         }
     }
 
-    /// What is no number asks for nothing.
+    /// Limits a priority to 0 to 1. NaN gives the default.
     static func priority(_ value: Float) -> Float { value.isNaN ? defaultPriority : min(max(value, 0), 1) }
 
-    /// The task begins at this date at the earliest, and its delegate is asked once more then. Nil: it begins at once.
+    /// The earliest date at which the task begins; its delegate is asked once more then. Nil: it begins at once.
     @available(*, deprecated, message: "Not supported outside of background sessions on Apple's platforms")
     open var earliestBeginDate: Date? {
         get { beginDate }
@@ -155,14 +155,14 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     }
 
     /// Whether the delegate gets content as it comes. If false, it gets the whole content at once: until then the
-    /// content is in memory, and of an answer that breaks off the delegate gets nothing. The value at the beginning of
-    /// the answer counts.
+    /// content is in memory, and if the answer breaks off the delegate gets nothing. The value at the beginning of the
+    /// answer counts.
     open var prefersIncrementalDelivery: Bool {
         get { snapshot.withLock { $0.prefersIncrementalDelivery } }
         set { snapshot.withLock { $0.prefersIncrementalDelivery = newValue } }
     }
 
-    /// A background session's task has them in its next process too.
+    /// Records the settings: a background session's task has them in its next process too.
     private func noteSettings() { snapshot.withLock { $0.session }?.keeper?.noteSettings(of: self) }
 
     // MARK: Counts, in bytes
@@ -185,13 +185,13 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         }
     }
 
-    /// How much content of the answer has come, decoded, in bytes.
+    /// The decoded content of the answer that has come so far, in bytes.
     open internal(set) var countOfBytesReceived: Int64 {
         get { snapshot.withLock { $0.counts.received } }
         set { snapshot.withLock { $0.counts.received = newValue } }
     }
 
-    /// How much content of the request the kernel has taken, in bytes.
+    /// The content of the request that the kernel has taken so far, in bytes.
     open internal(set) var countOfBytesSent: Int64 {
         get { snapshot.withLock { $0.counts.sent } }
         set { snapshot.withLock { $0.counts.sent = newValue } }
@@ -211,8 +211,8 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         set { snapshot.withLock { $0.counts.expectedToReceive = newValue } }
     }
 
-    /// The task's progress; its units are the bytes of both directions. To cancel or pause the progress is to cancel or
-    /// suspend the task.
+    /// The task's progress; its units are the bytes of both directions. Cancelling or pausing the progress cancels or
+    /// suspends the task.
     open var progress: Progress {
         if let made = snapshot.withLock({ $0.progress }) { return made }
         let fresh = Progress(totalUnitCount: -1)
@@ -232,8 +232,8 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
 
     private static let following = DispatchQueue(label: "URLLoading.URLSessionTask.progress")
 
-    /// Foundation calls a progress's handlers on any thread, and those of a pause and of the resumption behind it in
-    /// any order: each does what the progress says by then.
+    /// Suspends or resumes the task as its progress says. Foundation calls a progress's handlers on any thread, and
+    /// those of a pause and of the resumption after it in any order: each does what the progress says by then.
     private func followProgress() {
         URLSessionTask.following.async { [self] in
             guard let progress = snapshot.withLock({ $0.progress }) else { return }
@@ -249,12 +249,12 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
 
     // MARK: Control
 
-    /// Ends the task with `URLError.cancelled`, unless its end is being told already. Returns at once; the end is told
-    /// as every end is. Nothing else is told after this but the metrics.
+    /// Ends the task with `URLError.cancelled`, unless its end is being told already. It returns at once; the end is
+    /// told as every end is. After this only the metrics and the end are told.
     open func cancel() { cancel(.atOnce) }
 
-    /// Stops the task, however far it has come, until ``resume()`` has been called as often. Nothing is read, so that
-    /// the server has to wait, and nothing is sent. Time limits stand still, but for that of the whole resource.
+    /// Stops the task, however far it has come, until ``resume()`` has been called as often. Nothing is read, so the
+    /// server has to wait, and nothing is sent. Time limits stop too, except the limit for the whole resource.
     open func suspend() {
         let (isStop, watcher) = snapshot.withLock { snapshot -> (Bool, (any TaskWatcher)?) in
             guard snapshot.state == .running || snapshot.state == .suspended else { return (false, nil) }
@@ -267,7 +267,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         watcher?.taskDidSuspend(self)
     }
 
-    /// Begins the task, or goes on with it when it has been called as often as `suspend()`. A new task counts as
+    /// Begins the task, or goes on with it once this has been called as often as `suspend()`. A new task counts as
     /// suspended once. For a running task it does nothing.
     open func resume() {
         let (isGo, watcher) = snapshot.withLock { snapshot -> (Bool, (any TaskWatcher)?) in
@@ -279,7 +279,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
             return (true, snapshot.watcher)
         }
         guard isGo else { return }
-        // Before its end can be told.
+        // The watcher is told before the task's end can be.
         watcher?.taskDidResume(self)
         updateFlow()
     }
@@ -296,7 +296,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         return session.home.cancel(self, in: session, way)
     }
 
-    /// Until the task has ended.
+    /// The session, until the task has ended.
     package var session: URLSession? { snapshot.withLock { $0.session } }
 
     /// Returns this task: tasks are not copied.

@@ -1,14 +1,14 @@
 public import Foundation
 
-/// Hears about tasks. Calls come through the session's `delegateQueue`, for one task in their order: redirects and
-/// challenges, content sent, what the protocols for each kind of task add, metrics, and at last the end.
+/// Hears about tasks. Calls are made on the session's `delegateQueue`, for one task in their order: redirects and
+/// challenges, content sent, the calls of the protocols for each kind of task, metrics, and at last the end.
 ///
-/// A task's own delegate is asked first; what it does not implement goes to the session's delegate.
+/// A task's own delegate is asked first; methods that it does not implement go to the session's delegate.
 public protocol URLSessionTaskDelegate: URLSessionDelegate, Sendable {
-    /// Before anything else is told of the task.
+    /// Reports a new task, before anything else is told of it.
     func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask)
 
-    /// A task with an earliest date is about to begin.
+    /// Asks how to go on with a task whose earliest date has come.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -16,19 +16,19 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate, Sendable {
         completionHandler: @Sendable @escaping (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
     )
 
-    /// The same as an asynchronous function: a delegate has one of the two.
+    /// The same as an asynchronous function: a delegate implements one of the two.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
         willBeginDelayedRequest request: URLRequest
     ) async -> (URLSession.DelayedRequestDisposition, URLRequest?)
 
-    /// There is no way to the server at the moment; the task waits for one (`waitsForConnectivity`). At most once a
-    /// task.
+    /// Reports that there is no way to the server at the moment, and that the task waits for one
+    /// (`waitsForConnectivity`). Called at most once for each task.
     func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask)
 
-    /// An answer redirects (RFC 9110 §15.4). `request` is what follows by the rules; nil instead takes the redirect's
-    /// own content for the answer.
+    /// Asks whether to follow a redirect (RFC 9110 §15.4). `request` is what follows by the rules; with nil instead,
+    /// the redirect's own content is the answer.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -37,7 +37,7 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate, Sendable {
         completionHandler: @Sendable @escaping (URLRequest?) -> Void
     )
 
-    /// The same as an asynchronous function: a delegate has one of the two.
+    /// The same as an asynchronous function: a delegate implements one of the two.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -45,8 +45,8 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate, Sendable {
         newRequest request: URLRequest
     ) async -> URLRequest?
 
-    /// A server or a proxy asks for credentials; or a server's certificate is to be judged, or one of ours is asked
-    /// for, and the session has no delegate, or one without
+    /// Asks for credentials for a server or a proxy. It also asks to judge a server's certificate, or for a client
+    /// certificate, if the session has no delegate, or one without
     /// ``URLSessionDelegate/urlSession(_:didReceive:completionHandler:)``: then the task is one that waits for this
     /// server, and has a delegate.
     func urlSession(
@@ -56,23 +56,39 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate, Sendable {
         completionHandler: @Sendable @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     )
 
-    /// The same as an asynchronous function: a delegate has one of the two.
+    /// The same as an asynchronous function: a delegate implements one of the two.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
         didReceive challenge: URLAuthenticationChallenge
     ) async -> (URLSession.AuthChallengeDisposition, URLCredential?)
 
-    /// The request's content must be sent again, from a stream that has been read: a redirect, a challenge, or a
-    /// connection that the server had closed.
+    /// Asks for a new stream: the request's content must be sent again, and the stream has been read. That happens
+    /// after a redirect, a challenge, or a connection that the server had closed.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
         needNewBodyStream completionHandler: @Sendable @escaping (InputStream?) -> Void
     )
 
-    /// The same as an asynchronous function: a delegate has one of the two.
+    /// The same as an asynchronous function: a delegate implements one of the two.
     func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask) async -> InputStream?
+
+    /// An upload of a stream goes on where it was cut (``URLSessionConfiguration/resumableUploads``): the server has so
+    /// many octets, and the rest is wanted. Nil fails the task; a later one can go on from its resume data.
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        needNewBodyStreamFrom offset: Int64,
+        completionHandler: @Sendable @escaping (InputStream?) -> Void
+    )
+
+    /// The same as an asynchronous function: a delegate has one of the two.
+    func urlSession(
+        _ session: URLSession,
+        needNewBodyStreamForTask task: URLSessionTask,
+        from offset: Int64
+    ) async -> InputStream?
 
     /// Content has left, by the kernel's word. Not told for each byte: once a turn of the loop.
     ///
@@ -80,7 +96,8 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate, Sendable {
     ///   - session: the task's.
     ///   - task: the one that has sent something.
     ///   - bytesSent: since the last call.
-    ///   - totalBytesSent: so far. Content that is sent again counts from 0.
+    ///   - totalBytesSent: so far. Content that is sent again counts from 0; that of an upload that goes on, from what
+    ///     the server has.
     ///   - totalBytesExpectedToSend: -1 where it is not known.
     func urlSession(
         _ session: URLSession,
@@ -90,22 +107,23 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate, Sendable {
         totalBytesExpectedToSend: Int64
     )
 
-    /// An informational response, such as 103 (RFC 9110 §15.2); not 100 and 101, which concern the connection.
+    /// Reports an informational response, such as 103 (RFC 9110 §15.2); not 100 and 101, which concern the connection.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
         didReceiveInformationalResponse response: HTTPURLResponse
     )
 
-    /// What each transaction of the task came to; before its end is told.
+    /// Reports the metrics of each transaction of the task, before the end.
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics)
 
-    /// The end, once. `error` is of this machine or of the network; an answer such as 404 is none.
+    /// Reports the task's end, once. `error` is a fault of this machine or the network; a status such as 404 is no
+    /// error.
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
 }
 
 extension URLSessionTaskDelegate {
-    /// The session's delegate, if another object: it is asked where a task's own delegate lacks a method.
+    /// Returns the session's delegate, if it is another object: it is asked where a task's own delegate lacks a method.
     private func other(_ session: URLSession) -> (any URLSessionTaskDelegate)? {
         guard let delegate = session.delegate as? any URLSessionTaskDelegate, delegate !== self else { return nil }
         return delegate
@@ -218,6 +236,31 @@ extension URLSessionTaskDelegate {
         guard let other = other(session) else { return nil }
         let handed = await DelegateForms.ask(otherwise: HandedStream(stream: nil)) { give in
             other.urlSession(session, task: task, needNewBodyStream: { give(HandedStream(stream: $0)) })
+        }
+        return handed.stream
+    }
+
+    public func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        needNewBodyStreamFrom offset: Int64,
+        completionHandler: @Sendable @escaping (InputStream?) -> Void
+    ) {
+        DelegateForms.answer {
+            completionHandler($0.stream)
+        } by: {
+            HandedStream(stream: await self.urlSession(session, needNewBodyStreamForTask: task, from: offset))
+        }
+    }
+
+    public func urlSession(
+        _ session: URLSession,
+        needNewBodyStreamForTask task: URLSessionTask,
+        from offset: Int64
+    ) async -> InputStream? {
+        guard let other = other(session) else { return nil }
+        let handed = await DelegateForms.ask(otherwise: HandedStream(stream: nil)) { give in
+            other.urlSession(session, task: task, needNewBodyStreamFrom: offset) { give(HandedStream(stream: $0)) }
         }
         return handed.stream
     }

@@ -1,10 +1,10 @@
 extension URLSession {
-    /// The thread that the session's connections live on, for Swift tasks that do little but wait for answers:
+    /// The thread of the session's connections, for Swift tasks that do little but wait for answers:
     ///
     /// ```swift
     /// try await withTaskExecutorPreference(session.taskExecutor) { try await session.data(from: url) }
     /// ```
-    /// No other thread is woken for a request then, which saves more than half of its CPU time. Such a task must not
+    /// Then no other thread is woken for a request, which saves more than half of its CPU time. Such a task must not
     /// block: everything else on the loop waits meanwhile. Nil where the session has no loop.
     public var taskExecutor: (any TaskExecutor)? { home.executor }
 
@@ -13,16 +13,16 @@ extension URLSession {
         get async { underWay }
     }
 
-    /// The same by kind: data, upload, download.
+    /// The same tasks by kind: data, upload, download.
     public var tasks: ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask]) {
         get async { URLSession.byKind(underWay) }
     }
 
-    /// The ends of a background session's tasks that have not been heard in this process are told once more: a delegate
-    /// listens by now.
+    /// Tells the ends of a background session's tasks that have not been heard in this process once more, now that a
+    /// delegate listens.
     package func tellUnheard() { keeper?.tellUnheard(of: self) }
 
-    /// All that have not ended, at once.
+    /// All tasks that have not ended, at once.
     package var unfinishedTasks: [URLSessionTask] { current }
 
     static func byKind(

@@ -2,22 +2,22 @@ public import Foundation
 internal import Synchronization
 internal import WebSocket
 
-/// A WebSocket (RFC 6455), with the compression of RFC 7692 where the server speaks it.
+/// A WebSocket (RFC 6455), with the compression of RFC 7692 where the server supports it.
+/// Messages may be sent and asked for at any time: before the handshake is done they wait for it. Up to some 64 KiB of
+/// messages that are not asked for with ``receive()`` are read ahead; the rest stays with the server, and its pings and
+/// its close frame then wait behind them.
 ///
-/// Messages may be sent and asked for at any time: before the handshake is done they wait for it. What is not asked for
-/// with ``receive()`` stays with the server, but for some 64 KiB; its pings and its close frame then wait behind it.
-///
-/// The task ends with the connection: without an error after a closing handshake, begun by either side. What still
-/// waits then fails, as does what comes later, with a `URLError`. Where messages have been asked for, the end is told
-/// behind those that had come before it, or five seconds after the last that was taken; in any case they can still be
-/// taken. Handlers are called on the session's delegate queue. The request's time limit holds for the handshake, that
-/// of the resource for all of it. A time limit of the request's own (other than 60 seconds) holds afterwards too: a
-/// server that says nothing for so long, not even pong, is gone.
+/// The task ends with the connection: without an error after a closing handshake, whichever side began it. Calls that
+/// still wait then fail with a `URLError`, as do later ones. If messages have been asked for, the end is told after
+/// those that had come before it, or five seconds after the last that was taken; in any case they can still be taken.
+/// Handlers are called on the session's delegate queue. The request's time limit applies to the handshake, that of the
+/// resource to the whole task. A time limit of the request's own (other than 60 seconds) also applies afterwards: a
+/// server that sends nothing for that long, not even a pong, counts as gone.
 open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
-    /// Between the task's threads and its load.
+    /// Connects the task's threads with its load.
     let channel = WebSocketChannel()
 
-    /// What one side says at once.
+    /// A message of one side.
     @frozen public enum Message: Sendable {
         /// Octets.
         case data(Data)
@@ -27,42 +27,42 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
 
     /// Why a connection was closed (RFC 6455 §7.4.1).
     @frozen public enum CloseCode: Int, Sendable {
-        /// It is not closed.
+        /// The connection is not closed.
         case invalid = 0
-        /// All that was to be said has been said.
+        /// All messages have been exchanged.
         case normalClosure = 1000
         /// The server goes down, or the program leaves.
         case goingAway = 1001
         /// The other side has broken the protocol.
         case protocolError = 1002
-        /// A message was of a kind that is not taken.
+        /// A message was of a kind that the endpoint does not take.
         case unsupportedData = 1003
-        /// The close frame said nothing.
+        /// The close frame carried no code.
         case noStatusReceived = 1005
         /// There was no close frame.
         case abnormalClosure = 1006
         /// A message was not what its kind says, such as text that is no UTF-8.
         case invalidFramePayloadData = 1007
-        /// A message broke the rules of the one that closes.
+        /// A message broke the rules of the endpoint that closes.
         case policyViolation = 1008
         /// A message was too long to be handled.
         case messageTooBig = 1009
-        /// The server did not agree to an extension that is needed.
+        /// The server did not agree to an extension that the client needs.
         case mandatoryExtensionMissing = 1010
         /// The server failed.
         case internalServerError = 1011
-        /// There was no TLS; no close frame says so.
+        /// The TLS handshake failed. No close frame carries this code.
         case tlsHandshakeFailure = 1015
     }
 
-    /// The limit of a message from the server, in bytes: its fragments together, decompressed. A larger one ends the
-    /// task with `URLError.dataLengthExceedsMaximum`. 1 MiB; a change holds from the next frame on.
+    /// The most bytes of a message from the server: its fragments together, decompressed. A larger message ends the
+    /// task with `URLError.dataLengthExceedsMaximum`. 1 MiB by default; a change applies from the next frame on.
     open var maximumMessageSize: Int {
         get { channel.facts.maximumMessageSize }
         set { channel.setMaximumMessageSize(newValue) }
     }
 
-    /// What the server's close frame said; `invalid` before. Codes without a case of their own read as
+    /// The code in the server's close frame; `invalid` before that. Codes without a case of their own read as
     /// `unsupportedData`: ``closeStatus`` tells them apart.
     open var closeCode: CloseCode {
         guard let status = closeStatus else { return .invalid }
@@ -72,10 +72,10 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
     /// The number of the close code, 3000 to 4999 for an application's own; nil while the task is not closed.
     public var closeStatus: Int? { channel.facts.closeStatus }
 
-    /// What the server gave as its reason, in UTF-8; nil for none.
+    /// The reason in the server's close frame, in UTF-8; nil for none.
     open var closeReason: Data? { channel.facts.closeReason }
 
-    /// Why the task failed, once it has. The task's own end replaces what a program has set.
+    /// The error with which the task has failed. The task's own end replaces what a program has set.
     open override var error: (any Error)? {
         get { super.error }
         set { snapshot.withLock { $0.error = newValue } }
@@ -83,15 +83,15 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
 
     open override func resume() { super.resume() }
 
-    /// Ends the task with `URLError.cancelled`, at once; the server is told that we go away (1001).
+    /// Ends the task with `URLError.cancelled`, at once; the server gets the code 1001 (going away).
     open override func cancel() { super.cancel() }
 
     /// Closes the connection in order: the server is told why, and the task ends when it has answered, within five
-    /// seconds. What comes until then is passed over; a caller that waits for a message or a pong gets
+    /// seconds. Messages that come until then are ignored; a caller that waits for a message or a pong gets
     /// `URLError.cancelled`.
     ///
     /// - Parameters:
-    ///   - closeCode: codes that no frame may carry (RFC 6455 §7.4.1) send one without a word.
+    ///   - closeCode: a code that no frame may carry (RFC 6455 §7.4.1) sends a close frame without one.
     ///   - reason: UTF-8, at most 123 bytes; more is cut off.
     open func cancel(with closeCode: CloseCode, reason: Data?) {
         let text = reason.map { String(decoding: $0, as: UTF8.self) } ?? ""
@@ -101,6 +101,8 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
 
     // MARK: Messages
 
+    /// Sends a message.
+    ///
     /// - Parameters:
     ///   - message: text or data.
     ///   - completionHandler: called when the kernel has taken all of the message, or never will.
@@ -108,30 +110,32 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
         channel.ask(.send(message.value, .handler { completionHandler($0.failure) }))
     }
 
-    /// Returns when the kernel has taken all of the message.
+    /// Sends a message. Returns when the kernel has taken all of it.
     public func send(_ message: Message) async throws {
         try await withCheckedThrowingContinuation { continuation in
             channel.ask(.send(message.value, .awaited { continuation.resume(with: $0) }))
         }
     }
 
-    /// The next message. Callers get messages in the order of their calls.
+    /// Gets the next message. Callers get messages in the order of their calls.
     public func receive(completionHandler: @escaping @Sendable (Result<Message, any Error>) -> Void) {
         channel.ask(.receive(channel.number(), .handler { completionHandler($0.map(Message.init)) }))
     }
 
-    /// The next message. A Swift task that is cancelled stops waiting for it; the WebSocket goes on.
+    /// Returns the next message. A Swift task that is cancelled stops waiting for it; the WebSocket goes on.
     public func receive() async throws -> Message {
         let message = try await channel.wait { .receive($0, $1) }
         return Message(message)
     }
 
+    /// Sends a ping.
+    ///
     /// - Parameter pongReceiveHandler: called when the server has answered.
     open func sendPing(pongReceiveHandler: @escaping @Sendable ((any Error)?) -> Void) {
         channel.ask(.ping(channel.number(), .handler { pongReceiveHandler($0.failure) }))
     }
 
-    /// Returns when the server has answered. A Swift task that is cancelled stops waiting for it.
+    /// Sends a ping. Returns when the server has answered. A Swift task that is cancelled stops waiting for it.
     open func sendPing() async throws {
         try await channel.wait { .ping($0, $1) }
     }

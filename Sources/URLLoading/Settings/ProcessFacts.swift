@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// What is asked of the process once.
+/// Facts that are asked of the process once.
 enum ProcessFacts {
     static let processors = ProcessInfo.processInfo.activeProcessorCount
 
-    /// The program's name, as the User-Agent field tells it (RFC 9110 §10.1.5: a token).
+    /// The value of the User-Agent field, with the program's name (RFC 9110 §10.1.5: a token).
     static let userAgent: String = {
         let name = ProcessInfo.processInfo.processName.filter { letter in
             letter.isASCII && (letter.isLetter || letter.isNumber || "-._~+!".contains(letter))

@@ -4,8 +4,8 @@ internal import HTTPEngine
 internal import HTTPSemantics
 internal import TLS
 
-/// A session's configuration, read once and in the form its loader needs. Later changes of the configuration do not
-/// reach it. A class, since every request reads it, and copying so many fields costs more than reading them.
+/// A session's configuration, read once and in the form that its loader needs. Later changes of the configuration do
+/// not reach it. It is a class, since every request reads it, and copying so many fields costs more than reading them.
 final class SessionSettings: Sendable {
     let cachePolicy: URLRequest.CachePolicy
     /// In seconds.
@@ -13,19 +13,19 @@ final class SessionSettings: Sendable {
     /// In seconds.
     let resourceTimeout: TimeInterval
     let waitsForConnectivity: Bool
-    /// For every request that does not have its own.
+    /// The fields for every request that does not have its own.
     let fields: HTTPFields
-    /// Those that do not go along to another origin.
+    /// The fields that a redirect to another origin does not carry.
     let secrets: SecretFields
-    /// What the session wants of each request's answers.
+    /// The rules for the answers to each request.
     let answerRules: AnswerMachine.Rules
-    /// How the users of stored answers are told apart.
+    /// The rule by which the users of stored answers are told apart.
     var vary: VaryRule { VaryRule(secrets) }
     let connectionsPerHost: Int
-    /// In bytes, of one answer in memory.
+    /// In bytes: the most of one answer that is kept in memory.
     let maximumDataLength: Int
     let cookies: HTTPCookieStorage?
-    /// What is in ``cookies``: each request asks it. The storage is held weakly by its observer, and so a reference to
+    /// The store of ``cookies``, which each request asks. The storage is held weakly by its observer, so a reference to
     /// it is slow.
     let cookieStore: CookieStore?
     let cookiePolicy: HTTPCookie.AcceptPolicy
@@ -38,6 +38,8 @@ final class SessionSettings: Sendable {
     let maximumVersion: TLSVersion
     let allowsLegacyAlgorithms: Bool
     let acceptsLegacyResponses: Bool
+    /// The version in which uploads offer to go on where they stop; nil: they do not.
+    let resumableUploads: UploadDraft?
 
     init(_ configuration: URLSessionConfiguration) {
         cachePolicy = configuration.requestCachePolicy
@@ -66,9 +68,10 @@ final class SessionSettings: Sendable {
         maximumVersion = configuration.tlsMaximumSupportedProtocolVersion.tlsVersion
         allowsLegacyAlgorithms = configuration.tlsAllowsLegacyAlgorithms
         acceptsLegacyResponses = configuration.acceptsLegacyResponses
+        resumableUploads = configuration.resumableUploads.flatMap { UploadDraft(rawValue: $0.rawValue) }
     }
 
-    /// A request's own fields, and the session's where it has none of the name.
+    /// Returns a request's own fields, and those of the session that the request does not have.
     func fields(with own: HTTPFields?) -> HTTPFields {
         guard var all = own else { return fields }
         for index in 0..<fields.count where own?.contains(fields.name(at: index)) == false {
@@ -77,7 +80,7 @@ final class SessionSettings: Sendable {
         return all
     }
 
-    /// What no field can hold is left out, as with a request's own (RFC 9110 §5.5).
+    /// Returns the session's fields. A value that no field can hold is left out, as in a request (RFC 9110 §5.5).
     private static func fields(_ given: [AnyHashable: Any]) -> HTTPFields {
         var fields = HTTPFields()
         for (name, value) in given.sorted(by: { "\($0.key)" < "\($1.key)" }) {

@@ -1,8 +1,8 @@
 internal import CZlib
 internal import Reactor
 
-/// How much of a file has been written, and the CRC-32 of that (RFC 1952 §8): by what to know, in another process, that
-/// it was not changed since. No more than that: it is no protection against a deliberate change.
+/// The length of what has been written of a file, and its CRC-32 (RFC 1952 §8). Another process can tell by it that the
+/// file was not changed since. It does not protect against a deliberate change.
 struct ContentSum: Hashable, Sendable {
     /// In octets.
     private(set) var length: Int64 = 0
@@ -16,7 +16,7 @@ struct ContentSum: Hashable, Sendable {
     }
 
     mutating func add(_ bytes: Span<UInt8>) {
-        // Without octets, zlib would begin anew.
+        // Given no octets, zlib would begin anew.
         guard !bytes.isEmpty else { return }
         length += Int64(bytes.count)
         checksum = UInt32(
@@ -26,14 +26,14 @@ struct ContentSum: Hashable, Sendable {
         )
     }
 
-    /// Of a file's first octets. Nil where there are not so many, or where they cannot be read. Blocks for the disk.
+    /// Sums a file's first octets. Nil if there are fewer, or if they cannot be read. Blocks for the disk.
     init?(ofFirst length: Int64, in path: String) {
         var sums = Self.sums(ofFirst: [length], in: path)
         guard let sum = sums.popLast() else { return nil }
         self = sum
     }
 
-    /// For several lengths, smaller ones first, in one reading; none if one of them cannot be had.
+    /// Returns the sums for several lengths, in ascending order, with one reading; empty if any of them cannot be had.
     static func sums(ofFirst lengths: [Int64], in path: String) -> [ContentSum] {
         guard let file = try? OpenFile(path: path) else { return [] }
         var sum = ContentSum()
@@ -57,7 +57,7 @@ struct ContentSum: Hashable, Sendable {
 
     static let encodedLength = 16
 
-    /// Length, checksum, and the CRC-32 of both.
+    /// The length, the checksum, and the CRC-32 of both.
     var encoded: [UInt8] {
         var writer = OctetWriter()
         writer.put(length)
@@ -68,7 +68,7 @@ struct ContentSum: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// Nil for what ``encoded`` has not given.
+    /// Nil for octets that ``encoded`` has not made.
     init?(encoded: [UInt8]) {
         var reader = OctetReader(encoded[...])
         guard let length = try? reader.number(), let checksum = try? reader.word(), length >= 0 else { return nil }

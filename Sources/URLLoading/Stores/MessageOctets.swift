@@ -1,8 +1,8 @@
 internal import Foundation
 internal import HTTP1
 
-// Requests and responses in files of our own. Foundation's unarchivers end the process over octets that they do not
-// expect; these readers throw.
+// Requests and responses in the library's own files. Foundation's unarchivers end the process over octets that they do
+// not expect; these readers throw.
 
 extension OctetWriter {
     mutating func put(_ values: RequestValues) {
@@ -132,7 +132,7 @@ extension OctetReader {
 }
 
 extension URLResponse {
-    /// What was written of a response, as what it was.
+    /// Returns the response that was written: an `HTTPURLResponse` if it was one.
     static func make(_ values: ResponseValues) -> URLResponse {
         values.http.map { HTTPURLResponse(values: values, status: $0.status) } ?? URLResponse(values: values)
     }

@@ -1,4 +1,4 @@
-/// Writes values as octets, for files of our own: numbers in little-endian order, everything else behind its length.
+/// Writes values as octets, for the library's own files: numbers in little-endian order, all else after its length.
 struct OctetWriter {
     private(set) var bytes: [UInt8] = []
 
@@ -14,10 +14,10 @@ struct OctetWriter {
 
     mutating func put(_ flag: Bool) { put(UInt8(flag ? 1 : 0)) }
 
-    /// As IEEE 754 has it, 64 bits.
+    /// Writes the 64 bits of IEEE 754.
     mutating func put(_ number: Double) { put(Int64(bitPattern: number.bitPattern)) }
 
-    /// - Parameter put: writes what is there.
+    /// - Parameter put: writes the value, if there is one.
     mutating func put<Value>(optional value: Value?, _ put: (inout OctetWriter, Value) -> Void) {
         self.put(value != nil)
         if let value { put(&self, value) }
@@ -35,11 +35,11 @@ struct OctetWriter {
         bytes.append(contentsOf: octets)
     }
 
-    /// Without a length.
+    /// Writes octets without their length before them.
     mutating func append(_ octets: some Collection<UInt8>) { bytes.append(contentsOf: octets) }
 }
 
-/// Reads what ``OctetWriter`` wrote, or says that it did not.
+/// Reads what ``OctetWriter`` wrote. Throws ``Malformed`` for anything else.
 struct OctetReader {
     struct Malformed: Error {}
 
@@ -72,7 +72,7 @@ struct OctetReader {
 
     mutating func double() throws(Malformed) -> Double { Double(bitPattern: UInt64(bitPattern: try number())) }
 
-    /// Anything but 0 and 1 was not written here.
+    /// Throws for octets other than 0 and 1, which ``OctetWriter`` does not write.
     mutating func flag() throws(Malformed) -> Bool {
         switch try octet() {
         case 0: return false

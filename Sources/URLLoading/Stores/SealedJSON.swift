@@ -2,9 +2,9 @@
 ///
 ///     {"crc32":"…","content":…}
 ///
-/// Just so, octet for octet: the checksum is that of the content's octets, and a file that was edited by hand is a
-/// damaged one. For what can go wrong with a file, see ``StoreSeal``. Not a digest of OpenSSL's: cookies are written
-/// when the process exits, and OpenSSL may have cleaned up by then.
+/// The layout is exact to the octet: the checksum is that of the content's octets, so a file that was edited by hand
+/// counts as damaged. For what can go wrong with a file, see ``StoreSeal``. The checksum is no digest of OpenSSL's:
+/// cookies are written when the process exits, and OpenSSL may have cleaned up by then.
 enum SealedJSON {
     private static let start = Array(#"{"crc32":""#.utf8)
     private static let middle = Array(#"","content":"#.utf8)
@@ -15,7 +15,7 @@ enum SealedJSON {
         start + checksum(content[...]) + middle + content + end
     }
 
-    /// Nil for what is damaged, cut short, or was not written by ``closed(_:)``.
+    /// Nil for a file that is damaged, cut short, or was not written by ``closed(_:)``.
     static func content(of bytes: [UInt8]) -> ArraySlice<UInt8>? {
         var rest = bytes[...]
         guard rest.take(start) else { return nil }
@@ -26,7 +26,7 @@ enum SealedJSON {
         return checksum(content) == Array(stated) ? content : nil
     }
 
-    /// In eight hexadecimal digits.
+    /// Returns the checksum in eight hexadecimal digits.
     private static func checksum(_ content: ArraySlice<UInt8>) -> [UInt8] {
         var sum = ContentSum()
         sum.add(content.span)
@@ -38,7 +38,7 @@ enum SealedJSON {
 }
 
 extension ArraySlice<UInt8> {
-    /// False, and nothing changed, unless it begins so.
+    /// Removes the prefix. Returns false, and changes nothing, if there is another one.
     fileprivate mutating func take(_ prefix: [UInt8]) -> Bool {
         guard starts(with: prefix) else { return false }
         self = dropFirst(prefix.count)

@@ -1,18 +1,18 @@
 internal import Foundation
 
-/// Where the stores of this program lie, by the XDG Base Directory Specification 0.8.
+/// The directories of this program's stores, by the XDG Base Directory Specification 0.8.
 enum StoreDirectories {
-    /// Can be deleted at any time: `$XDG_CACHE_HOME/<program>`, mostly `~/.cache/<program>`.
+    /// For what can be deleted at any time: `$XDG_CACHE_HOME/<program>`, mostly `~/.cache/<program>`.
     static var cache: String { base("XDG_CACHE_HOME", "/.cache") + "/" + program }
 
-    /// What a program remembers from one run to the next: `$XDG_STATE_HOME/<program>`, mostly
+    /// For what a program remembers from one run to the next: `$XDG_STATE_HOME/<program>`, mostly
     /// `~/.local/state/<program>`.
     static var state: String { base("XDG_STATE_HOME", "/.local/state") + "/" + program }
 
-    /// Is meant to last: `$XDG_DATA_HOME/<program>`, mostly `~/.local/share/<program>`.
+    /// For what is meant to last: `$XDG_DATA_HOME/<program>`, mostly `~/.local/share/<program>`.
     static var data: String { data(of: program) }
 
-    /// The same for several programs: `$XDG_DATA_HOME/<folder>`.
+    /// The directory of what several programs share: `$XDG_DATA_HOME/<folder>`.
     static func data(of folder: String) -> String { base("XDG_DATA_HOME", "/.local/share") + "/" + folder }
 
     private static func base(_ variable: String, _ usual: String) -> String {
@@ -21,7 +21,7 @@ enum StoreDirectories {
         return environment[variable].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? NSHomeDirectory() + usual
     }
 
-    /// One folder below: nothing in a name may lead elsewhere.
+    /// The program's name as one path component: nothing in a name may lead elsewhere.
     private static var program: String {
         let name = ProcessInfo.processInfo.processName.replacingOccurrences(of: "/", with: "_")
         return name.isEmpty || name.hasPrefix(".") ? "_" + name : name

@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// Whole files of the stores: read at once, replaced at once, so that no reader and no crash ever meets half of one.
+/// Whole files of the stores. They are read and replaced at once, so that no reader and no crash meets half of one.
 enum StoreFile {
     struct Fault: Error, Hashable, CustomStringConvertible {
         let code: CInt
         var description: String { unsafe String(cString: strerror(code)) }
     }
 
-    /// - Parameter limit: more than that is EFBIG.
+    /// - Parameter limit: in octets; a longer file throws EFBIG.
     static func read(_ path: String, limit: Int) throws(Fault) -> [UInt8] {
         let (descriptor, size) = try opened(path)
         defer { close(descriptor) }
@@ -15,7 +15,7 @@ enum StoreFile {
         return try readAll(descriptor, size)
     }
 
-    /// Nothing else than a file may stand there, a pipe least of all: its writer would be waited for.
+    /// Opens a regular file. Anything else is refused, above all a pipe: the reader would wait for its writer.
     private static func opened(_ path: String) throws(Fault) -> (descriptor: CInt, size: Int) {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         if descriptor < 0 { throw Fault(code: errno) }
@@ -26,7 +26,7 @@ enum StoreFile {
         throw Fault(code: code == 0 ? EINVAL : code)
     }
 
-    /// The first octets of a file, as many as there are.
+    /// Returns the first octets of a file: `count`, or as many as there are.
     static func read(_ path: String, first count: Int) throws(Fault) -> [UInt8] {
         let (descriptor, _) = try opened(path)
         defer { close(descriptor) }
@@ -49,14 +49,14 @@ enum StoreFile {
         return bytes
     }
 
-    /// Puts a file of these octets in the place of what is there: written beside it, then renamed. Only its owner may
-    /// read it. On an error nothing changes.
+    /// Replaces the file at `path` by one of these octets, which is written beside it and then renamed. Only its owner
+    /// may read it. On an error nothing changes.
     ///
-    /// - Parameter isDurable: wait until the disk has it, so that a power failure finds the old file or the new one.
-    ///   What is checked when read and can be lost does without.
+    /// - Parameter isDurable: waits until the disk has the file, so that a power failure leaves the old file or the new
+    ///   one. A file that is checked when it is read, and may be lost, does without.
     static func replace(_ path: String, with bytes: [UInt8], isDurable: Bool) throws(Fault) {
         let temporary = "\(path).\(getpid())-\(UInt32.random(in: .min ... .max))\(unfinished)"
-        // O_EXCL: another's file, or a link laid there, is never written through.
+        // With O_EXCL, a file of another program, or a link laid there, is never written through.
         let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(0o600))
         if descriptor < 0 { throw Fault(code: errno) }
         do throws(Fault) {
@@ -88,7 +88,8 @@ enum StoreFile {
         }
     }
 
-    /// A renamed file is on disk once its directory is. File systems that cannot do so need not.
+    /// Waits until the disk has the directory: only then is a renamed file on disk. File systems that cannot do so need
+    /// not.
     private static func synchronizeDirectory(of path: String) {
         let descriptor = unsafe open(parent(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
@@ -119,11 +120,11 @@ enum StoreFile {
         guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw Fault(code: errno) }
     }
 
-    /// Runs `body` while no other process, and no other thread, runs one with this path. The file is left behind empty:
-    /// removing it would let two in. Blocks.
+    /// Runs `body` while no other process, and no other thread, runs one with this path. The lock file stays behind,
+    /// empty: if it were removed, two could hold the lock. Blocks.
     ///
-    /// - Parameter limit: how long to wait at most, since a stopped process may hold the lock for ever; then it is
-    ///   EBUSY.
+    /// - Parameter limit: how long to wait at most, since a stopped process may hold the lock for ever; after that
+    ///   EBUSY is thrown.
     static func locked<Result>(
         _ path: String,
         upTo limit: Duration? = nil,
@@ -131,7 +132,7 @@ enum StoreFile {
     ) throws(Fault) -> Result {
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode_t(0o600))
         if descriptor < 0 { throw Fault(code: errno) }
-        // Closing gives the lock up.
+        // Closing releases the lock.
         defer { close(descriptor) }
         let end = limit.map { ContinuousClock.now + $0 }
         while flock(descriptor, end == nil ? LOCK_EX : LOCK_EX | LOCK_NB) != 0 {
@@ -145,30 +146,30 @@ enum StoreFile {
 
     // MARK: What lies beside a file
 
-    /// A file that is being written.
+    /// The suffix of a file that is being written.
     private static let unfinished = ".tmp"
-    /// A file that could not be read, for a person to look at.
+    /// The suffix of a file that could not be read, kept for a person to look at.
     private static let damaged = ".damaged"
-    /// Seconds: what was not looked at in a week is not needed.
+    /// How long such a file is kept, in seconds: a week.
     private static let damagedTime: Int64 = 604_800
 
     static func damagedPath(of path: String) -> String { path + damaged }
 
-    /// Moves a file that cannot be read away, so that the next one can be written; it replaces one that was moved away
-    /// earlier. Nothing waits for the disk.
+    /// Moves a file that cannot be read out of the way, so that the next one can be written. It replaces one that was
+    /// moved away earlier. Does not wait for the disk.
     static func setAside(_ path: String) {
         if unsafe rename(path, damagedPath(of: path)) == 0 { touch(damagedPath(of: path)) }
     }
 
-    /// Removes what lies beside a file and should not stay: what writers that were killed have left, which may hold
-    /// what the file itself no longer does, and what was set aside a week ago. To be called with the file's lock held,
-    /// so that no writer is at work.
+    /// Removes files beside `path` that should not stay: those that killed writers have left, which may hold what the
+    /// file itself no longer does, and those that were set aside a week ago. The caller holds the file's lock, so that
+    /// no writer is at work.
     static func removeLeftovers(of path: String) {
         for leftover in leftovers(of: path) { remove(leftover) }
     }
 
-    /// The same for a file under ``locked(_:upTo:_:)`` with the path and `.lock`. Nothing happens while another process
-    /// holds the lock; without leftovers, nothing is locked.
+    /// Does the same for a file that is locked by ``locked(_:upTo:_:)`` with the path and `.lock`. It does nothing
+    /// while another process holds the lock, and takes no lock if there are no leftovers.
     static func removeLeftoversIfUnlocked(of path: String) {
         guard !leftovers(of: path).isEmpty else { return }
         try? locked(path + ".lock", upTo: .zero) { () throws(Fault) in removeLeftovers(of: path) }
@@ -194,7 +195,8 @@ enum StoreFile {
 
     // MARK: States
 
-    /// What tells one state of a file or directory from the next; nil if it is not there. No allocation.
+    /// Returns what tells one state of a file or directory from the next; nil if there is no such file. Allocates
+    /// nothing.
     static func state(_ path: String) -> State? {
         var found = stat()
         // Handed over as an argument, a string would be copied first.
@@ -214,7 +216,7 @@ enum StoreFile {
         let nanoseconds: Int64
     }
 
-    /// The names in a directory; none if it cannot be read.
+    /// Returns the names in a directory; none if it cannot be read.
     static func names(in path: String) -> [String] {
         guard let directory = unsafe opendir(path) else { return [] }
         defer { unsafe closedir(directory) }
@@ -228,6 +230,6 @@ enum StoreFile {
         return names
     }
 
-    /// Sets a file's time to now: what was used last goes last.
+    /// Sets a file's time to now: the file used last is evicted last.
     static func touch(_ path: String) { _ = unsafe utimensat(AT_FDCWD, path, nil, 0) }
 }

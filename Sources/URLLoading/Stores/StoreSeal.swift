@@ -1,11 +1,11 @@
 internal import TLS
 
-/// The checksum in front of a file of our own:
+/// The checksum at the head of a file of the library's own:
 ///
 ///     magic (8) · SHA-256 of all that follows (32) · content
 ///
-/// It stands for everything that can go wrong with a file after it was renamed into its place: a power failure, a bad
-/// disk, another program. What does not match is not read.
+/// It covers everything that can go wrong with a file after it was renamed into its place: a power failure, a bad disk,
+/// another program. A file that does not match is not read.
 struct StoreSeal: Sendable {
     static let length = magicLength + 32
     private static let magicLength = 8
@@ -13,8 +13,8 @@ struct StoreSeal: Sendable {
     private let magic: [UInt8]
 
     /// - Parameters:
-    ///   - kind: what the file is.
-    ///   - format: the number of the content's format; files of others do not match.
+    ///   - kind: the kind of file.
+    ///   - format: the number of the content's format; files of other formats do not match.
     init(kind: UInt8, format: UInt8) {
         magic = Array("UNCURL".utf8) + [kind, format]
     }
@@ -24,7 +24,7 @@ struct StoreSeal: Sendable {
         MessageDigest.sha256.hash(content.span).map { magic + $0 + content }
     }
 
-    /// Nil for what is damaged, cut short, or of another kind.
+    /// Returns the content; nil if the file is damaged, cut short, or of another kind.
     func content(of bytes: [UInt8]) -> ArraySlice<UInt8>? {
         guard let content = uncheckedContent(of: bytes),
             MessageDigest.sha256.hash(bytes.span.extracting(droppingFirst: Self.length))
@@ -33,8 +33,8 @@ struct StoreSeal: Sendable {
         return content
     }
 
-    /// What stands behind the checksum, for a reader that has the file's first octets alone; nil for a file of another
-    /// kind.
+    /// Returns what follows the checksum, unchecked, for a reader that has only the file's first octets; nil for a file
+    /// of another kind.
     func uncheckedContent(of start: [UInt8]) -> ArraySlice<UInt8>? {
         guard start.count >= Self.length, start.starts(with: magic) else { return nil }
         return start[Self.length...]

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Reactor
 
-/// The time that one read or write has: it stands still while its task is suspended. Loop-confined.
+/// The time limit of one read or write. The time stops while the task is suspended. Loop-confined.
 final class StreamLimit: TimerHandler {
     private enum State {
         case running(TimerID, until: Instant)
@@ -15,8 +15,8 @@ final class StreamLimit: TimerHandler {
     private var state: State
 
     /// - Parameters:
-    ///   - seconds: nil is returned for a limit that is none, as ``RequestBuilder/duration(_:)`` has it.
-    ///   - isStanding: the task is suspended already.
+    ///   - seconds: the limit; nil is returned if it is none, by ``RequestBuilder/duration(_:)``.
+    ///   - isStanding: whether the task is suspended already.
     init?(_ seconds: TimeInterval, on loop: EventLoop, isStanding: Bool, _ act: @escaping () -> Void) {
         guard let limit = RequestBuilder.duration(seconds) else { return nil }
         (self.loop, self.act) = (loop, act)

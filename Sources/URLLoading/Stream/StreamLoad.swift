@@ -4,8 +4,7 @@ internal import Reactor
 internal import Synchronization
 internal import TLS
 
-/// A stream task's connection on its session's loop: brings together bytes and the reads that ask for them.
-/// Loop-confined.
+/// A stream task's connection on its session's loop. It matches bytes with the reads that ask for them. Loop-confined.
 ///
 /// ```
 ///   fresh ──▶ connecting ──▶ open(connection) ⇄ securing          any ──▶ stopped
@@ -20,7 +19,7 @@ final class StreamLoad: StreamWorker {
         case held(UpgradedConnection)
         case open(UpgradedConnection)
         case securing(StreamDial)
-        /// Read by the load; there is no peer to write to.
+        /// The content of an answer, which the load receives; there is no peer to write to.
         case answer
         case closed
         case stopped
@@ -28,15 +27,15 @@ final class StreamLoad: StreamWorker {
 
     enum Reading {
         case open
-        /// By the peer.
+        /// Closed by the peer.
         case ended
-        /// By us.
+        /// Closed by this side.
         case closed
     }
 
     enum Writing {
         case open
-        /// A write was cut off: what follows would be read as its rest.
+        /// A write was cut off: the peer would read what follows as its rest.
         case broken
         case closed
     }
@@ -50,7 +49,7 @@ final class StreamLoad: StreamWorker {
         let bytes: [UInt8]
         let reply: TaskReply<Void>
         let number: UInt64
-        /// Of what has been given to the connection, what is still with it; nil before.
+        /// How many of the bytes given to the connection have not left yet; nil before any were given.
         var left: Int?
         let limit: StreamLimit?
     }
@@ -61,17 +60,17 @@ final class StreamLoad: StreamWorker {
         case barrier(StreamWish)
     }
 
-    /// What is read before it is asked for, in bytes: a full read of the loop's.
+    /// How much is read before it is asked for, in bytes: one full read of the loop's.
     private static let ahead = 64 << 10
 
-    /// Until it is over.
+    /// The delegate, until the load is over.
     private(set) var delegate: (any StreamLoadDelegate)?
     let engine: SessionEngine
-    /// What was HTTP goes on with the host it was asked for.
+    /// The origin. A connection that was HTTP keeps the host that it was made for.
     let origin: Origin?
     private var channel: StreamChannel?
     var state: State
-    /// Not begun: behind a barrier, or before the connection is there.
+    /// The work that has not begun: it waits behind a barrier, or for the connection.
     private var line: [Work] = []
     private var reads: [Read] = []
     var writes: [Write] = []
@@ -80,23 +79,24 @@ final class StreamLoad: StreamWorker {
     var writing = Writing.open
     private var isFull = false
     private var isReadingHeld = false
-    /// By the user's word: neither what is written leaves, nor does anything begin that stands in line behind it.
+    /// Whether the user has suspended the task: what is written does not leave, and the work in line behind it does not
+    /// begin.
     private var isSendingHeld = false
     private var lastWrite: UInt64 = 0
 
-    /// One that is to be connected.
+    /// Makes a load that is to be connected.
     init(_ delegate: any StreamLoadDelegate, _ engine: SessionEngine, _ channel: StreamChannel, to origin: Origin) {
         (self.delegate, self.engine, self.channel, self.origin) = (delegate, engine, channel, origin)
         state = .fresh(origin)
     }
 
-    /// The content of an answer.
+    /// Makes a load of an answer's content.
     init(_ delegate: any StreamLoadDelegate, _ engine: SessionEngine, of channel: StreamChannel) {
         (self.delegate, self.engine, self.channel, origin) = (delegate, engine, channel, nil)
         (state, writing) = (.answer, .closed)
     }
 
-    /// What was HTTP; it has not been asked for yet.
+    /// Makes a load of a connection that was HTTP, and that no task has asked for yet.
     init(
         _ delegate: any StreamLoadDelegate,
         _ engine: SessionEngine,
@@ -138,7 +138,7 @@ final class StreamLoad: StreamWorker {
 
     func take(_ wish: StreamWish) {
         if case .stopped = state {
-            // It was on its way when the load stopped.
+            // The wish was on its way when the load stopped.
             channel?.ask(wish)
             return
         }
@@ -189,7 +189,7 @@ final class StreamLoad: StreamWorker {
         return (reads.map(\.limit) + writes.map(\.limit) + waiting).compactMap(\.self)
     }
 
-    // MARK: In turn
+    // MARK: In order
 
     func advance() {
         while isReady, let next = line.first {
@@ -247,7 +247,7 @@ final class StreamLoad: StreamWorker {
                 continue
             }
             guard case .open(let connection) = state, !first.bytes.isEmpty else {
-                // Nothing to wait for.
+                // There is nothing to wait for.
                 first.limit?.cancel()
                 answer(first.reply, .success(()))
                 writes.removeFirst()
@@ -283,16 +283,16 @@ final class StreamLoad: StreamWorker {
         }
     }
 
-    // MARK: From below
+    // MARK: From the connection
 
-    /// Content of an answer.
+    /// Takes content of an answer.
     func receive(_ bytes: Span<UInt8>) {
         guard reading == .open else { return }
         unsafe bytes.withUnsafeBufferPointer { unsafe input += $0 }
         advance()
     }
 
-    /// The content is whole.
+    /// Notes that the content is complete.
     func answerEnded() {
         guard case .answer = state else { return }
         state = .closed
@@ -322,7 +322,7 @@ final class StreamLoad: StreamWorker {
         delegate?.end(nil)
     }
 
-    /// The task is over.
+    /// Stops the load: the task is over.
     func stop() {
         if case .stopped = state { return }
         let last = state
@@ -342,7 +342,7 @@ final class StreamLoad: StreamWorker {
         delegate = nil
         switch last {
         case .connecting(let dial), .securing(let dial): dial.cancel()
-        // What is cut off must not look whole.
+        // Content that is cut off must not look complete.
         case .held(let connection), .open(let connection):
             connection.close(abruptly: connection.queuedBytes > 0 || writing == .broken)
         case .fresh, .answer, .closed, .stopped: break
@@ -372,7 +372,7 @@ final class StreamLoad: StreamWorker {
         let error = ErrorTranslation.urlError(.timedOut, nil, "the peer took too little in time")
         if let index = writes.firstIndex(where: { $0.number == number }) {
             let write = writes.remove(at: index)
-            // What of it is with the connection will still leave, if the peer lets it.
+            // The part that the connection has will still be sent, if the peer takes it.
             if write.left != nil { writing = .broken }
             answer(write.reply, .failure(error))
         } else {

@@ -2,7 +2,7 @@ internal import Foundation
 internal import HTTPEngine
 internal import HTTPSemantics
 
-/// What a stream task does between what was asked for before and what is asked for later.
+/// The wishes of a stream task that take effect after all earlier wishes and before all later ones.
 extension StreamLoad {
     func perform(_ wish: StreamWish) {
         switch wish {
@@ -25,7 +25,7 @@ extension StreamLoad {
 
     private func closeWriting() {
         guard writing != .closed else { return }
-        // A FIN behind half of a write would make it look whole.
+        // A FIN after half of a write would make it look complete.
         if case .open(let connection) = state, writing == .open { connection.finishWriting(keepsReading: true) }
         writing = .closed
         guard let delegate, let task = delegate.task as? URLSessionStreamTask else { return }

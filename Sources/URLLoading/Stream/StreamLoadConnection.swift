@@ -2,7 +2,7 @@ internal import Foundation
 internal import HTTPEngine
 internal import Synchronization
 
-/// What the connection tells.
+/// Receives what the connection reports.
 extension StreamLoad: UpgradedConnectionDelegate {
     func connection(_ connection: UpgradedConnection, didReceive bytes: Span<UInt8>) {
         count(received: bytes.count)

@@ -1,8 +1,8 @@
-/// Hears what becomes of a stream task's connection, besides what every source tells. Loop-confined.
+/// Hears what becomes of a stream task's connection, besides what every source reports. Loop-confined.
 protocol StreamLoadDelegate: SourceDelegate {
-    /// As much of an answer as is read ahead waits: no more is to come until ``catchUp()``.
+    /// Asks to pause the answer until ``catchUp()``: as much as may be read ahead waits.
     func fallBehind()
     func catchUp()
-    /// The user has taken the connection over: the task ends.
+    /// Ends the task: the user has taken the connection over.
     func end(handingOver streams: CapturedStreams)
 }

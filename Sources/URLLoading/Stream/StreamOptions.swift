@@ -3,9 +3,9 @@ internal import HTTPEngine
 internal import TLS
 
 extension SessionEngine {
-    /// How a stream gets to its peer: as https does, through a tunnel, but without a word on HTTP.
+    /// Returns how a stream reaches its peer: as https does, through a tunnel, but without a word of HTTP to the peer.
     ///
-    /// - Parameter session: nil where it goes in the clear.
+    /// - Parameter session: the session whose rules TLS follows; nil for a connection without TLS.
     func streamOptions(securing session: URLSession?) throws(TLSError) -> EngineRequest.Options {
         var options = EngineRequest.Options()
         options.timeouts = Timeouts(

@@ -1,13 +1,13 @@
 internal import Foundation
 
 extension URLSession {
-    /// An answer's content, byte by byte, as it comes, for one reader. If the last reference goes before the end, the
-    /// task is cancelled.
+    /// An answer's content as a sequence of bytes, as they come, for one reader. If the last reference is gone before
+    /// the end, the task is cancelled.
     public struct AsyncBytes: AsyncSequence, Sendable {
-        /// Content comes byte by byte.
+        /// One byte.
         public typealias Element = UInt8
 
-        /// Where the content comes from.
+        /// The task whose content this is.
         public let task: URLSessionDataTask
         private let channel: ByteChannel
         private let lifetime: Lifetime
@@ -18,10 +18,10 @@ extension URLSession {
             lifetime = Lifetime(task, channel)
         }
 
-        /// The reader: of several, each gets what the others have not taken.
+        /// Makes the reader. If there are several, each gets what the others have not taken.
         public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(channel, lifetime) }
 
-        /// Reads the content. The task is cancelled when the last of these and of their sequences goes.
+        /// Reads the content. The task is cancelled when the last iterator and the last sequence are gone.
         public struct AsyncIterator: AsyncIteratorProtocol {
             private let channel: ByteChannel
             private let lifetime: Lifetime
@@ -34,9 +34,9 @@ extension URLSession {
                 self.lifetime = lifetime
             }
 
-            /// The next byte; nil at the end.
+            /// Returns the next byte; nil at the end.
             ///
-            /// - Throws: `URLError`; `URLError.cancelled` where the Swift task was cancelled.
+            /// - Throws: `URLError`; `URLError.cancelled` if the Swift task was cancelled.
             public mutating func next() async throws -> UInt8? {
                 if position < chunk.count {
                     defer { position += 1 }
@@ -45,7 +45,7 @@ extension URLSession {
                 return try await nextChunk()
             }
 
-            /// Throws `URLError`; `URLError.cancelled` where the Swift task was cancelled.
+            /// Takes the next piece and returns its first byte. Throws as ``next()`` does.
             private mutating func nextChunk() async throws -> UInt8? {
                 guard let next = try await takeChunk() else { return nil }
                 chunk = next
@@ -53,7 +53,7 @@ extension URLSession {
                 return next.first
             }
 
-            /// The next piece as it came.
+            /// Returns the next piece as it came.
             func takeChunk() async throws -> [UInt8]? {
                 let (channel, lifetime) = (channel, lifetime)
                 return try await withTaskCancellationHandler {
@@ -64,7 +64,7 @@ extension URLSession {
             }
         }
 
-        /// Ends with the last reader.
+        /// Cancels the task when the last reader is gone.
         final class Lifetime: Sendable {
             let task: URLSessionDataTask
             private let channel: ByteChannel
@@ -80,13 +80,13 @@ extension URLSession {
             }
         }
 
-        /// The content as lines of UTF-8, without their ends (LF, CR, CR LF, and Unicode's); empty lines are left out,
-        /// as everywhere in Foundation. A line longer than ``AsyncLines/usualLimit`` throws.
+        /// The content as lines of UTF-8, without their line ends (LF, CR, CR LF, and Unicode's). Empty lines are left
+        /// out, as everywhere in Foundation. A line longer than ``AsyncLines/usualLimit`` throws.
         public var lines: AsyncLines { lines(limit: AsyncLines.usualLimit) }
 
-        /// The same with a limit of the caller's own.
+        /// Returns the content as lines, with a limit of the caller's own.
         ///
-        /// - Parameter limit: bytes of a line, without its end; one that is longer throws
+        /// - Parameter limit: the most bytes of a line, without its line end; a longer line throws
         ///   `URLError.dataLengthExceedsMaximum`.
         public func lines(limit: Int) -> AsyncLines { AsyncLines(self, limit: limit) }
     }

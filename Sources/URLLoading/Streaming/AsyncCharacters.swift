@@ -1,20 +1,21 @@
 internal import Foundation
 
 extension URLSession.AsyncBytes {
-    /// An answer's content as characters (extended grapheme clusters), read as UTF-8. A character comes when the scalar
-    /// behind it is there, or the end.
+    /// An answer's content as characters (extended grapheme clusters), read as UTF-8. A character is returned when the
+    /// scalar after it, or the end, has come.
     public struct AsyncCharacters: AsyncSequence, Sendable {
         /// One character.
         public typealias Element = Character
 
-        /// In scalars: a server may send one character without end, which would fill the memory.
+        /// The longest character, in scalars: a server may send a character without an end, which would fill the
+        /// memory.
         public static let limit = 1024
 
         private let scalars: AsyncUnicodeScalars
 
         init(_ scalars: AsyncUnicodeScalars) { self.scalars = scalars }
 
-        /// The reader: of several, each gets what the others have not taken.
+        /// Makes the reader. If there are several, each gets what the others have not taken.
         public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(scalars.makeAsyncIterator()) }
 
         /// Reads the content.
@@ -25,14 +26,14 @@ extension URLSession.AsyncBytes {
 
             init(_ scalars: AsyncUnicodeScalars.AsyncIterator) { self.scalars = scalars }
 
-            /// Throws `URLError`: `dataLengthExceedsMaximum` where a character is longer than
-            /// ``AsyncCharacters/limit``, `cancelled` where the Swift task was cancelled.
+            /// Returns the next character; nil at the end. Throws `URLError`: `dataLengthExceedsMaximum` if a character
+            /// is longer than ``AsyncCharacters/limit``, `cancelled` if the Swift task was cancelled.
             public mutating func next() async throws -> Character? {
                 var count = begun.unicodeScalars.count
                 while let scalar = try await scalars.next() {
                     begun.unicodeScalars.append(scalar)
                     count += 1
-                    // A second character: the first is whole.
+                    // There is a second character, so the first is complete.
                     if count > 1, begun.index(after: begun.startIndex) < begun.endIndex { return begun.removeFirst() }
                     guard count <= AsyncCharacters.limit else { throw characterTooLong }
                 }
@@ -46,7 +47,7 @@ extension URLSession.AsyncBytes {
         }
     }
 
-    /// The content as characters. Octets that are no UTF-8 are repaired; one character of more scalars than
+    /// The content as characters. Octets that are no UTF-8 are repaired; a character of more scalars than
     /// ``AsyncCharacters/limit`` throws.
     public var characters: AsyncCharacters { AsyncCharacters(unicodeScalars) }
 }

@@ -1,7 +1,7 @@
 public import Foundation
 
 extension URLSession.AsyncBytes {
-    /// The content in the pieces that it comes in, for a program that cuts it by itself. It shares its reader with the
+    /// The content in the pieces that it comes in, for a program that divides it itself. It shares its reader with the
     /// sequence of bytes: what one has taken the other does not get.
     public var chunks: AsyncChunks { AsyncChunks(self) }
 
@@ -14,7 +14,7 @@ extension URLSession.AsyncBytes {
 
         init(_ bytes: URLSession.AsyncBytes) { self.bytes = bytes }
 
-        /// The reader: of several, each gets what the others have not taken.
+        /// Makes the reader. If there are several, each gets what the others have not taken.
         public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(bytes.makeAsyncIterator()) }
 
         /// Reads the content.
@@ -23,7 +23,8 @@ extension URLSession.AsyncBytes {
 
             init(_ bytes: URLSession.AsyncBytes.AsyncIterator) { self.bytes = bytes }
 
-            /// Throws `URLError`; `URLError.cancelled` where the Swift task was cancelled.
+            /// Returns the next piece; nil at the end. Throws `URLError`; `URLError.cancelled` if the Swift task was
+            /// cancelled.
             public mutating func next() async throws -> Data? { try await bytes.takeChunk().map { Data($0) } }
         }
     }

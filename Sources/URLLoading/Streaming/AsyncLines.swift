@@ -1,11 +1,11 @@
 extension URLSession.AsyncBytes {
-    /// Lines of an answer's content as they come. Octets that are no UTF-8 are repaired.
+    /// An answer's content as lines, as they come. Octets that are no UTF-8 are repaired.
     public struct AsyncLines: AsyncSequence, Sendable {
         /// One line, without its end.
         public typealias Element = String
 
-        /// In bytes, of ``URLSession/AsyncBytes/lines``: a server may send a line without end, which would fill the
-        /// memory.
+        /// The limit of ``URLSession/AsyncBytes/lines``, in bytes: a server may send a line without an end, which would
+        /// fill the memory.
         public static let usualLimit = 16 << 20
 
         private let bytes: URLSession.AsyncBytes
@@ -16,7 +16,7 @@ extension URLSession.AsyncBytes {
             self.limit = limit
         }
 
-        /// The reader: of several, each gets what the others have not taken.
+        /// Makes the reader. If there are several, each gets what the others have not taken.
         public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(bytes.makeAsyncIterator(), limit: limit) }
 
         /// Reads the content.
@@ -24,7 +24,7 @@ extension URLSession.AsyncBytes {
             private var bytes: URLSession.AsyncBytes.AsyncIterator
             private let limit: Int
             private var line: [UInt8] = []
-            /// A CR ended the last line: an LF behind it is part of that end.
+            /// Whether a CR ended the last line: an LF after it is part of that line end.
             private var isBehindCR = false
 
             init(_ bytes: URLSession.AsyncBytes.AsyncIterator, limit: Int) {
@@ -32,8 +32,8 @@ extension URLSession.AsyncBytes {
                 self.limit = limit
             }
 
-            /// Throws `URLError`: `dataLengthExceedsMaximum` where a line is longer than its limit, `cancelled` where
-            /// the Swift task was cancelled.
+            /// Returns the next line; nil at the end. Throws `URLError`: `dataLengthExceedsMaximum` if a line is longer
+            /// than its limit, `cancelled` if the Swift task was cancelled.
             public mutating func next() async throws -> String? {
                 while let byte = try await bytes.next() {
                     switch byte {
@@ -51,7 +51,8 @@ extension URLSession.AsyncBytes {
                 return take()
             }
 
-            /// NEL (C2 85), LINE SEPARATOR and PARAGRAPH SEPARATOR (E2 80 A8, A9), cut off.
+            /// Cuts off NEL (C2 85), LINE SEPARATOR or PARAGRAPH SEPARATOR (E2 80 A8, A9). Returns whether there was
+            /// one.
             private var endsInUnicodeLineEnd: Bool {
                 mutating get {
                     guard let last = line.last else { return false }

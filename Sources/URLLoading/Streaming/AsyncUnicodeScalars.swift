@@ -1,6 +1,6 @@
 extension URLSession.AsyncBytes {
-    /// An answer's content as Unicode scalars, read as UTF-8. Each sequence of octets that is none becomes U+FFFD, as
-    /// in `String(decoding:as:)`.
+    /// An answer's content as Unicode scalars, read as UTF-8. Each sequence of octets that is no UTF-8 becomes U+FFFD,
+    /// as in `String(decoding:as:)`.
     public struct AsyncUnicodeScalars: AsyncSequence, Sendable {
         /// One scalar.
         public typealias Element = Unicode.Scalar
@@ -9,21 +9,21 @@ extension URLSession.AsyncBytes {
 
         init(_ bytes: URLSession.AsyncBytes) { self.bytes = bytes }
 
-        /// The reader: of several, each gets what the others have not taken.
+        /// Makes the reader. If there are several, each gets what the others have not taken.
         public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(bytes.makeAsyncIterator()) }
 
         /// Reads the content.
         public struct AsyncIterator: AsyncIteratorProtocol {
             private var bytes: URLSession.AsyncBytes.AsyncIterator
-            /// It ended a sequence that it is no part of.
+            /// An octet that ended a sequence without being part of it.
             private var held: UInt8?
             var task: URLSessionTask { bytes.task }
 
             init(_ bytes: URLSession.AsyncBytes.AsyncIterator) { self.bytes = bytes }
 
-            /// The next scalar; nil at the end.
+            /// Returns the next scalar; nil at the end.
             ///
-            /// - Throws: `URLError`; `URLError.cancelled` where the Swift task was cancelled.
+            /// - Throws: `URLError`; `URLError.cancelled` if the Swift task was cancelled.
             public mutating func next() async throws -> Unicode.Scalar? {
                 guard let first = try await takeByte() else { return nil }
                 guard first >= 0x80 else { return Unicode.Scalar(first) }
@@ -47,7 +47,8 @@ extension URLSession.AsyncBytes {
                 return try await bytes.next()
             }
 
-            /// How many octets follow a first one, and what the second may be (RFC 3629 §4); nil: it begins nothing.
+            /// Returns how many octets follow a first one, and the range of the second (RFC 3629 §4); nil for no first
+            /// octet.
             private static func rest(of first: UInt8) -> (count: Int, second: ClosedRange<UInt8>)? {
                 switch first {
                 case 0xC2...0xDF: (1, 0x80...0xBF)

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Synchronization
 
 /// An answer's content in the pieces that it comes in, for one reader. While nothing is read, the server has to wait.
-/// If the last reference goes before the end, the task is cancelled.
+/// If the last reference is gone before the end, the task is cancelled.
 package struct ResponseChunks: Sendable {
     package let task: URLSessionDataTask
     package let response: URLResponse
@@ -16,9 +16,9 @@ package struct ResponseChunks: Sendable {
         lifetime = URLSession.AsyncBytes.Lifetime(task, channel)
     }
 
-    /// Nil at the end.
+    /// Returns the next piece; nil at the end.
     ///
-    /// - Throws: `URLError`; `URLError.cancelled` where the Swift task was cancelled.
+    /// - Throws: `URLError`; `URLError.cancelled` if the Swift task was cancelled.
     package func next() async throws -> [UInt8]? {
         do {
             return try await withTaskCancellationHandler {
@@ -33,7 +33,7 @@ package struct ResponseChunks: Sendable {
 }
 
 extension URLSession {
-    /// A suspended task whose content is read in pieces.
+    /// Makes a suspended task whose content is read in pieces.
     package func chunkTask(
         _ request: URLRequest,
         _ content: ContentSource,
@@ -49,7 +49,7 @@ extension URLSession {
     }
 }
 
-/// A task that ``URLSession/chunkTask(_:_:delegate:)`` made.
+/// A task that ``URLSession/chunkTask(_:_:delegate:)`` has made.
 package struct ChunkTask: Sendable {
     package let task: URLSessionDataTask
     let channel: ByteChannel

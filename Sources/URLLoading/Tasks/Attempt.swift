@@ -11,28 +11,30 @@ struct Attempt: ~Copyable {
     /// The request under way.
     var request: URLRequest
     var content = UploadContent.none
-    /// The content can be read once, and has been: a request that needs it again asks for another.
+    /// Whether content that can be read only once has been read: a request that needs it again asks for another stream.
     var hasReadContent = false
-    /// What becomes of its answers.
+    /// Decides what becomes of this attempt's answers.
     var machine: AnswerMachine
-    /// What is on the network now, or was last.
+    /// The transaction on the network now, or the last one.
     var transaction: Transaction?
-    /// What of the content has been sent.
+    /// How many octets of the content have been sent.
     var sent: Int64 = 0
-    /// What the machine's stored response is.
+    /// The cached response that the machine knows as its stored response.
     var stored: CachedURLResponse?
-    /// The answer, on its way into the cache.
+    /// The answer on its way into the cache; nil where it is not stored.
     var storing: CacheEntry?
-    /// The answer as it is told; nil before.
+    /// The answer as the user is told of it; nil before that.
     var response: URLResponse?
-    /// The user's name and password that the server may accept, and what they are for.
+    /// The user's name and password that were sent and that the server may accept, and the space they are for.
     var offered: (credential: URLCredential, space: ProtectionSpace)?
-    /// What a download goes on from.
+    /// What an earlier download has left, from which this one goes on.
     var resumption: ResumeData?
-    /// The file that a download goes on with, from its answer's head on.
+    /// The file of an earlier download that this one appends to, from its answer's head on.
     var resumed: DownloadFile?
-    /// A WebSocket's handshake under way.
+    /// A WebSocket's handshake under way; nil for other tasks.
     var opening: WebSocketOpening?
+    /// An upload that can go on where it was cut; nil for what is none.
+    var upload: ResumableUpload?
     /// The 101 to a request that offered to go on with another protocol.
     var switching: ResponseHead?
 
@@ -42,26 +44,27 @@ struct Attempt: ~Copyable {
         machine = AnswerMachine(rules, resuming: resumption?.offer)
     }
 
-    /// After one that the network has failed.
+    /// Makes the attempt that follows `last`, which the network has failed.
     init(anewAfter last: borrowing Attempt, _ request: URLRequest, resuming resumption: ResumeData?) {
         self.request = request
         self.resumption = resumption
         content = last.content
         hasReadContent = last.hasReadContent
+        upload = last.upload
         machine = last.machine.anew(resuming: resumption?.offer)
     }
 
-    /// Goes on with another request.
+    /// Replaces the request by another one, with which the attempt goes on.
     ///
-    /// - Parameter isKept: what comes is kept for another process, which may go on from it.
+    /// - Parameter isKept: whether the content is kept for another process, which may go on from it.
     mutating func replaceRequest(by request: URLRequest, isKept: Bool) {
-        self.request = request
+        replaceUpload(by: request)
         guard isKept, !request.decidesOnCoding else { return }
-        // Content that is coded on its way cannot be gone on from: lengths are then those of the coded form.
+        // Content that was coded on its way cannot be gone on from: its lengths are those of the coded form.
         self.request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
     }
 
-    /// The request that a redirect leads to; nil for a target of which Foundation makes no URL.
+    /// Returns the request that a redirect leads to; nil for a target of which Foundation makes no URL.
     func request(following redirect: Redirect) -> URLRequest? {
         guard let target = redirect.url.url else { return nil }
         var next = URLRequest(storage: RequestStorage(request.values))
@@ -76,7 +79,7 @@ struct Attempt: ~Copyable {
 
     // MARK: The request's content
 
-    /// How the request's content is had.
+    /// What is needed to have the request's content.
     enum Loading {
         case ready
         case asksForStream
@@ -89,6 +92,7 @@ struct Attempt: ~Copyable {
             content = .none
             return .ready
         }
+        if let loading = try loadRest(source) { return loading }
         // A proxy has asked first, or a server that was asked whether it wants the content.
         if case .stream(let stream) = content, stream.isUnread(for: request) { return .ready }
         content = try UploadContent(source, request)
@@ -109,21 +113,21 @@ struct Attempt: ~Copyable {
 
     /// Nothing of the content has been sent. Returns its length in bytes; -1 where it is not known.
     mutating func beginSending() -> Int64 {
-        sent = 0
-        return content.length
+        sent = upload?.rest ?? 0
+        return upload?.length ?? content.length
     }
 
     /// More of the content has left. Returns how much in all: of a request that the engine has sent twice, what had
     /// left the first time counts once.
     mutating func noteSent(_ count: Int) -> Int64 {
-        let length = content.length
+        let length = upload?.length ?? content.length
         sent = length >= 0 ? min(sent + Int64(count), length) : sent + Int64(count)
         return sent
     }
 }
 
 extension URLRequest {
-    /// Where a task goes that has no request.
+    /// The URL of a task that has no request.
     static let nowhere = URL(fileURLWithPath: "/")
     static let toNowhere = URLRequest(url: nowhere)
 }

@@ -4,9 +4,9 @@ internal import HTTPEngine
 internal import HTTPSemantics
 internal import Reactor
 
-/// What an attempt makes of answers.
+/// How an attempt deals with answers.
 extension Attempt {
-    /// A head from the network, as the answer that it may be.
+    /// Returns the response that a head from the network makes, if it turns out to be the answer.
     func answered(_ head: ResponseHead, _ url: URL, _ settings: SessionSettings) -> HTTPURLResponse {
         let isDecoded =
             head.contains(.contentEncoding) && !request.decidesOnCoding && !settings.fields.contains("Accept-Encoding")
@@ -26,7 +26,7 @@ extension Attempt {
         let head = AnswerHead(
             status: response.statusCode,
             fields: response.fields.list,
-            // Read where it is looked at: where a download goes on.
+            // The length is read only where it is needed: where a download goes on.
             length: resumption == nil ? -1 : response.expectedContentLength
         )
         let verdict = machine.receive(
@@ -82,13 +82,13 @@ extension Attempt {
                 resumed = file
                 return nil
             } catch {
-                // It is gone, or shorter than it was: the rest alone is nothing.
+                // The file is gone, or shorter than it was: the rest alone is of no use.
                 return machine.restIsGone()
             }
         }
     }
 
-    /// The answer of a `URLProtocol` class, which may be stored by the class's word.
+    /// Notes whether the answer of a `URLProtocol` class may be stored, as the class has said.
     mutating func store(_ policy: URLCache.StoragePolicy, _ cache: URLCache?) {
         guard let cache, policy != .notAllowed else {
             storing = nil
@@ -97,9 +97,9 @@ extension Attempt {
         storing = CacheEntry(ofClass: policy, limit: cache.contentLimit)
     }
 
-    // MARK: The user's word
+    // MARK: The user's decisions
 
-    /// Goes on with the request that a redirect leads to, or that the user has put in its place.
+    /// Goes on with the request that a redirect leads to, or with the one that the user has put in its place.
     mutating func follow(_ next: URLRequest, _ source: ContentSource) -> Step {
         var bringsContent = false
         if case .request = source { if case .none = next.values.body {} else { bringsContent = true } }
@@ -110,7 +110,7 @@ extension Attempt {
         )
     }
 
-    /// What the user's answer to a challenge leads to; nil for a request without a URL.
+    /// Returns what the user's answer to a challenge leads to; nil for a request without a URL.
     mutating func reply(
         _ answer: UserQuestion.ChallengeAnswer,
         to question: ChallengeQuestion,
@@ -127,7 +127,7 @@ extension Attempt {
         return step
     }
 
-    /// The URL's own user and password, or what is stored; once.
+    /// Returns the user and password in the URL, or else the stored ones; nil after a first failure.
     func proposedCredential(for space: ProtectionSpace, _ failures: Int, _ settings: SessionSettings) -> URLCredential?
     {
         guard failures == 0 else { return nil }
@@ -138,7 +138,7 @@ extension Attempt {
         return settings.credentials?.defaultCredential(for: URLProtectionSpace(ProtectionSpaceValues(space)))
     }
 
-    /// The server has taken the user's name and password, if that is what it was sent: they are stored, once.
+    /// Stores the user's name and password once the server has accepted them. It stores the same ones only once.
     private mutating func storeCredential(for space: ProtectionSpace, _ engine: SessionEngine) {
         guard let (credential, asked) = offered, asked == space else { return }
         offered = nil
@@ -147,7 +147,7 @@ extension Attempt {
 
     // MARK: A switch of protocols
 
-    /// The 101 as the response, if there was one.
+    /// Makes the 101 the response, and returns it; nil if there was none.
     mutating func switched(_ url: URL?) -> HTTPURLResponse? {
         guard let switching, let url else { return nil }
         let made = HTTPURLResponse(url: url, head: switching)
@@ -155,7 +155,7 @@ extension Attempt {
         return made
     }
 
-    /// Cookies and credentials of a 101, as of any answer.
+    /// Keeps the cookies and credentials of a 101, as of any answer.
     mutating func noteSwitch(_ response: HTTPURLResponse, _ engine: SessionEngine) {
         guard let transaction else { return }
         engine.keepCookies(of: response, from: transaction.plan.scope, to: request)

@@ -3,11 +3,11 @@ internal import HTTPEngine
 internal import HTTPSemantics
 internal import Reactor
 
-/// What an attempt has on disk, and how that is gone on from.
+/// How an attempt keeps content on disk, and goes on from it.
 extension Attempt {
     /// Another attempt, after one that the network has failed: with the content that there is, if the server lets it.
     ///
-    /// - Parameter file: what has come of this one's content.
+    /// - Parameter file: the content that has come in this attempt.
     func anew(_ request: URLRequest, continuing file: DownloadFile?) -> Attempt {
         var resumption = resumption
         if let file, let url = request.url {
@@ -36,14 +36,14 @@ extension Attempt {
         return file
     }
 
-    /// What was read of the file on disk: the machine asks for the rest of that. What is of no use goes.
+    /// Resumes from what was read of the file on disk: the machine asks for the rest. A file of no use is removed.
     mutating func resume(from read: ResumeData?) {
         if read == nil { removePart() }
         resumption = read
         machine = machine.anew(resuming: read?.offer)
     }
 
-    /// What an earlier attempt has left is of no use.
+    /// Removes the file that an earlier attempt has left, which is of no use.
     func removePart() {
         if let path = resumption?.path { WritableFile.remove(path) }
     }
@@ -51,17 +51,7 @@ extension Attempt {
     /// By what to know the content that is coming in; nil where nothing does, or where it cannot be gone on with.
     var validator: String? {
         guard let response = response as? HTTPURLResponse, request.httpMethod == "GET" else { return nil }
-        // What was decoded is of another length than what the server counts.
-        let coding = response.value(forHTTPHeaderField: "Content-Encoding")?.lowercased()
-        guard coding == nil || coding == "identity" else { return nil }
-        guard response.statusCode == 200 || response.statusCode == 206 else { return nil }
-        guard response.value(forHTTPHeaderField: "Accept-Ranges")?.lowercased() != "none" else { return nil }
-        return ResumeRule.validator(
-            entityTag: response.value(forHTTPHeaderField: "ETag"),
-            lastModified: response.value(forHTTPHeaderField: "Last-Modified"),
-            date: response.value(forHTTPHeaderField: "Date").flatMap { HTTPDateText.seconds($0) },
-            now: UnixTime.now
-        )
+        return response.rangeValidator
     }
 
     /// Takes the file out of this task's hands. Nil where nothing of the content is on disk, or nothing tells it apart
@@ -69,7 +59,7 @@ extension Attempt {
     func resumeData(_ sink: Sink, _ background: BackgroundSession?) -> ResumeData? {
         guard case .file(let file) = sink, file.written > 0, let url = request.url, validator != nil else { return nil }
         file.keep()
-        // Behind the session's back: its records no longer count for it.
+        // The file leaves the session's folder: the session's records no longer count for it.
         let path = background?.folder?.keep(file.url.path) ?? file.url.path
         return resumeData(file, at: path, fields: request.allHTTPHeaderFields ?? [:], url: url)
     }
@@ -77,14 +67,14 @@ extension Attempt {
     /// A failure with what can be gone on from in it. One that is cancelled has it by then, if it was asked for.
     func withResumeData(_ failure: any Error, _ sink: Sink, _ background: BackgroundSession?) -> any Error {
         guard let error = failure as? URLError, error.code != .cancelled,
-            let data = resumeData(sink, background)?.data
+            let (key, data) = resumeData(for: sink, background)
         else { return failure }
-        return error.with(data)
+        return error.with(data, for: key)
     }
 
-    /// What a later download goes on from, with what has come of this one.
+    /// Returns what a later download goes on from, with what this one has received.
     ///
-    /// - Parameter path: where the file is by then.
+    /// - Parameter path: where the file will be.
     private func resumeData(_ file: DownloadFile, at path: String, fields: [String: String], url: URL) -> ResumeData? {
         guard file.written > 0, let validator else { return nil }
         return ResumeData(

@@ -26,18 +26,18 @@ struct Course {
         case ended
     }
 
-    /// A question to the user; the number tells its answer from late ones.
+    /// A question to the user. Its number tells its answer from late answers to others.
     struct Question: Equatable {
         fileprivate let number: Int
     }
 
     private(set) var phase = Phase.new
     private(set) var isSuspended = false
-    /// The user has not taken what was delivered: reading goes on when that is so.
+    /// Whether the user has yet to take what was delivered: until then nothing is read.
     private var isBehind = false
-    /// How many questions have been put.
+    /// How many questions have been asked.
     private(set) var questions = 0
-    /// What waits for the task to be resumed: the answer to a question came while it was suspended.
+    /// What runs when the task is resumed: the answer to a question came while it was suspended.
     private var deferred: (() -> Void)?
 
     // MARK: Phases
@@ -46,20 +46,20 @@ struct Course {
 
     var isStarting: Bool { if case .starting = phase { true } else { false } }
 
-    /// The source that delivers now.
+    /// The source that delivers now; nil in other phases.
     var source: Source? { if case .loading(let source) = phase { source } else { nil } }
 
-    /// What delivers now, to be held.
+    /// The source that delivers now, in the form in which a question holds it.
     var held: Held { source.map { .source($0) } ?? .nothing }
 
-    /// - Parameter timer: what the beginning waits for; nil: for nothing, or for the task to be resumed.
+    /// - Parameter timer: the timer that the start waits for; nil if it waits for none, or for the task to be resumed.
     mutating func start(after timer: TimerID? = nil) { enter(.starting(timer)) }
 
     mutating func load(from source: Source) { enter(.loading(source)) }
 
     mutating func drain(_ drain: Drain) { enter(.draining(drain)) }
 
-    /// - Returns: what has ended so; nil: it was over already.
+    /// - Returns: the phase that has ended; nil if the load had already ended.
     mutating func end() -> Phase? {
         guard !isEnded else { return nil }
         defer { (phase, deferred) = (.ended, nil) }
@@ -70,7 +70,7 @@ struct Course {
         if !isEnded { phase = next }
     }
 
-    /// The exchange delivers, or stands still behind a question.
+    /// Whether this exchange delivers now, or is held behind a question.
     func isCurrent(_ id: ExchangeID) -> Bool {
         switch phase {
         case .loading(.exchange(id)), .asking(_, .source(.exchange(id))): true
@@ -87,7 +87,7 @@ struct Course {
 
     // MARK: Questions
 
-    /// What delivers stands still until the question is answered.
+    /// Asks a question. What delivers stands still until the question is answered.
     mutating func ask() -> Question {
         questions += 1
         let question = Question(number: questions)
@@ -99,7 +99,7 @@ struct Course {
         return question
     }
 
-    /// What stands still behind the question; nil where the task has gone on without its answer.
+    /// Returns what the question holds back; nil if the task has gone on without its answer.
     func held(by question: Question) -> Held? {
         guard case .asking(question, let held) = phase else { return nil }
         return held
@@ -115,13 +115,13 @@ struct Course {
 
     // MARK: Suspension
 
-    /// False: it was suspended already.
+    /// - Returns: false if the load was already suspended.
     mutating func suspend() -> Bool {
         defer { isSuspended = true }
         return !isSuspended
     }
 
-    /// - Returns: what has waited for it. Nil: nothing, and what delivers may go on.
+    /// - Returns: what was deferred until the task is resumed; nil if nothing was, and what delivers may go on.
     mutating func resume() -> (() -> Void)? {
         isSuspended = false
         return deferred.take()
@@ -131,13 +131,13 @@ struct Course {
 
     mutating func fallBehind() { isBehind = true }
 
-    /// False: the user was not behind.
+    /// - Returns: false if the user was not behind.
     mutating func catchUp() -> Bool {
         defer { isBehind = false }
         return isBehind
     }
 
-    /// The source, and what holds it back.
+    /// The source that delivers, and what holds it back.
     var holds: (Source, Source.Holds)? {
         switch phase {
         case .loading(let source): (source, .init(reading: isSuspended || isBehind, sending: isSuspended))

@@ -8,28 +8,28 @@ internal import Synchronization
 ///
 /// Counting is the loader's: it shows on the task's progress, whose observers may cancel the task from there.
 struct Delivery: ~Copyable {
-    /// What became of content.
+    /// What has happened to content that was handed over.
     enum Reception {
         case taken
-        /// Enough waits on the delegate queue.
+        /// So much waits on the delegate queue that reading is to pause.
         case userIsBehind
-        /// Enough waits in the channel, which says itself when there is room.
+        /// So much waits in the channel that reading is to pause; the channel calls back when there is room.
         case channelIsFull
         case failed(URLError)
     }
 
     let session: URLSession
-    /// The task as its user sees it: a data task may become another one.
+    /// The task as its user sees it: a data task may become a task of another kind.
     private(set) var task: URLSessionTask
     /// Where the content goes.
     private(set) var sink = Sink.none
-    /// Something was put on the delegate queue: the end is told behind it.
+    /// Whether anything was put on the delegate queue: then the end is told after it.
     private var hasTold = false
-    private let reception: TaskSpec.Reception
+    let reception: TaskSpec.Reception
     private let engine: SessionEngine
-    /// The most that is kept in memory of an answer, in bytes.
+    /// The most that is kept in memory of one answer, in bytes.
     private let limit: Int
-    /// Content for a delegate that wants all of it at once.
+    /// The content so far, for a delegate that wants all of it at once.
     private var gathered: Data?
     private var made: CallbackQueue?
 
@@ -41,7 +41,7 @@ struct Delivery: ~Copyable {
         reception = spec.reception
     }
 
-    /// The task's queue, made when something is told first: most tasks tell nothing before their end.
+    /// The task's queue. It is made when something is first told: most tasks tell nothing before their end.
     var callbacks: CallbackQueue {
         mutating get {
             if let made { return made }
@@ -51,7 +51,7 @@ struct Delivery: ~Copyable {
         }
     }
 
-    /// The answer becomes another task's.
+    /// Hands the answer over to another task.
     mutating func replaceTask(
         by other: URLSessionTask,
         _ call: @escaping @Sendable (URLSession, any URLSessionDataDelegate) -> Void
@@ -64,57 +64,11 @@ struct Delivery: ~Copyable {
         task = other
     }
 
-    // MARK: Listeners
-
-    /// Whether pieces on their way are told: to delegates, but not where a completion handler has been given instead. A
-    /// delegate given to this task alone hears of them too where a function waits for the whole.
-    private var tellsPieces: Bool {
-        switch reception {
-        case .delegate, .report: true
-        case .awaitedData, .awaitedFile, .bytes: task.delegate != nil
-        case .data, .download: false
-        }
-    }
-
-    /// Whether the delegate is asked about the answer and told what becomes of it: it takes part, instead of waiting
-    /// for the end.
-    private var involvesDelegate: Bool {
-        switch reception {
-        case .delegate, .report: true
-        case .awaitedData, .awaitedFile, .bytes, .data, .download: false
-        }
-    }
-
-    /// Answers that go to files and streams are not stored, as on Apple's platforms: they are large, and have been kept
-    /// already.
-    var isStorable: Bool {
-        switch reception {
-        case .data, .awaitedData, .delegate: !(task is URLSessionDownloadTask)
-        case .report(let terms): if case .memory = terms.keeping { true } else { false }
-        case .download, .awaitedFile, .bytes: false
-        }
-    }
-
-    /// The task's own delegate, or else the session's.
-    var listener: Listener? { task.listener ?? session.listener }
-
-    func hasListener(for event: TaskInterests) -> Bool { listener?.hears(of: event) ?? false }
-
-    var wantsMetrics: Bool {
-        if case .report(let terms) = reception, terms.collectsMetrics { return true }
-        return hasListener(for: .metrics)
-    }
-
-    /// Whether the delegate decides what is stored of the answer.
-    var isAskedAboutCaching: Bool {
-        involvesDelegate && hasListener(for: .caching) && listener?.delegate is any URLSessionDataDelegate
-    }
-
     // MARK: Telling
 
     /// Runs `call` on the delegate queue, after what was told before. False: enough waits there.
     ///
-    /// - Parameter afterCancel: also once the user has cancelled the task.
+    /// - Parameter afterCancel: whether to call it even if the user has cancelled the task.
     @discardableResult
     mutating func tell(
         _ event: TaskInterests,
@@ -135,7 +89,7 @@ struct Delivery: ~Copyable {
 
     /// Puts a question on the delegate queue.
     ///
-    /// - Parameter otherwise: the answer if the delegate was taken away while the question was on its way.
+    /// - Parameter otherwise: the answer if the delegate was removed while the question was on its way.
     mutating func put<Value: Sendable>(
         _ answer: Answer<Value>,
         otherwise: Value,
@@ -144,24 +98,24 @@ struct Delivery: ~Copyable {
         hasTold = true
         let (session, task) = (session, task)
         callbacks.add(on: session.delegateQueue) {
-            // The task's end is on its way, and wants no answer.
+            // The task's end is on its way, and needs no answer.
             if task.isCancelled { return answer.withdraw() }
             guard let delegate = session.delegate(of: task) else { return answer.give(otherwise) }
             question(session, task, delegate, answer)
         }
     }
 
-    /// Calls back once: when the delegate queue has taken half of what waits there.
+    /// Calls back once, when the delegate queue has taken half of what waits there.
     mutating func whenTaken(_ call: @escaping @Sendable () -> Void) { callbacks.whenRoom(call) }
 
-    /// Runs `call` on the delegate queue behind what was told before, with a delegate or without.
+    /// Runs `call` on the delegate queue after what was told before, whether or not there is a delegate.
     mutating func later(_ call: @escaping @Sendable () -> Void) {
         callbacks.add(on: session.delegateQueue, call)
     }
 
     // MARK: The request
 
-    /// - Parameter news: what of the content was sent since it was told last.
+    /// - Parameter news: how many octets of the content were sent since the last call.
     mutating func tellSent(_ news: Int, _ counts: TaskCounts) {
         guard tellsPieces else { return }
         tell(.sent) { session, task, delegate in
@@ -187,11 +141,11 @@ struct Delivery: ~Copyable {
 
     // MARK: The answer
 
-    /// An answer begins.
+    /// Begins to deliver an answer.
     ///
     /// - Parameters:
-    ///   - attempt: whose answer it is.
-    ///   - onRoom: makes what a channel calls when there is room in it again.
+    ///   - attempt: the attempt whose answer it is.
+    ///   - onRoom: makes the function that a channel calls when it has room again.
     mutating func begin(
         _ response: URLResponse,
         _ attempt: borrowing Attempt,
@@ -224,7 +178,7 @@ struct Delivery: ~Copyable {
         engine.background?.note(task, response as? HTTPURLResponse, part: nil)
     }
 
-    /// A file takes the answer: the one that an earlier download has left, or a new one.
+    /// Lets a file take the answer: the one that an earlier download has left, or a new one.
     mutating func beginFile(_ attempt: borrowing Attempt) throws(URLError) {
         if let resumed = attempt.resumed {
             deliver(to: .file(resumed))
@@ -234,7 +188,7 @@ struct Delivery: ~Copyable {
         }
     }
 
-    /// The answer is longer than what is kept in memory of one.
+    /// The error for an answer that is longer than what is kept in memory.
     private var excess: URLError {
         let reason = "the answer is longer than the \(limit) bytes that are kept in memory of one"
         return ErrorTranslation.urlError(.dataLengthExceedsMaximum, task.currentRequest?.url, reason)
@@ -250,7 +204,7 @@ struct Delivery: ~Copyable {
     }
 
     mutating func deliver(to sink: Sink) {
-        // A class of the user's may tell of a second answer: what came of the first is of no use.
+        // A `URLProtocol` class may send a second answer: then the content of the first is of no use.
         if case .file(let old) = self.sink { old.finish(keeping: false) }
         self.sink = sink
     }
@@ -261,18 +215,18 @@ struct Delivery: ~Copyable {
         return sink
     }
 
-    /// Takes the file away that the answer goes to; nil where it goes elsewhere.
+    /// Takes away the file that the answer goes to; nil if the answer goes elsewhere.
     mutating func takeFile() -> DownloadFile? {
         guard case .file(let file) = sink else { return nil }
         sink = .none
         return file
     }
 
-    /// Content, decoded; the span is the loop's. Content for a stream does not come here.
+    /// Delivers decoded content; the span is the loop's. A stream's content does not come here.
     ///
     /// - Parameters:
-    ///   - counts: with this content.
-    ///   - look: sees what goes to a delegate.
+    ///   - counts: the task's counts, this content included.
+    ///   - look: is called with what goes to a delegate.
     mutating func receive(
         _ bytes: Span<UInt8>,
         _ counts: TaskCounts,
@@ -312,7 +266,7 @@ struct Delivery: ~Copyable {
         }
     }
 
-    /// What was gathered for a delegate that wants all of it at once.
+    /// Tells a delegate that wants the content all at once what was gathered for it.
     mutating func tellGathered() {
         if let data = gathered.take(), !data.isEmpty { _ = tellData(data) }
     }
@@ -349,7 +303,7 @@ struct Delivery: ~Copyable {
         }
     }
 
-    /// Tells that a download goes on, instead of beginning.
+    /// Tells the delegate that a download goes on instead of beginning.
     mutating func tellResumption(_ file: DownloadFile) {
         let (offset, total) = (file.written, file.total)
         task.snapshot.withLock { snapshot in
@@ -369,9 +323,9 @@ struct Delivery: ~Copyable {
 
     // MARK: The end
 
-    /// Nothing more is delivered: the metrics are told, and what the task came to is to be.
+    /// Ends the delivery: tells the metrics, and returns the task's end, which is still to be told.
     ///
-    /// - Parameter streams: the connection, where the user has taken it over and hears of that alone.
+    /// - Parameter streams: the connection, if the user has taken it over: then the user is told of nothing else.
     mutating func end(
         _ failure: (any Error)?,
         _ answer: URLResponse?,

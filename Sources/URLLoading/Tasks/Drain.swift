@@ -5,11 +5,11 @@ internal import Reactor
 /// the next request.
 struct Drain {
     let exchange: ExchangeID
-    /// Of the whole: a server need not send the rest at all.
+    /// Limits the time for all of the rest: a server need not send it at all.
     let timer: TimerID
-    /// What follows.
+    /// What is done after it.
     let next: () -> Void
-    /// In bytes: more than a redirect's page needs. Reading on costs less than a new connection up to about here.
+    /// In bytes: more than a redirect's page needs. Up to about this much, reading on costs less than a new connection.
     private var left = 64 << 10
 
     static let limit = Duration.seconds(1)
@@ -20,7 +20,7 @@ struct Drain {
         self.next = next
     }
 
-    /// False: there is more than is worth reading.
+    /// - Returns: false if there is more than is worth reading.
     mutating func read(_ count: Int) -> Bool {
         left -= count
         return left >= 0

@@ -4,11 +4,11 @@ internal import HTTPSemantics
 internal import Reactor
 internal import TLS
 
-/// What the engine's errors mean to the rules.
+/// Translates the engine's errors into what the answer rules need to know.
 extension AnswerFailure {
     /// - Parameters:
-    ///   - proxies: the session's.
-    ///   - mayRepeat: the task lets its request be tried again.
+    ///   - proxies: the session's proxies.
+    ///   - mayRepeat: whether the task lets its request be tried again.
     init(
         _ error: EngineError,
         _ report: ExchangeReport,
@@ -37,7 +37,7 @@ extension AnswerFailure {
                 peerClosed: error.isPeerClosure,
                 sent: report.bytesSent > 0,
                 idempotent: RetryRule.isIdempotent(attempt.request.values.httpMethod),
-                // The user is asked for it once more.
+                // The user is asked for a stream once more.
                 replayable: true,
                 alreadyRetried: report.retried
             )
@@ -46,7 +46,7 @@ extension AnswerFailure {
 }
 
 extension EngineError {
-    /// The server had closed a kept connection meanwhile.
+    /// Whether the server had already closed a kept connection.
     fileprivate var isPeerClosure: Bool {
         switch self {
         case .closedBeforeResponse(let cause), .uploadAborted(_, let cause): cause?.isPeerClosure ?? true
@@ -64,7 +64,7 @@ extension EngineError {
 
     /// Of the network's kind, which another try may not meet. What the server or its certificate says, it would say
     /// again.
-    fileprivate var isTransient: Bool {
+    var isTransient: Bool {
         switch self {
         case .connect, .timedOut, .closedWhileOpening, .closedBeforeResponse, .uploadAborted, .truncatedHead,
             .truncatedBody, .connectionLost, .sendFailed, .system, .tls(.truncated), .tls(.closedInHandshake),
@@ -79,7 +79,7 @@ extension EngineError {
 }
 
 extension ErrorTranslation {
-    /// Why the rules give no answer.
+    /// Returns the error for the reason that the rules give for failing.
     static func error(_ reason: Step.Reason, _ url: URL?) -> URLError {
         switch reason {
         case .tooManyRedirects:

@@ -5,10 +5,12 @@ internal import Reactor
 /// a question is open and while the user is behind. The ``Course`` decides; this acts on it. What the load is about is
 /// the ``TaskLoader``'s. Loop-confined.
 ///
-/// A class to inherit from: as an object of its own it would cost each request an allocation.
+/// It is a class to inherit from: as an object of its own it would cost each request an allocation.
 class HeldLoad {
     let engine: SessionEngine
     private(set) var course = Course()
+    /// When the question to the user is late.
+    private var questionTimer: TimerID?
 
     init(_ engine: SessionEngine) { self.engine = engine }
 
@@ -24,20 +26,20 @@ class HeldLoad {
         updateFlow()
     }
 
-    /// Does `next` now, or when the task is resumed.
+    /// Runs `next` now, or when the task is resumed.
     final func whenRunning(_ next: @escaping () -> Void) {
         if course.isSuspended { course.deferUntilResumed(next) } else { next() }
     }
 
     // MARK: Flow
 
-    /// The source runs when nothing holds it: neither the user nor a question nor a delegate that is behind.
+    /// Lets the source run if nothing holds it: neither the user, nor a question, nor a delegate that is behind.
     final func updateFlow() {
         guard let (source, holds) = course.holds else { return }
         source.hold(holds, engine)
     }
 
-    /// Reading stops until what was delivered has been taken.
+    /// Stops reading until what was delivered has been taken.
     final func fallBehind() {
         course.fallBehind()
         updateFlow()
@@ -49,19 +51,19 @@ class HeldLoad {
 
     // MARK: Sources
 
-    /// A new source delivers, which nothing holds back yet.
+    /// Makes `source` the one that delivers. Nothing holds it back yet.
     final func load(from source: Source) { course.load(from: source) }
 
-    /// The source goes on after it stood still.
+    /// Lets the source go on after it stood still.
     final func goOn(from source: Source) {
         course.load(from: source)
         updateFlow()
     }
 
-    /// Nothing is under way, and something begins next.
+    /// Enters the phase in which nothing is under way and something begins next.
     final func start() { course.start() }
 
-    /// Does `next` after a pause, unless the task has ended by then.
+    /// Runs `next` after a pause, unless the task has ended by then.
     final func start(after pause: Duration, _ next: @escaping () -> Void) {
         let timer = engine.loop.arm(
             at: engine.loop.now.advanced(by: pause),
@@ -74,7 +76,7 @@ class HeldLoad {
         course.start(after: timer)
     }
 
-    /// What is left of this answer is not worth reading.
+    /// Drops the rest of this answer, which is not worth reading.
     final func drop(_ held: Held) {
         course.start()
         if case .source(let source) = held { source.drop(engine) }
@@ -93,7 +95,7 @@ class HeldLoad {
         engine.engine.resume(id)
     }
 
-    /// More has come of an answer that is not wanted.
+    /// Counts more content of an answer that is not wanted.
     final func drained(_ count: Int, of id: ExchangeID) {
         guard case .draining(var drain) = course.phase, drain.exchange == id else { return }
         let goesOn = drain.read(count)
@@ -101,7 +103,7 @@ class HeldLoad {
         if !goesOn { engine.engine.cancel(id) }
     }
 
-    /// False: that exchange's answer was wanted.
+    /// - Returns: false if that exchange's answer was wanted.
     final func finishDraining(_ id: ExchangeID) -> Bool {
         guard case .draining(let drain) = course.phase, drain.exchange == id else { return false }
         engine.loop.cancel(drain.timer)
@@ -112,7 +114,7 @@ class HeldLoad {
 
     // MARK: Questions
 
-    /// Whatever delivers is held until ``answered(_:_:)``.
+    /// Asks a question. The source that delivers is held until ``answered(_:_:)``.
     private func ask() -> Course.Question {
         let question = course.ask()
         updateFlow()
@@ -123,21 +125,29 @@ class HeldLoad {
     /// it.
     private func answered(_ question: Course.Question, _ act: @escaping (Held) -> Void) {
         guard course.held(by: question) != nil else { return }
+        forgetQuestion()
         whenRunning { [self] in
             if let held = course.held(by: question) { act(held) }
         }
     }
 
-    /// Runs `act` with what stands still, once the task runs.
+    /// Runs `act` with what is held back, once the task is not suspended.
     final func pause(_ act: @escaping (Held) -> Void) { answered(ask(), act) }
 
     /// Asks, and runs `act` with the answer and with what stood still meanwhile; the answer is nil where there will be
     /// none.
+    ///
+    /// - Parameters:
+    ///   - limit: in nanoseconds: how long the answer may take; nil: for ever. A suspended task's time stands still.
+    ///   - late: it has taken longer.
     final func ask<Value: Sendable>(
+        within limit: Int64? = nil,
         _ put: (Answer<Value>) -> Void,
-        _ act: @escaping (Value?, Held) -> Void
+        _ act: @escaping (Value?, Held) -> Void,
+        late: @escaping () -> Void = {}
     ) {
         let question = ask()
+        if let limit { watch(question, limit, late) }
         let home = LoopBound((load: self, act: act), on: engine.loop)
         put(
             Answer { value in
@@ -149,9 +159,28 @@ class HeldLoad {
         )
     }
 
+    /// One timer at a time: that of the last question. The end of the load cancels it.
+    private func watch(_ question: Course.Question, _ limit: Int64, _ late: @escaping () -> Void) {
+        forgetQuestion()
+        let end = engine.loop.now.advanced(byNanoseconds: limit)
+        questionTimer = engine.loop.arm(
+            at: end,
+            Alarm { [self] in
+                questionTimer = nil
+                guard course.held(by: question) != nil else { return }
+                if course.isSuspended { watch(question, limit, late) } else { late() }
+            }
+        )
+    }
+
+    private func forgetQuestion() {
+        if let questionTimer { engine.loop.cancel(questionTimer) }
+        questionTimer = nil
+    }
+
     /// Runs work that waits for the disk away from the loop; the task asks nothing meanwhile.
     ///
-    /// - Parameter act: on the loop; nil: there was no thread to read on.
+    /// - Parameter act: runs on the loop; gets nil if there was no thread to do the work on.
     final func offLoop<Value: Sendable>(_ work: @escaping @Sendable () -> Value, _ act: @escaping (Value?) -> Void) {
         let question = ask()
         let home = LoopBound((load: self, act: act), on: engine.loop)
@@ -173,9 +202,10 @@ class HeldLoad {
 
     // MARK: The end
 
-    /// Nothing goes on after this. False: it was over already.
+    /// Ends the load: nothing goes on after this. Returns false if it had already ended.
     final func stop() -> Bool {
         guard let before = course.end() else { return false }
+        forgetQuestion()
         switch before {
         case .loading(let source), .asking(_, .source(let source)): source.drop(engine)
         case .draining(let drain):

@@ -7,7 +7,7 @@ internal import Synchronization
 final class LoopHome: SessionHome {
     private let security: SessionSecurity
     private let background: BackgroundSession?
-    /// The session's part on its loop, or why there is none.
+    /// The session's part on its loop, or the reason why there is none.
     private let engine: Result<LoopBound<SessionEngine>, Errno>
 
     init(_ configuration: URLSessionConfiguration, hasDelegate: Bool) {
@@ -42,7 +42,7 @@ final class LoopHome: SessionHome {
             let (isHeld, isRunning) = task.snapshot.withLock { ($0.suspensions > 0, $0.state == .running) }
             switch task.stage {
             case .loading(let load): isHeld ? load.suspend() : load.resume()
-            // It may have been cancelled while this message was on its way.
+            // The task may have been cancelled while this message was on its way.
             case .new: if isRunning, !isHeld { LoopHome.takeUp(task, session, engine).begin() }
             case .passed, .over: break
             }
@@ -89,12 +89,12 @@ final class LoopHome: SessionHome {
     ) {
         switch task.stage {
         case .loading(let load): load.cancel(way)
-        // One that never began ends as the others do.
+        // A task that never began ends as the others do.
         case .new: takeUp(task, session, engine).cancel(way)
         case .passed(let other):
             task.passFate(to: other)
             cancel(other, session, engine, way)
-        // Its end is on the way, and says how the task was cancelled.
+        // The task's end is on its way, and says how the task was cancelled.
         case .over: break
         }
     }
@@ -125,7 +125,7 @@ final class LoopHome: SessionHome {
         let error = task.snapshot.withLock { snapshot -> URLError? in
             guard snapshot.state != .completed else { return nil }
             let error = snapshot.fate == .cancelled ? cancellation : failure
-            // A thread that sees that it is over sees why.
+            // A thread that sees that the task is over also sees why.
             (snapshot.state, snapshot.error) = (.completed, error)
             return error
         }
@@ -147,7 +147,7 @@ final class LoopHome: SessionHome {
 
     func askNoSession() { security.askNoSession() }
 
-    /// Runs `call` on the loop. False where there is none: `call` will not run.
+    /// Runs `call` on the loop. Returns false if there is no loop: then `call` will not run.
     @discardableResult
     func post(_ call: @escaping @Sendable (SessionEngine) -> Void) -> Bool {
         guard case .success(let engine) = engine else { return false }
@@ -156,7 +156,7 @@ final class LoopHome: SessionHome {
 }
 
 extension URLSession {
-    /// What loads the tasks of a session.
+    /// Makes what loads the tasks of a session.
     static func home(_ configuration: URLSessionConfiguration, hasDelegate: Bool) -> any SessionHome {
         LoopHome(configuration, hasDelegate: hasDelegate)
     }

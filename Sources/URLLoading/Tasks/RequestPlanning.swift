@@ -4,9 +4,9 @@ internal import HTTPEngine
 internal import HTTPSemantics
 internal import TLS
 
-/// How an attempt's request is made for the engine.
+/// Makes an attempt's request for the engine.
 extension Attempt {
-    /// What loads a request that no class of the program's takes.
+    /// What loads a request that no `URLProtocol` class takes.
     enum Place {
         case network(URL)
         case local(URL)
@@ -19,7 +19,18 @@ extension Attempt {
         }
         switch url.scheme {
         case "http", "https": return .network(url)
-        case "data", "file": return .local(url)
+        case "data": return .local(url)
+        case "file":
+            // RFC 8089 §2: another host's files are not reached by reading a path of this one.
+            guard ["", "localhost"].contains(url.host?.lowercased() ?? "") else {
+                let reason = "the file is on another host: “\(url.host ?? "")”"
+                throw ErrorTranslation.urlError(.unsupportedURL, url, reason)
+            }
+            guard ["GET", "HEAD"].contains(request.values.httpMethod) else {
+                let reason = "a file is read with GET: \(request.values.httpMethod) has no meaning for it"
+                throw ErrorTranslation.urlError(.unsupportedURL, url, reason)
+            }
+            return .local(url)
         case let scheme?:
             guard scheme != scheme.lowercased(), let other = URLText.withLowercaseScheme(url) else {
                 throw ErrorTranslation.urlError(.unsupportedURL, url, "no URLs of the scheme “\(scheme)” are loaded")
@@ -30,7 +41,7 @@ extension Attempt {
         }
     }
 
-    /// Begins a WebSocket's handshake. Returns where it is sent to.
+    /// Begins a WebSocket's handshake. Returns the URL that it is sent to.
     mutating func beginSocket() throws(URLError) -> URL {
         guard let url = request.url, let place = URLText.handshakePlace(of: url) else {
             throw ErrorTranslation.urlError(.unsupportedURL, request.url, "a WebSocket's URL begins with ws or wss")
@@ -44,7 +55,7 @@ extension Attempt {
         return place
     }
 
-    /// What comes first, by the rules for what is stored; nil: the request goes out as it is.
+    /// Returns the first step, by the rules for stored responses; nil if the request goes out as it is.
     ///
     /// - Parameter found: what is stored for the request.
     mutating func begin(with found: CachedURLResponse?, _ url: URL, _ engine: SessionEngine) -> Step? {
@@ -63,7 +74,7 @@ extension Attempt {
         )
     }
 
-    /// The request for the engine, which begins a transaction.
+    /// Makes the request for the engine, and begins a transaction.
     ///
     /// - Parameter conditions: fields that make the request conditional, for the cache.
     mutating func transact(
@@ -78,7 +89,7 @@ extension Attempt {
         return plan.request
     }
 
-    /// The request for the engine, and the answer to a challenge in it.
+    /// Makes the request for the engine, and the answer to a challenge that it carries.
     private mutating func plan(
         _ url: URL,
         _ conditions: [(name: String, value: String)],
@@ -86,30 +97,39 @@ extension Attempt {
         _ session: URLSession,
         _ engine: SessionEngine
     ) throws(URLError) -> (RequestPlan, SentAuthorization?) {
-        // An upload's content is not the request's: the same request may have been sent without any. Nor are the rates,
+        // An upload's content is not the request's: the same request may have been sent without any. Nor are the terms,
         // which stay the task's when it goes on with another request.
-        let rates = spec.request?.rates
-        let isRepeatable = opening == nil && !machine.hasLeftOrigin && content.isEmpty && rates == nil
+        let terms = spec.request?.values.terms?.values
+        let isRepeatable = opening == nil && !machine.hasLeftOrigin && content.isEmpty && terms == nil
         var last: RequestPlan?
         if isRepeatable, let plan = engine.lastPlan, plan.serves(request, url) { last = plan }
         let place: HTTPURL
         if let last { place = last.place } else { place = try RequestBuilder.place(url) }
         let scope = last?.scope ?? CookieScope(place)
         var extra = conditions + machine.resumptionFields
+        if let upload, !content.isEmpty { extra += upload.creationFields }
         if let cookies = cookieField(scope, engine.settings) { extra.append(("Cookie", cookies)) }
         let authorization = try authorization(url, place, engine)
         if let authorization { extra.append(("Authorization", authorization.value)) }
         if extra.isEmpty, let last { return (last, nil) }
         var builder = builder(url, content, engine)
         builder.extra = extra
-        builder.proxies = engine.proxies
+        builder.proxies = terms?.proxies ?? engine.proxies
         builder.context = try engine.context(for: place, url, of: session)
-        builder.rates = rates
+        builder.terms = terms
+        if let endpoint = terms?.endpoint, isFirstOrigin(place, of: spec) { builder.endpoint = endpoint }
         builder.handshake = opening?.handshake
         let (made, fields) = try builder.build(to: place)
         let plan = RequestPlan(made, fields, to: place, scope, for: request, url)
         if extra.isEmpty, isRepeatable { engine.lastPlan = plan }
         return (plan, authorization)
+    }
+
+    /// Whether this is the scheme, host and port that the task began with.
+    private func isFirstOrigin(_ place: HTTPURL, of spec: TaskSpec) -> Bool {
+        guard let url = spec.request?.url else { return false }
+        let first = opening == nil ? url : URLText.handshakePlace(of: url) ?? url
+        return (try? RequestBuilder.place(first))?.origin == place.origin
     }
 
     private func builder(_ url: URL, _ content: UploadContent, _ engine: SessionEngine) -> RequestBuilder {
@@ -118,7 +138,7 @@ extension Attempt {
         return builder
     }
 
-    /// The jar's, unless the request has its own or wants none.
+    /// Returns the jar's cookies, unless the request has its own or wants none.
     private func cookieField(_ scope: CookieScope, _ settings: SessionSettings) -> String? {
         guard settings.setsCookies, let cookies = settings.cookieStore, request.httpShouldHandleCookies else {
             return nil
@@ -152,7 +172,7 @@ extension Attempt {
         )
     }
 
-    /// The name and password that a request would go out with.
+    /// Returns the user name and password that a request would go out with.
     private func credentials(for url: URL, _ engine: SessionEngine) -> Credentials? {
         if let own = request.values.fields, own.contains(.authorization) { return nil }
         if let authorizer = machine.challenges.authorizer, authorizer.side == .origin { return authorizer.credentials }
@@ -187,7 +207,7 @@ extension Attempt {
         return (try? builder.build(to: place).1).map { selecting($0, place, credentials, engine) } ?? plain
     }
 
-    /// The fields of the request that was sent, made fit to be compared with other requests'.
+    /// Returns the fields of the request that was sent, in the form in which they are compared with other requests'.
     private func selecting(_ transaction: Transaction, _ engine: SessionEngine) -> HTTPFields {
         selecting(transaction.fields, transaction.place, transaction.authorized?.credentials, engine)
     }
@@ -208,7 +228,7 @@ extension Attempt {
             let octets = Array("\(credentials.user)\u{0}\(credentials.password)".utf8)
             try? fields.replace("Authorization", "Session \(Data(octets).base64EncodedString())")
         }
-        // The engine writes Host. One of the caller's own asks another server than the URL's.
+        // The engine writes Host. A Host of the caller's own may name another server than the URL does.
         if let host = request.values.fields?["Host"] { try? fields.replace("Host", host) }
         if let identity = engine.security.identity(shownTo: place.origin) {
             try? fields.replace(VaryRule.clientCertificate, Data(identity).base64EncodedString())
@@ -228,7 +248,7 @@ extension Attempt {
         guard let cache = engine.settings.cache, let place = try? builder.place() else { return }
         builder.extra = conditions
         builder.proxies = engine.proxies
-        // As the user that was served: others may get other content under the same URL.
+        // The request goes as the user that was served: others may get other content under the same URL.
         if let cookies = cookieField(CookieScope(place), engine.settings) { builder.extra.append(("Cookie", cookies)) }
         let answer = try? authorization(url, place, engine)
         if let answer { builder.extra.append(("Authorization", answer.value)) }
@@ -246,11 +266,11 @@ extension Attempt {
             )
             engine.engine.start(made, delegate: refresh)
         } catch {
-            // The user has been served; the next to ask tries again.
+            // The user has been served; the next request tries again.
         }
     }
 
-    /// Holds the answer to a HEAD against what is stored for GET.
+    /// Compares the answer to a HEAD with what is stored for GET.
     func compareHead(_ response: HTTPURLResponse, _ engine: SessionEngine) {
         guard let transaction, let cache = engine.settings.cache else { return }
         let key = CacheKey(method: "GET", url: transaction.url)
@@ -271,7 +291,7 @@ extension Attempt {
         }
     }
 
-    /// What would be stored of the answer, which is complete, and under what.
+    /// Returns what would be stored of the answer, which is complete, and its key.
     mutating func takeEntry(_ sink: Sink, _ engine: SessionEngine) -> (CachedURLResponse, CacheKey)? {
         guard let entry = storing.take(), let data = sink.content(for: entry) else { return nil }
         if let policy = entry.ofClass {
@@ -297,7 +317,7 @@ extension Attempt {
 }
 
 extension CachedURLResponse {
-    /// In seconds, as RFC 9111 §4.2.3 counts it.
+    /// The response's age in seconds, by RFC 9111 §4.2.3.
     var age: Int64 {
         guard let exchange else { return 0 }
         return CacheFreshness(exchange, CacheControl(exchange.fields), now: UnixTime.now).age
@@ -305,7 +325,7 @@ extension CachedURLResponse {
 }
 
 extension SessionEngine {
-    /// How to speak to an https server; nil for others.
+    /// Returns the TLS context for an https server; nil for others.
     func context(for place: HTTPURL, _ url: URL, of session: URLSession) throws(URLError) -> TLSContext? {
         guard place.scheme == .https else { return nil }
         do throws(TLSError) {

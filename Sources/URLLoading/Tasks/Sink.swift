@@ -5,16 +5,16 @@ enum Sink {
     /// There is no answer yet.
     case none
     case memory(Data)
-    /// To the delegate, piece by piece.
+    /// The delegate gets the content, piece by piece.
     case delegate
     case file(DownloadFile)
     case bytes(ByteChannel)
-    /// To a stream task that the answer has become.
+    /// A stream task gets it, which the answer has become.
     case stream(StreamLoad)
 }
 
 extension Sink {
-    /// The whole content, for the cache; nil for one that is too large, or is not kept in memory.
+    /// Returns the whole content for the cache; nil if it is too large, or is not kept in memory.
     func content(for entry: CacheEntry) -> Data? {
         switch self {
         case .memory(let data): data.count <= entry.limit ? data : nil

@@ -10,7 +10,7 @@ enum Source {
 
     /// What holds a source back.
     struct Holds {
-        /// Nothing is to be read: a suspended task, a question, a delegate that is behind.
+        /// Whether nothing is to be read: for a suspended task, an open question, or a delegate that is behind.
         var reading: Bool
         /// Nothing is to be sent: a suspended task alone. A delegate that is behind holds the answer, not the request.
         var sending: Bool
@@ -28,7 +28,7 @@ enum Source {
         }
     }
 
-    /// Nothing more is heard of it.
+    /// Drops the source: it reports nothing more.
     func drop(_ engine: SessionEngine) {
         switch self {
         case .exchange(let id): engine.engine.cancel(id)
@@ -40,10 +40,10 @@ enum Source {
     }
 }
 
-/// What stands still behind a question to the user.
+/// What is held back by a question to the user.
 enum Held {
     case nothing
     case source(Source)
-    /// The answer came to its end meanwhile: it was short.
+    /// The answer ended meanwhile: it was short.
     case complete
 }

@@ -2,12 +2,12 @@ internal import Foundation
 internal import Synchronization
 
 extension URLSessionTask {
-    /// Its answer begins.
+    /// Notes that the task's answer begins.
     func expect(_ response: URLResponse) {
         let expected = response.expectedContentLength
         _ = count(with: response) { counts in
             counts.expectedToReceive = expected
-            // A download that is tried again begins anew, unless it goes on: then that is told.
+            // A download that is tried again counts from zero, unless it goes on: then that is told.
             counts.received = 0
         }
     }
@@ -15,7 +15,7 @@ extension URLSessionTask {
     /// Counts content, and shows it on the task's progress: that runs observers of the user's, which may cancel the
     /// task.
     ///
-    /// - Parameter response: what the task's response is from here on; nil: it stays.
+    /// - Parameter response: the task's new response; nil to keep the present one.
     func count(with response: URLResponse? = nil, _ change: (inout TaskCounts) -> Void) -> TaskCounts {
         let (counts, shown, progress) = snapshot.withLock { snapshot in
             if let response { snapshot.response = response }

@@ -13,7 +13,7 @@ final class TaskLoader: HeldLoad, TaskLoad {
     let spec: TaskSpec
     var attempt: Attempt
     var delivery: Delivery
-    /// Nil where no metrics are asked for.
+    /// The metrics; nil where none are asked for.
     var record: Record?
     private var resourceTimer: TimerID?
     private(set) var index = 0
@@ -29,6 +29,7 @@ final class TaskLoader: HeldLoad, TaskLoad {
         delivery = Delivery(task, session, spec, engine)
         if delivery.wantsMetrics { record = Record(engine.loop.now) }
         super.init(engine)
+        attempt.prepareUpload(task, spec, engine)
     }
 
     func move(to index: Int) { self.index = index }
@@ -37,7 +38,7 @@ final class TaskLoader: HeldLoad, TaskLoad {
     var session: URLSession { delivery.session }
     var settings: SessionSettings { engine.settings }
     var background: BackgroundSession? { engine.background }
-    /// What is being loaded, for errors; nil where no URL is.
+    /// The URL that is being loaded, for errors; nil for a task without one.
     private var url: URL? { spec.request == nil ? nil : attempt.request.url }
 
     // MARK: The beginning
@@ -53,24 +54,24 @@ final class TaskLoader: HeldLoad, TaskLoad {
         start(after: delay) { [self] in askWhetherToBegin(request) }
     }
 
-    /// How much of the resource's time is left: it has begun with the first process.
+    /// How much is left of the time for the resource, which began with the first process.
     private var resourceTime: TimeInterval {
         let whole = settings.resourceTimeout
         guard let begun = background?.record(of: task)?.begun, whole > 0 else { return whole }
         return max(0.001, whole + begun.timeIntervalSinceNow)
     }
 
-    /// A task without a request: a stream, or nothing that can be loaded.
+    /// Begins a task without a request: a stream, or nothing that can be loaded.
     private func beginStream() {
         guard let task = task as? URLSessionStreamTask, let place = task.place else {
             let reason =
-                task is URLSessionDownloadTask
-                ? "the resume data of this download is damaged, or was not made by a download of this library"
+                task is URLSessionDownloadTask || task is URLSessionUploadTask
+                ? "the resume data is damaged, or was not made by a task of this library"
                 : "there is no request to send"
             return end(.unsupportedURL, nil, reason)
         }
         do throws(URLError) {
-            // Streams go as https does.
+            // A stream uses the proxy that https uses.
             if let fault = settings.proxies.fault(for: .https, place.host) {
                 throw ErrorTranslation.urlError(.cannotConnectToHost, nil, fault)
             }
@@ -119,6 +120,7 @@ final class TaskLoader: HeldLoad, TaskLoad {
         }
         let length = attempt.beginSending()
         task.snapshot.withLock { $0.counts.expectedToSend = length }
+        guard attempt.upload?.machine.isCreating != false else { return loadItself() }
         let load = ProtocolLoad.make(
             for: self,
             attempt.request,
@@ -132,7 +134,7 @@ final class TaskLoader: HeldLoad, TaskLoad {
         load.begin()
     }
 
-    /// By this module: from here, from the cache, or over the network.
+    /// Loads the request in this module: from here, from the cache, or over the network.
     func loadItself() {
         do throws(URLError) {
             if task is URLSessionWebSocketTask { return exchange(try attempt.beginSocket()) }
@@ -156,7 +158,7 @@ final class TaskLoader: HeldLoad, TaskLoad {
         switch cache.find(request) {
         case .nothing: begin(with: nil, url)
         case .response(let found): begin(with: found, url)
-        // Without a thread to read on, the network knows as well.
+        // Without a thread to read on, the request goes to the network.
         case .onDisk(let key):
             offLoop {
                 cache.load(key, request)
@@ -186,7 +188,7 @@ final class TaskLoader: HeldLoad, TaskLoad {
     private func send(_ url: URL, _ conditions: [(name: String, value: String)]) {
         do throws(URLError) {
             let request = try attempt.transact(url, conditions, spec, session, engine)
-            // As the engine counts it: 0.5, the default, is its usual one.
+            // The engine counts from 0 to 255: 0.5, the default, is its usual priority.
             let priority = UInt8(clamping: Int(task.snapshot.withLock { $0.priority } * 256))
             let id = engine.engine.start(request, delegate: self, priority: priority)
             // Content in memory may leave within that call, and be told; nothing else is before it has returned.
@@ -201,11 +203,11 @@ final class TaskLoader: HeldLoad, TaskLoad {
 
     // MARK: Steps
 
-    /// Does what the attempt's machine says.
+    /// Performs the step that the attempt's machine has decided.
     ///
     /// - Parameters:
-    ///   - response: the head that it is about; nil without one.
-    ///   - held: what stands still already; nil: the source delivers.
+    ///   - response: the head that the step is about; nil without one.
+    ///   - held: what is already held back; nil if the source delivers.
     func perform(_ step: Step, _ response: HTTPURLResponse?, _ held: Held?) {
         switch step {
         case .askForCredentials(let question, let failures): askForCredentials(question, failures, response)
@@ -218,12 +220,13 @@ final class TaskLoader: HeldLoad, TaskLoad {
         case .askForStream: askForStream()
         case .deliver(let placement, let storage):
             guard let response else { return }
+            if let next = attempt.uploadStep(after: response) { return goOnUploading(next) }
             guard let held else { return place(response, placement, storage) }
             deliver(response, held)
         case .fail(let reason): end(ErrorTranslation.error(reason, attempt.request.url))
         case .waitForConnectivity(let pause, let isFirst):
             if isFirst { tell(.connectivity) { $2.urlSession($0, taskIsWaitingForConnectivity: $1) } }
-            // Nothing of its content has been read: a stream serves once more.
+            // Nothing of the content has been read: a stream serves once more.
             start(after: pause) { [self] in transact() }
         case .beginAnew(let pause): beginAnew(after: pause)
         case .requestWhole:
@@ -237,14 +240,14 @@ final class TaskLoader: HeldLoad, TaskLoad {
         }
     }
 
-    /// The steps that need no user.
+    /// Performs the steps that need no user.
     private func goOn(with step: Step, _ held: Held) {
         guard let url = attempt.transaction?.url ?? attempt.request.url else { return }
         switch step {
         case .send(let fields): exchange(attempt.request.url ?? url, fields)
         case .serveStored(let age, let refresh):
             guard let found = attempt.stored else { return exchange(url) }
-            // Not waited for: a server in trouble may never send the rest.
+            // The rest is not waited for: a server in trouble may never send it.
             drop(held)
             serve(found, age: age ?? found.age)
             if let refresh { attempt.refresh(found, url, refresh, session, engine) }
@@ -279,7 +282,7 @@ final class TaskLoader: HeldLoad, TaskLoad {
         load(LocalLoad(response, found.data, on: engine.loop, self))
     }
 
-    /// Does `next` when the rest of an answer that is not wanted is out of the way.
+    /// Runs `next` when the rest of an answer that is not wanted is out of the way.
     func settle(_ held: Held, _ next: @escaping () -> Void) {
         drain(held) { [self] in
             attempt.response = nil
@@ -287,7 +290,7 @@ final class TaskLoader: HeldLoad, TaskLoad {
         }
     }
 
-    /// Tries again instead of failing: with the bytes that there are, if the server lets it.
+    /// Tries again instead of failing: with the bytes that have come, if the server allows it.
     private func beginAnew(after pause: Duration) {
         guard let request = spec.request else { return }
         attempt = attempt.anew(request, continuing: delivery.takeFile())
@@ -308,7 +311,7 @@ final class TaskLoader: HeldLoad, TaskLoad {
         delivery.whenTaken(onRoom())
     }
 
-    /// What waited has been taken.
+    /// Returns what is called when the delegate queue or the channel has room again.
     func onRoom() -> @Sendable () -> Void {
         let home = LoopBound(self, on: engine.loop)
         return { home.loop.post { home.value.catchUp() } }
@@ -323,9 +326,9 @@ final class TaskLoader: HeldLoad, TaskLoad {
         case (.closing(let reason), .socket(let socket)): socket.close(reason)
         case (.atOnce, _), (.closing, _): end(error)
         case (.producingResumeData, _):
-            let data = attempt.resumeData(delivery.sink, background)?.data
-            if let handler = task.snapshot.withLock({ $0.resumeDataHandler.take() }) { later { handler(data) } }
-            end(data.map(error.with) ?? error)
+            let kept = attempt.resumeData(for: delivery.sink, background)
+            if let handler = task.snapshot.withLock({ $0.resumeDataHandler.take() }) { later { handler(kept?.data) } }
+            end(kept.map { error.with($0.data, for: $0.key) } ?? error)
         }
     }
 
@@ -337,9 +340,9 @@ final class TaskLoader: HeldLoad, TaskLoad {
 
     func end(handingOver streams: CapturedStreams) { end(nil, streams) }
 
-    /// Nothing of this task goes on after this. The first call counts.
+    /// Ends the task: nothing of it goes on after this. Only the first call has an effect.
     ///
-    /// - Parameter streams: the connection, where the user has taken it over.
+    /// - Parameter streams: the connection, if the user has taken it over.
     private func end(_ error: (any Error)?, _ streams: CapturedStreams?) {
         guard stop() else { return }
         if let resourceTimer { engine.loop.cancel(resourceTimer) }
@@ -349,7 +352,7 @@ final class TaskLoader: HeldLoad, TaskLoad {
         let failure = error.map { attempt.withResumeData($0, delivery.sink, background) }
         let ending = delivery.end(failure, attempt.response, metrics, streams)
         if let background { return background.finish(ending, by: delivery.callbacks) }
-        // The only one has no others to be told with.
+        // A session's only load has no others to be told with.
         ending.tell(by: delivery.callbacks, together: engine.hasSeveralLoads ? engine.batch : nil)
     }
 }

@@ -4,15 +4,15 @@ internal import HTTPEngine
 internal import HTTPSemantics
 internal import Synchronization
 
-/// The answer: its head, its content, its end. Sources of every kind come together here.
+/// How answers are handled: head, content and end. Sources of every kind come together here.
 extension TaskLoader {
-    /// The response from the network is the answer.
+    /// Takes the response from the network as the answer.
     func place(_ response: HTTPURLResponse, _ placement: Step.Placement, _ storage: Step.Storage) {
         if let step = attempt.place(response, placement, storage, engine) { return perform(step, nil, nil) }
         accept(response)
     }
 
-    /// The response is the answer after all, though it asked for something else.
+    /// Takes the response as the answer after all, though it asked for something else.
     func deliver(_ response: URLResponse, _ held: Held) {
         if case .source(let source) = held { load(from: source) }
         let before = course.questions
@@ -25,9 +25,9 @@ extension TaskLoader {
         }
     }
 
-    /// The response is the answer.
+    /// Takes the response as the answer.
     private func accept(_ response: URLResponse) {
-        // The task's progress shows it, and observers of that may cancel the task.
+        // The task's progress shows the response, and observers of the progress may cancel the task.
         task.expect(response)
         guard !course.isEnded else { return }
         if task is URLSessionWebSocketTask { return end(WebSocketOpening.refusal(response, task.originalRequest?.url)) }
@@ -88,7 +88,7 @@ extension TaskLoader {
         load(from: .stream(StreamLoad(self, engine, on: connection, to: origin)))
         let before = course.questions
         accept(response)
-        // A delegate that is not asked has no use for it.
+        // A delegate that is not asked cannot take the connection.
         if course.questions == before { end(nil) }
     }
 
@@ -102,7 +102,7 @@ extension TaskLoader {
             attempt.noteSwitch(response, engine)
             let socket = WebSocketLoad(self, task.channel, on: engine.loop)
             load(from: .socket(socket))
-            // The session's limit is one of sixty seconds: it would end every WebSocket that has nothing to say.
+            // The session's limit is 60 seconds by default: it would end every WebSocket that has nothing to say.
             let limit = attempt.request.values.explicitTimeout.flatMap(RequestBuilder.duration)
             socket.begin(connection, agreement, silentFor: limit, delivery.callbacks)
             updateFlow()
@@ -113,7 +113,7 @@ extension TaskLoader {
     }
 }
 
-/// What a source that is not the network tells.
+/// Receives what a source other than the network reports.
 extension TaskLoader: StreamLoadDelegate, ProtocolLoadDelegate {
     func received(_ response: URLResponse) {
         attempt.response = response
@@ -146,7 +146,7 @@ extension TaskLoader: StreamLoadDelegate, ProtocolLoadDelegate {
         guard course.isCurrent(load) else { return }
         guard attempt.machine.mayRedirect else { return perform(.fail(.tooManyRedirects), nil, nil) }
         if let http = response as? HTTPURLResponse { return askToFollow(next, http) }
-        // No redirect that a delegate could be told of; a class may send itself round in circles all the same.
+        // A delegate cannot be told of such a redirect; a class may still redirect in circles.
         follow(next, .source(.classLoad(load)))
     }
 
@@ -161,7 +161,7 @@ extension TaskLoader: StreamLoadDelegate, ProtocolLoadDelegate {
     }
 }
 
-/// What the engine tells of the exchange under way.
+/// Receives what the engine reports of the exchange under way.
 extension TaskLoader: ExchangeDelegate {
     func exchange(_ id: ExchangeID, didReceive head: ResponseHead) {
         guard let url = attempt.request.url else { return }
@@ -174,6 +174,7 @@ extension TaskLoader: ExchangeDelegate {
 
     private func informed(_ head: ResponseHead, _ url: URL) {
         if head.status == 101 { attempt.switching = head }
+        attempt.noteResource(head, url, task, background)
         // 100 and 101 concern the connection.
         guard head.status > 101 else { return }
         if !delivery.tellInformational({ HTTPURLResponse(url: url, head: head) }) { waitForUser() }
@@ -213,7 +214,13 @@ extension TaskLoader: ExchangeDelegate {
     private func failed(_ error: EngineError, _ report: ExchangeReport) {
         // An answer that has been told cannot be told again; nor is content sent twice that the server has answered.
         let mayRepeat = background?.record(of: task) != nil && !(task is URLSessionUploadTask && task.response != nil)
-        let step = attempt.machine.fail(AnswerFailure(error, report, attempt, engine.proxies, mayRepeat: mayRepeat))
+        // A proxy of the request's own has the credentials that the request gave it: no others are asked for.
+        let proxies = spec.request?.values.terms?.values.proxies == nil ? engine.proxies : .direct
+        let step = attempt.machine.fail(AnswerFailure(error, report, attempt, proxies, mayRepeat: mayRepeat))
+        if let next = attempt.uploadStep(after: error, step) {
+            start()
+            return goOnUploading(next)
+        }
         if case .fail(.failure) = step { return end(ErrorTranslation.error(error, attempt.request.url)) }
         start()
         perform(step, nil, .nothing)

@@ -2,14 +2,14 @@ internal import Foundation
 internal import HTTPEngine
 internal import HTTPSemantics
 
-/// What the user is asked, and what the answers lead to.
+/// Asks the user questions, and acts on the answers.
 extension TaskLoader {
-    /// Asks the user; without a user to ask, `otherwise` is the answer, at once.
+    /// Asks the user. If there is no user to ask, `otherwise` is the answer, at once.
     ///
     /// - Parameters:
-    ///   - event: a delegate that does not hear of it is not asked; nil: no delegate is.
-    ///   - put: on the delegate queue; gives the answer or lets go of it, which fails the task.
-    ///   - act: on the loop, with what stood still meanwhile.
+    ///   - event: a delegate that does not hear of this event is not asked; nil: no delegate is asked.
+    ///   - put: runs on the delegate queue; gives the answer or releases it, which fails the task.
+    ///   - act: runs on the loop, with what was held back meanwhile.
     func ask<Value: Sendable>(
         _ event: TaskInterests?,
         otherwise: Value,
@@ -17,17 +17,21 @@ extension TaskLoader {
         _ act: @escaping (Value, Held) -> Void
     ) {
         guard let event, delivery.hasListener(for: event) else { return pause { act(otherwise, $0) } }
-        ask {
+        let limit = delivery.isReported ? attempt.request.values.explicitTimeout ?? settings.requestTimeout : 0
+        ask(within: RequestBuilder.nanoseconds(limit)) {
             delivery.put($0, otherwise: otherwise, put)
         } _: { [self] answer, held in
             if let answer { return act(answer, held) }
             end(.unknown, attempt.request.url, "the delegate let go of its completion handler without calling it")
+        } late: { [self] in
+            end(.timedOut, attempt.request.url, "a hook has not answered within the request's limit")
         }
     }
 
-    /// The request's stream has been read, or never was there: the user gives another.
+    /// Asks the user for another stream: the request's was read already, or there never was one.
     func askForStream() {
-        ask(.bodyStream, otherwise: HandedStream(stream: nil), UserQuestion.bodyStream) { [self] answer, _ in
+        let put = UserQuestion.bodyStream(from: attempt.streamOffset)
+        ask(.bodyStream, otherwise: HandedStream(stream: nil), put) { [self] answer, _ in
             start()
             guard let stream = answer.stream else {
                 let reason = "the request's content is needed, and no stream was given to read it from"
@@ -78,14 +82,14 @@ extension TaskLoader {
         }
     }
 
-    /// A download stays one: its delegate takes it or leaves it.
+    /// Asks whether to go on with a download: its delegate accepts it or cancels it.
     private func askToDownload(_ response: URLResponse) {
         ask(.response, otherwise: true, UserQuestion.acceptance(of: response)) { [self] isTaken, held in
             if isTaken { goOn(held) } else { cancel(.atOnce) }
         }
     }
 
-    /// Goes on after a question.
+    /// Goes on after a question was answered.
     func goOn(_ held: Held) {
         switch held {
         case .nothing: break
@@ -136,7 +140,7 @@ extension TaskLoader {
         goOn(held)
     }
 
-    /// The answer was told to become another task: the same loader, seen through that.
+    /// Turns the answer's task into another one, which shows the same loader.
     private func becomeTask(
         _ other: URLSessionTask,
         _ old: URLSessionDataTask,

@@ -1,8 +1,9 @@
 internal import Reactor
 
-/// Resumes the functions that wait on other threads, for all answers of a burst at once. One by one, each would wake a
-/// thread that does one task's work and sleeps again: two switches a request, a quarter of what a request costs (`./dev
-/// bench session`). Loop-confined.
+/// Resumes the functions that wait on other threads, for all answers of a burst at once. Loop-confined.
+///
+/// Resumed one by one, each would wake a thread that does one task's work and sleeps again: two thread switches a
+/// request, a quarter of what a request costs (`./dev bench session`).
 final class BatchedResumption {
     private let loop: EventLoop
     private var due: [Resumption] = []
@@ -23,7 +24,7 @@ final class BatchedResumption {
             for resumption in all { resumption.resume() }
             return
         }
-        // On a thread of the pool, which then has them all before it: its queue is not empty until the last is done.
+        // A thread of the pool has them all before it then: its queue is not empty until the last is done.
         Task.detached { for resumption in all { resumption.resume() } }
     }
 }

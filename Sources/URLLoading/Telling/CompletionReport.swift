@@ -1,29 +1,29 @@
 internal import Foundation
 internal import Synchronization
 
-/// How a task's end is told, once: to the delegate, to a handler, or to a caller that waits.
+/// A task's end, which is told once: to the delegate, to a completion handler, or to a caller that waits.
 struct CompletionReport: Sendable {
     let task: URLSessionTask
     let session: URLSession
-    /// A `URLError`, or what a `URLProtocol` class of the user's has failed with.
+    /// A `URLError`, or the error with which a `URLProtocol` class has failed; nil for success.
     var failure: (any Error)?
     let response: URLResponse?
-    /// The content, where it was kept in memory.
+    /// The content, if it was kept in memory.
     var data = Data()
-    /// The content, where it was written to disk.
+    /// The content, if it was written to disk.
     var file: DownloadFile?
-    /// The connection, where the user has taken it over: the user hears of that, and of nothing more.
+    /// The connection, if the user has taken it over: then the user is told of that and of nothing else.
     var streams: CapturedStreams?
     var metrics: URLSessionTaskMetrics?
-    /// Something was told on the delegate queue before.
+    /// Whether something was told on the delegate queue before: then the end is told there too, after it.
     var isOrdered = false
 
     var urlError: URLError? { failure.map { ErrorTranslation.error($0, task.currentRequest?.url) } }
 
-    /// Loop thread, or the user's for a task that never began.
+    /// Tells the end. Runs on the loop's thread, or on the user's for a task that never began.
     ///
     /// - Parameters:
-    ///   - callbacks: after what has been told before.
+    ///   - callbacks: the queue on which the end is told, after what was told before.
     ///   - batch: the loop's, for a caller that may be resumed together with others. Loop thread only.
     func tell(by callbacks: @autoclosure () -> CallbackQueue, together batch: BatchedResumption? = nil) {
         guard let spec = task.spec, let receiver = spec.takeReceiver() else { return release() }
@@ -48,7 +48,7 @@ struct CompletionReport: Sendable {
                 }
             }
         case .awaitedData, .awaitedFile, .bytes:
-            // A caller that waits finds that its delegate has been told everything, the metrics too.
+            // A caller that waits is resumed after its delegate has been told everything, the metrics too.
             guard isOrdered else { return decide { $0.tellWaiter(spec, batch) } }
             callbacks().add(on: session.delegateQueue) { decide { $0.tellWaiter(spec) } }
         case .report(let report) where isOrdered:
@@ -57,8 +57,8 @@ struct CompletionReport: Sendable {
         }
     }
 
-    /// Tells the end: that of the load, or that the task was cancelled if `cancel()` came before. From here on a
-    /// `cancel()` is too late.
+    /// Tells the end of the load, or that the task was cancelled if `cancel()` was called before. A later `cancel()`
+    /// has no effect.
     private func decide(_ tell: (CompletionReport) -> Void) {
         let (isCancelled, handler) = task.snapshot.withLock { snapshot in
             let isCancelled = snapshot.fate == .cancelled
@@ -74,11 +74,11 @@ struct CompletionReport: Sendable {
         tell(ending)
     }
 
-    /// The load was over before it was asked for resume data.
+    /// Gives the handler its resume data: the load had ended before it was asked for them.
     private func handOver(to handler: @escaping @Sendable (Data?) -> Void) {
         let data = (failure as? URLError)?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data
         switch task.spec?.reception {
-        // On the delegate queue already.
+        // These run on the delegate queue already.
         case .delegate, .data, .download: handler(data)
         case .awaitedData, .awaitedFile, .bytes, .report, nil: session.delegateQueue.addOperation { handler(data) }
         }
@@ -112,8 +112,8 @@ struct CompletionReport: Sendable {
             metrics: metrics,
             settle: session.keeper == nil ? nil : settle
         )
-        // First: what is told finds the task gone from its session's list, and its delegate from the task. A background
-        // session keeps what came until it has been taken.
+        // The task is released first: the function that is told finds it gone from its session's list, and its delegate
+        // gone from the task. A background session keeps what has come until it has been taken.
         if outcome.settle == nil { release() }
         guard report.wakesWaiter, !waitsOnLoop, let batch else { return report.tell(outcome) }
         batch.add(.report(report, outcome))
@@ -122,7 +122,7 @@ struct CompletionReport: Sendable {
     private func tellDelegate() {
         let delegate = session.delegate(of: task)
         let hearing = offer(to: delegate)
-        // By the time the end is told, the task says so itself.
+        // By the time the end is told, the task's own properties say so too.
         mark()
         (task as? URLSessionWebSocketTask)?.channel.end(urlError)
         let stream = task as? URLSessionStreamTask
@@ -141,21 +141,21 @@ struct CompletionReport: Sendable {
         guard session.keeper != nil, urlError?.code != .cancelled else { return release() }
         release(wasHeard: hearing == .heard)
         guard hearing == .unheard, let delegate else { return }
-        // A hook that was set meanwhile has looked for unheard ends before this one was among them.
+        // A hook that was set meanwhile looked for unheard ends before this one was among them.
         if listens(delegate) || !heardEnds && hearsEnds(delegate) { session.tellUnheard() }
     }
 
-    /// What became of an end: a background session keeps what was not heard, and tells it again.
+    /// What became of an end that was told. A background session keeps an end that was not heard, and tells it again.
     private enum Hearing {
         case heard
         /// No delegate listens yet.
         case unheard
-        /// The file could not go to its place.
+        /// The file could not be moved to its place.
         case stranded
     }
 
-    /// A finished download goes to the delegate, and is removed when that has returned. A file that no delegate has
-    /// asked for stays.
+    /// Hands a finished download to the delegate, and removes the file when the delegate has returned. A file that no
+    /// delegate has asked for stays.
     private func offer(to delegate: (any URLSessionTaskDelegate)?) -> Hearing {
         guard session.keeper != nil else {
             tellFile(to: delegate)
@@ -188,13 +188,13 @@ struct CompletionReport: Sendable {
         return delegate is any URLSessionDownloadDelegate
     }
 
-    /// False where the session is no background session: nothing asks there.
+    /// Whether the delegate hears of ends. False outside background sessions, where nothing depends on it.
     private func hearsEnds(_ delegate: (any URLSessionTaskDelegate)?) -> Bool {
         guard session.keeper != nil, let delegate else { return false }
         return (delegate as? any SelectiveDelegate)?.hearsEnds ?? true
     }
 
-    /// The task says that it is over. True if the caller that waits for it does so on the session's own loop.
+    /// Marks the task as completed. Returns true if the caller that waits for it does so on the session's own loop.
     @discardableResult
     private func mark() -> Bool {
         let (progress, waitsOnLoop) = task.snapshot.withLock { snapshot in
@@ -209,15 +209,15 @@ struct CompletionReport: Sendable {
         return waitsOnLoop
     }
 
-    /// Task and session let go of each other.
+    /// Makes the task and the session release each other.
     private func release(wasHeard: Bool = true) {
         task.letGo { session.finished(task, wasHeard: wasHeard) }
     }
 }
 
 extension URLSessionTask {
-    /// Lets go of all that the task keeps alive. That may run code of the program's: so it happens after `then`, and
-    /// not under the lock.
+    /// Releases all that the task keeps alive. That may run the program's code, so it happens after `then`, and not
+    /// under the lock.
     func letGo(_ then: () -> Void = {}) {
         let held = snapshot.withLock { snapshot in
             let held = (snapshot.session, snapshot.listener, snapshot.watcher)

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A function that need not wait any longer.
+/// A waiting function with the result to resume it with.
 @safe enum Resumption: Sendable {
     case data(UnsafeContinuation<(Data, URLResponse), any Error>, Result<(Data, URLResponse), any Error>)
     case file(UnsafeContinuation<(URL, URLResponse), any Error>, Result<(URL, URLResponse), any Error>)
@@ -16,7 +16,7 @@ internal import Foundation
 }
 
 extension TaskContinuation {
-    /// The resumption with what the task came to: an answer, or its error.
+    /// Returns the resumption with the task's result: an answer, or its error.
     func resumption(_ failure: (any Error)?, _ response: URLResponse?, _ data: Data, _ file: URL?) -> Resumption {
         switch self {
         case .data(let waiter):
@@ -28,7 +28,7 @@ extension TaskContinuation {
         }
     }
 
-    /// Made for a failure alone: a `URLError` is two allocations.
+    /// Returns the error to throw. It is made only for a failure: a `URLError` is two allocations.
     private static func reason(_ failure: (any Error)?) -> any Error {
         failure ?? URLError(.badServerResponse)
     }

@@ -16,8 +16,13 @@ enum UserQuestion {
         }
     }
 
-    static let bodyStream: Put<HandedStream> = { session, task, delegate, answer in
-        delegate.urlSession(session, task: task, needNewBodyStream: { answer.give(HandedStream(stream: $0)) })
+    /// - Parameter offset: where the stream is to begin, of an upload that goes on; nil: at its beginning.
+    static func bodyStream(from offset: Int64?) -> Put<HandedStream> {
+        { session, task, delegate, answer in
+            let give: @Sendable (InputStream?) -> Void = { answer.give(HandedStream(stream: $0)) }
+            guard let offset else { return delegate.urlSession(session, task: task, needNewBodyStream: give) }
+            delegate.urlSession(session, task: task, needNewBodyStreamFrom: offset, completionHandler: give)
+        }
     }
 
     static func redirect(_ response: HTTPURLResponse, _ next: URLRequest) -> Put<URLRequest?> {
@@ -28,7 +33,7 @@ enum UserQuestion {
         }
     }
 
-    /// - Parameter response: nil where a proxy asks, which has none to show.
+    /// - Parameter response: nil for a proxy's challenge, which has none to show.
     static func challenge(
         _ space: ProtectionSpace,
         _ proposed: URLCredential?,
@@ -48,7 +53,7 @@ enum UserQuestion {
         }
     }
 
-    /// A `URLProtocol` class's own.
+    /// Asks the challenge that a `URLProtocol` class has made.
     static func challenge(_ challenge: URLAuthenticationChallenge) -> Put<ChallengeAnswer> {
         { session, task, delegate, answer in
             delegate.urlSession(session, task: task, didReceive: challenge) { answer.give(($0, $1)) }
@@ -65,7 +70,7 @@ enum UserQuestion {
         }
     }
 
-    /// Of a download's head. Other delegates than those of the room above are not asked.
+    /// Asks whether to accept a download, by its head. Only delegates that are `SelectiveDelegate`s are asked.
     static func acceptance(of response: URLResponse) -> Put<Bool> {
         { session, task, delegate, answer in
             guard let delegate = delegate as? any SelectiveDelegate else { return answer.give(true) }
@@ -82,7 +87,7 @@ enum UserQuestion {
 }
 
 extension ChallengeQuestion {
-    /// What a delegate's answer says to the rules, and the credential in it.
+    /// Returns the delegate's answer as the rules know it, and the credential in it.
     func reply(
         _ answer: UserQuestion.ChallengeAnswer,
         proposing proposed: URLCredential?
@@ -101,7 +106,7 @@ extension ChallengeQuestion {
 }
 
 extension URLAuthenticationChallengeSender {
-    /// Tells a `URLProtocol` class what the delegate has said to its challenge.
+    /// Tells a `URLProtocol` class how the delegate has answered its challenge.
     func pass(on answer: UserQuestion.ChallengeAnswer, to challenge: URLAuthenticationChallenge) {
         switch (answer.disposition, answer.credential) {
         case (.useCredential, let credential?): use(credential, for: challenge)
@@ -114,10 +119,10 @@ extension URLAuthenticationChallengeSender {
 }
 
 extension URLError {
-    /// With what a later download goes on from.
-    func with(_ resumeData: Data) -> URLError {
+    /// With what a later download or upload goes on from.
+    func with(_ resumeData: Data, for key: String) -> URLError {
         var info = userInfo
-        info[NSURLSessionDownloadTaskResumeData] = resumeData
+        info[key] = resumeData
         return URLError(code, userInfo: info)
     }
 }

@@ -4,50 +4,51 @@ internal import Reactor
 internal import Synchronization
 internal import WebSocket
 
-/// A task's WebSocket on its session's loop, from the handshake on: brings together messages and the callers that ask
-/// for them. Loop-confined.
+/// A task's WebSocket on its session's loop, from the handshake on. It matches messages with the callers that ask for
+/// them. Loop-confined.
 ///
 /// ```
 ///   talking ──close──▶ closing ──┐
 ///      ├──────────────▶ ended ───┤
 ///      └─────────────────────────┴──▶ stopped
 /// ```
-/// closing: the user wants no more; only sent messages are still told of. ended: the connection is gone, and its end is
-/// told behind the messages that had come before it. stopped: the load is over, and the connection sees to its own end.
+/// - closing: the user has closed; only the callers of sent messages still hear of them.
+/// - ended: the connection is gone; its end is told after the messages that had come before it.
+/// - stopped: the load is over; the connection ends by itself.
 final class WebSocketLoad: WebSocketWorker {
     private enum State {
         case talking
-        /// With what the server was told.
+        /// With the reason that the server was told.
         case closing(CloseReason)
         case ended(WebSocketEnding, TimerID)
         case stopped
     }
 
-    /// What is read before it is asked for, in bytes: enough that the next one mostly is there.
+    /// How much is read before it is asked for, in bytes: enough that the next message is usually there.
     private static let ahead = 64 << 10
-    /// What a message takes besides its content, so that empty ones count too.
+    /// What a message counts besides its content, in bytes, so that empty ones count too.
     private static let overhead = 64
 
-    /// Until it is over.
+    /// The delegate, until the load is over.
     private var delegate: (any SourceDelegate)?
     private let loop: EventLoop
-    /// As the user wrote it, for errors.
+    /// The URL as the user wrote it, for errors.
     private let url: URL?
     private let channel: WebSocketChannel
     private var connection: WebSocketConnection?
     private var state = State.talking
-    /// Callers that ask before there is a message; empty where ``messages`` are not.
+    /// Callers that asked before there was a message; empty if ``messages`` is not.
     private var receivers: [(number: UInt64, reply: TaskReply<WebSocketMessage>)] = []
     private var messages: [WebSocketMessage] = []
     private var weight = 0
-    /// Messages have been asked for: what is left at the end will be, too.
+    /// Whether messages have been asked for: then those left at the end will be, too.
     private var isRead = false
-    /// Reading stands still until half of what is held has been taken.
+    /// Whether reading is paused until half of what is held has been taken.
     private var isFull = false
     private var isReadingHeld = false
     private var pings: [(number: UInt64, reply: TaskReply<Void>)] = []
     private var unsent: [TaskReply<Void>] = []
-    /// How long the server may say nothing at all, and when we look.
+    /// How long the server may send nothing at all, and the timer that checks it.
     private var silence: (limit: Duration, timer: TimerID)?
 
     init(_ delegate: any SourceDelegate, _ channel: WebSocketChannel, on loop: EventLoop) {
@@ -57,9 +58,11 @@ final class WebSocketLoad: WebSocketWorker {
         url = delegate.task.originalRequest?.url
     }
 
+    /// Begins with the connection after its handshake.
+    ///
     /// - Parameters:
-    ///   - limit: how long the server may say nothing at all; nil: for ever.
-    ///   - callbacks: what answers handlers, behind what was told before.
+    ///   - limit: how long the server may send nothing at all; nil for ever.
+    ///   - callbacks: the queue on which handlers are answered, after what was told before.
     func begin(
         _ upgraded: UpgradedConnection,
         _ agreement: Agreement,
@@ -80,7 +83,7 @@ final class WebSocketLoad: WebSocketWorker {
 
     private func watch(_ limit: Duration) {
         guard let connection else { return }
-        // While we do not read, silence is ours.
+        // While this side does not read, the silence is not the server's.
         let since = connection.isPaused ? loop.now : connection.lastReceived
         let timer = loop.arm(
             at: since.advanced(by: limit),
@@ -95,7 +98,7 @@ final class WebSocketLoad: WebSocketWorker {
         silence = nil
         guard let connection, let delegate else { return }
         if !connection.isPaused, connection.lastReceived.advanced(by: limit) <= loop.now {
-            delegate.end(ErrorTranslation.urlError(.timedOut, url, "the server has said nothing for \(limit)"))
+            delegate.end(ErrorTranslation.urlError(.timedOut, url, "the server has sent nothing for \(limit)"))
         } else {
             watch(limit)
         }
@@ -109,12 +112,12 @@ final class WebSocketLoad: WebSocketWorker {
         case .closing:
             if case .unsent(let reply) = wish { unsent.append(reply) } else { fail(wish) }
         case .ended(let ending, let timer): take(wish, behind: ending, timer)
-        // It was on its way when the load stopped.
+        // The wish was on its way when the load stopped.
         case .stopped: channel.ask(wish)
         }
     }
 
-    /// The connection is gone: messages that had come can be had, nothing else can.
+    /// Takes a wish after the connection is gone: messages that had come can still be taken, all else fails.
     private func take(_ wish: WebSocketWish, behind ending: WebSocketEnding, _ timer: TimerID) {
         switch wish {
         case .receive:
@@ -181,11 +184,11 @@ final class WebSocketLoad: WebSocketWorker {
         if isFull || isReadingHeld { connection?.pause() } else { connection?.resume() }
     }
 
-    /// The closing handshake, by the user's word.
+    /// Begins the closing handshake, as the user asks.
     func close(_ reason: CloseReason) {
         switch state {
         case .talking: state = .closing(reason)
-        // Messages that are left are not wanted any more.
+        // The messages that are left are not wanted any more.
         case .ended(let ending, _): return tell(ending)
         case .closing, .stopped: return
         }
@@ -195,7 +198,7 @@ final class WebSocketLoad: WebSocketWorker {
         connection?.close(reason)
     }
 
-    /// The load is over.
+    /// Stops the load: it is over.
     func stop() {
         if case .stopped = state { return }
         if case .ended(_, let timer) = state { loop.cancel(timer) }
@@ -208,7 +211,7 @@ final class WebSocketLoad: WebSocketWorker {
         channel.giveBack(wishes, left: messages)
         (receivers, pings, messages, unsent) = ([], [], [], [])
         delegate = nil
-        // Nothing, where the end came from there. What the server does not read, it would not read in time.
+        // There is no connection if the end came from it. What the server does not read now, it would not read in time.
         guard let connection else { return }
         self.connection = nil
         if connection.queuedBytes > 0 { connection.abort() } else { connection.close(CloseReason(1001) ?? .none) }
@@ -232,7 +235,8 @@ final class WebSocketLoad: WebSocketWorker {
         }
     }
 
-    /// Told apart by their number, so that a pong answers its ping and those before it (RFC 6455 §5.5.3).
+    /// Returns the payload of a ping: its number, so that a pong answers its ping and those before it (RFC 6455
+    /// §5.5.3).
     private static func payload(_ number: UInt64) -> [UInt8] {
         (0..<8).map { UInt8(truncatingIfNeeded: number >> UInt64(8 * $0)) }
     }
@@ -289,7 +293,7 @@ extension WebSocketLoad: WebSocketConnectionDelegate {
         }
     }
 
-    /// The server has closed.
+    /// Tells the delegate that the server has closed.
     private func tellClosed() {
         guard let delegate, let task = delegate.task as? URLSessionWebSocketTask else { return }
         let (code, reason) = (task.closeCode, task.closeReason)
@@ -312,7 +316,7 @@ extension WebSocketLoad: WebSocketConnectionDelegate {
             delegate.end(nil)
         case .failed(let failure):
             if case .closing(let reason) = state {
-                // The server has not answered the close frame: what it said stands.
+                // The server has not answered the close frame: the code that this side has sent counts.
                 channel.closed(Int(reason.code ?? 1005), reason.text)
                 return delegate.end(channel.cancellation("\(failure)"))
             }
@@ -332,7 +336,7 @@ extension WebSocketMessage {
 }
 
 extension WebSocketFailure {
-    /// What an application reads as the close code (RFC 6455 §7.1.5): what the server was told, or 1006.
+    /// The close code that an application reads (RFC 6455 §7.1.5): the one that the server was sent, or 1006.
     fileprivate var status: Int {
         switch self {
         case .violation(let error): Int(error.closeCode)

@@ -15,6 +15,7 @@ public struct LoggingMonitor: EventMonitor {
     private let stepLevel: Logger.Level
 
     /// - Parameters:
+    ///   - logger: what the lines are written to.
     ///   - ends: for requests that succeeded; one that failed is an error, one that was cancelled none.
     ///   - steps: for all that happens on the way.
     public init(_ logger: Logger, ends: Logger.Level = .info, steps: Logger.Level = .debug) {

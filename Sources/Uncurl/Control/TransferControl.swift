@@ -59,10 +59,12 @@ public final class TransferControl: Sendable {
     private let reins = Mutex(Reins())
 
     private let list: TransferList
+    /// In the list: nil before it is there, and negative once it has left.
+    private let place = Mutex<Int?>(nil)
     private let readers = Mutex(Readers())
 
     init(_ monitors: [any EventMonitor], in list: TransferList, tag: String? = nil) {
-        self.tag = tag
+        label = Mutex(tag)
         self.list = list
         watchers = Watchers(monitors)
     }
@@ -115,7 +117,10 @@ public final class TransferControl: Sendable {
     public var error: UncurlError? { reins.withLock { $0.error } }
 
     /// The request's ``RequestOptions/tag``.
-    public let tag: String?
+    public var tag: String? { label.withLock { $0 } }
+    private let label: Mutex<String?>
+
+    func take(tag: String?) { label.withLock { $0 = tag } }
 
     /// Ends the request with ``UncurlError/cancelled``, unless it has ended already.
     public func cancel() {
@@ -161,7 +166,7 @@ public final class TransferControl: Sendable {
             return reins.begins
         }
         guard let begins else { return }
-        list.add(self)
+        place.withLock { if $0 == nil { $0 = list.add(self) } }
         steer()
         for begin in begins { begin.resume() }
         watchers.tell(.resumed)
@@ -274,7 +279,11 @@ public final class TransferControl: Sendable {
             return (reins.run.take(), reins.timer.take())
         }
         timer?.cancel()
-        list.remove(self)
+        let left = place.withLock { place in
+            defer { place = -1 }
+            return place
+        }
+        if let left, left >= 0 { list.remove(at: left) }
         withExtendedLifetime(run) {}
         let (upload, download) = readers.withLock { readers in
             readers.isOver = true

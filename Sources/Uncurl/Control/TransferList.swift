@@ -2,16 +2,35 @@ internal import Synchronization
 
 /// The requests of a manager that have begun and not ended.
 final class TransferList: Sendable {
-    private let running = Mutex<[Int: TransferControl]>([:])
-
-    var all: [TransferControl] {
-        running.withLock { running in running.sorted { $0.key < $1.key }.map(\.value) }
+    /// Each transfer knows its place, as every request comes and goes here.
+    private struct Places {
+        var transfers: [TransferControl?] = []
+        var free: [Int] = []
     }
 
-    func add(_ transfer: TransferControl) { running.withLock { $0[transfer.identifier] = transfer } }
+    private let places = Mutex(Places())
 
-    func remove(_ transfer: TransferControl) {
-        let gone = running.withLock { $0.removeValue(forKey: transfer.identifier) }
+    var all: [TransferControl] {
+        places.withLock { $0.transfers }.compactMap { $0 }.sorted { $0.identifier < $1.identifier }
+    }
+
+    /// - Returns: its place, for ``remove(at:)``.
+    func add(_ transfer: TransferControl) -> Int {
+        places.withLock { places in
+            if let place = places.free.popLast() {
+                places.transfers[place] = transfer
+                return place
+            }
+            places.transfers.append(transfer)
+            return places.transfers.count - 1
+        }
+    }
+
+    func remove(at place: Int) {
+        let gone = places.withLock { places in
+            places.free.append(place)
+            return places.transfers[place].take()
+        }
         withExtendedLifetime(gone) {}
     }
 }

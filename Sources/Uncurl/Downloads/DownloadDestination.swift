@@ -58,5 +58,13 @@ public struct DownloadDestination: Sendable {
         return .folder(folder ?? FileManager.default.homeDirectoryForCurrentUser, options: options)
     }
 
+    /// Creates missing folders on the way, if it may.
+    func prepare(_ place: URL) throws {
+        guard place.isFileURL else { throw CocoaError(.fileWriteUnsupportedScheme) }
+        guard options.contains(.createIntermediateDirectories) else { return }
+        let folder = place.deletingLastPathComponent()
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
     func place(for file: URL, _ response: URLResponse?) -> URL? { choose(file, response) }
 }

@@ -13,6 +13,7 @@ struct FilePlacement {
 
     /// - Throws: ``FileFailure/Obstacle`` for what is not replaced, or `CocoaError`. The file is where it was then.
     func run() throws {
+        if isLinked { return try removeName() }
         if let obstacle = try obstacle() { throw obstacle }
         permit(file)
         if try put(file) { return }
@@ -55,6 +56,33 @@ struct FilePlacement {
         }
     }
 
+    /// Whether the file is at its place already and has its old name besides: a process was killed between the two
+    /// steps of ``link(_:)``.
+    private var isLinked: Bool {
+        guard let own = Inode(file), own.names > 1, Inode(place)?.number == own.number else { return false }
+        let (folder, other) = (file.deletingLastPathComponent(), place.deletingLastPathComponent())
+        return file.lastPathComponent != place.lastPathComponent || Inode(folder)?.number != Inode(other)?.number
+    }
+
+    /// What a name stands for.
+    private struct Inode {
+        struct Number: Equatable {
+            let device: dev_t
+            let inode: ino_t
+        }
+
+        let number: Number
+        /// How many names it has.
+        let names: nlink_t
+
+        init?(_ url: URL) {
+            var facts = stat()
+            guard unsafe lstat(url.path, &facts) == 0 else { return nil }
+            number = Number(device: facts.st_dev, inode: facts.st_ino)
+            names = facts.st_nlink
+        }
+    }
+
     /// False: `source` is on another file system than the place.
     private func put(_ source: URL) throws -> Bool {
         if replacesFile {
@@ -70,6 +98,10 @@ struct FilePlacement {
             throw failure(EEXIST)
         case let code: throw failure(code)
         }
+    }
+
+    private func removeName() throws {
+        guard unsafe unlink(file.path) == 0 else { throw failure(errno) }
     }
 
     /// A second name, and then no first one: unlike a rename it replaces nothing. False: `errno` says why not.

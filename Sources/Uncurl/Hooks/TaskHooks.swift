@@ -4,7 +4,8 @@ public import URLLoading
 /// counts. An event without a closure costs nothing.
 ///
 /// Called on the session's delegate queue, for each task in order. A closure that returns an answer may suspend; its
-/// task waits meanwhile.
+/// task waits meanwhile, for as long as the request may be idle (`URLRequest.timeoutInterval`): then it fails with
+/// `URLError.timedOut`.
 public struct TaskHooks: Sendable {
     /// The session that a hook is called for.
     public typealias Session = URLSession

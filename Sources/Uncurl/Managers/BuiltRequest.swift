@@ -25,8 +25,15 @@ extension HTTPRequest {
         guard case .parameters = body, parameters == nil, headers.isEmpty, serializer == nil, whole == nil else {
             return false
         }
-        return options.timeout == nil && options.cachePolicy == nil && options.throttle == nil
-            && options.compression == nil && options.maximumDataLength == nil
-            && !options.sendsContentWithGET
+        return options.isPlain || options.changeNoRequest
+    }
+}
+
+extension RequestOptions {
+    /// Whether nothing of these options is part of a request.
+    fileprivate var changeNoRequest: Bool {
+        timeout == nil && cachePolicy == nil && throttle == nil && compression == nil && maximumDataLength == nil
+            && connectTimeout == nil && firstByteTimeout == nil && connectTo == nil && proxy == nil
+            && !sendsContentWithGET
     }
 }

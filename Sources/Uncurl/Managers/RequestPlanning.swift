@@ -69,8 +69,8 @@ extension URLSessionManager {
         _ settings: ManagerCore.Snapshot
     ) throws(UncurlError) -> TaskPlan {
         var request = given
-        if request.sendsContentWithGET {
-            // The answer is to this content, and not what a cache may know under the URL.
+        if request.sendsContentWithGET || request.options.connectTo != nil {
+            // The answer is to this content, or of this server, and not what a cache may know under the URL.
             request.options.cachePolicy = .reloadIgnoringLocalCacheData
             request.options.caching = .doNotCache
         }
@@ -78,7 +78,8 @@ extension URLSessionManager {
         // A complete request has all that it wants.
         let defaults = request.whole == nil ? settings.requestDefaults : nil
         defaults?.addFields(to: &made)
-        let serializer = request.serializer ?? settings.requestSerializer
+        var serializer = request.serializer ?? settings.requestSerializer
+        if request.whole != nil, request.serializer == nil { serializer = serializer.withoutDefaults }
         var plan = TaskPlan(
             kind: .data,
             behavior: request.options.behavior(),
@@ -149,11 +150,16 @@ extension URLRequest {
 extension RequestOptions {
     /// What of the options is part of a request.
     fileprivate func apply(to request: inout URLRequest) {
+        if isPlain { return }
         if let timeout { request.timeoutInterval = timeout }
         if let cachePolicy { request.cachePolicy = cachePolicy }
         if let maximumDataLength { request.maximumDataLength = maximumDataLength }
         if let throttle { request.throttle = throttle }
         if sendsContentWithGET { request.sendsContentWithGET = true }
+        if let connectTimeout { request.connectTimeout = connectTimeout }
+        if let firstByteTimeout { request.firstByteTimeout = firstByteTimeout }
+        if let connectTo { request.connect(to: connectTo) }
+        if let proxy { request.use(proxy) }
     }
 }
 

@@ -271,6 +271,14 @@ open class URLSessionManager: @unchecked Sendable {
         set { core.clock = newValue }
     }
 
+    /// The longest time of a request with all its attempts and the pauses between them, where its own
+    /// ``RequestOptions/deadline`` says nothing. Nil, as it is unless set: for ever. It is not for streams, nor for the
+    /// tasks that the program makes itself, nor for operations.
+    public var deadline: Duration? {
+        get { core.deadline }
+        set { core.deadline = newValue }
+    }
+
     /// Whether responses carry metrics. They cost a few microseconds a request; false unless set.
     public var collectsMetrics: Bool {
         get { core.collectsMetrics }

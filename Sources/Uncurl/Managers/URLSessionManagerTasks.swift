@@ -105,12 +105,6 @@ extension URLSessionManager {
         _ completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
     ) -> Made {
         let delegate = delegate(for: plan)
-        var plan = plan
-        if let refused = plan.request?.refusedField {
-            // The task fails without a URL, and for this reason.
-            delegate.ownReason = .header(name: refused)
-            plan.request?.url = nil
-        }
         let (settings, session) = (core.settings, session)
         let watchers = Watchers(settings.monitors)
         watchers.tell(.began(plan.request.map { HTTPRequest($0) }))

@@ -17,6 +17,11 @@ public import URLLoading
     case receivedHead(URLResponse)
     /// How much of the answer's content has come, in bytes. Of a stream: has been read.
     case received(TransferProgress)
+    /// A part of a stream's content has been read.
+    case streamed(Data)
+    /// A line, a value or an event has been cut from a stream, for
+    /// ``URLSessionManager/start(streaming:validation:as:each:completion:)``.
+    case streamedValue(any Sendable)
     /// The answer is about to be stored in the cache, unless a hook changes that.
     case willCache(CachedURLResponse)
     /// A download goes on behind what an earlier one has written, in bytes.

@@ -24,6 +24,8 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         var retryCount = 0
         /// What else the request's task is to do; nil where the operation was made of a `URLRequest`.
         var plan: TaskPlan?
+        /// Of the request that the operation was made of.
+        var options = RequestOptions()
     }
 
     let manager: URLSessionManager
@@ -99,7 +101,12 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
             shouldUseCredentialStorage: shouldUseCredentialStorage,
             hooks: request.options.hooks ?? TaskHooks()
         )
-        facts.withLock { $0.plan = plan }
+        keep(plan, request.options)
+    }
+
+    private func keep(_ plan: TaskPlan?, _ options: RequestOptions) {
+        facts.withLock { ($0.plan, $0.options) = (plan, options) }
+        control.take(tag: options.tag)
     }
 
     /// A new operation for the same request, without response, output stream and handlers.
@@ -113,9 +120,11 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
             hooks: other.hooked,
             progress: other.progress
         )
-        let plan = other.facts.withLock { $0.plan }
-        facts.withLock { $0.plan = plan }
+        let (plan, options) = other.facts.withLock { ($0.plan, $0.options) }
+        keep(plan, options)
     }
+
+    private var options: RequestOptions { facts.withLock { $0.options } }
 
     // MARK: What it has come to
 
@@ -130,19 +139,6 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
     public var result: Response<any Sendable>? { facts.withLock { $0.result } }
     /// The head of the answer, as soon as it is there.
     public var response: HTTPURLResponse? { facts.withLock { $0.response } }
-
-    /// The content in memory: of an answer that came whole, whatever its status. Nil before the end, after a failure of
-    /// the network, and where content goes to an output stream.
-    public var responseData: Data? {
-        guard outputStream == nil, let result, result.error.map({ $0.response != nil }) ?? true else { return nil }
-        return result.data
-    }
-
-    /// The content by its charset, else UTF-8, else ISO 8859-1.
-    public var responseString: String? {
-        guard let data = responseData else { return nil }
-        return try? StringResponseSerializer().serialize(ReceivedResponse(response: response, data: data))
-    }
 
     /// Calls a handler once, on the completion queue: at the end of the operation, or at once if it has ended.
     public func onCompletion(_ handler: @escaping @Sendable (Response<any Sendable>) -> Void) {
@@ -161,6 +157,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         if isCancelled { return finish(cancelled) }
         control.watchers.tell(.began(HTTPRequest(request)))
         control.resume()
+        control.limit(by: options.deadline, on: manager.clock)
         if begins { begin() }
     }
 
@@ -199,7 +196,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
             request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
         }
         control.watchers.tell(.built(request))
-        let steps = AttemptSteps(manager.core.settings, [], control)
+        let steps = AttemptSteps(manager.core.settings, options.interceptors, control)
         guard !steps.isEmpty else { return send(request) }
         let task = Task { [self, request] in
             do throws(UncurlError) {
@@ -234,7 +231,8 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         control.watchers.tell(.createdTask(task))
         manager.core.post(TaskNotification.operationDidStart, self)
         let isGoing = facts.withLock { $0.state.begin(task) }
-        if isGoing, !isCancelled { task.resume() } else { task.cancel() }
+        // A request that is cancelled by its tag, or by its deadline, ends its task.
+        if isGoing, !isCancelled { control.begin(task) } else { task.cancel() }
     }
 
     private func receive(_ data: Data) -> Bool {
@@ -284,6 +282,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         let whole = TaskOutcome(outcome, data: data, response: head, error: error)
         let made = whole.response(
             by: serializer,
+            validation: options.validation,
             reason: failure.map { .output($0) } ?? delegate.reason(for: error, of: outcome.task),
             download: nil,
             retryCount: facts.withLock { $0.retryCount }
@@ -294,7 +293,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
             manager.core.postCompletion(outcome.task, response, serializer)
             delegate.open()
         }
-        let steps = AttemptSteps(manager.core.settings, [], control)
+        let steps = AttemptSteps(manager.core.settings, options.interceptors, control)
         guard made.error != nil, failure == nil, !isCancelled, !steps.isEmpty else {
             return finish(made) { tell(made) }
         }
@@ -344,7 +343,8 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
     }
 
     /// - Parameter then: after the handlers, on the completion queue.
-    private func finish(_ response: Response<any Sendable>, then: @escaping @Sendable () -> Void = {}) {
+    private func finish(_ given: Response<any Sendable>, then: @escaping @Sendable () -> Void = {}) {
+        let response = given.error.map { given.failing(control.reason(for: $0)) } ?? given
         // An operation that is cancelled during its start may end twice. The queue must hear of one end.
         let isFirst = facts.withLock { facts in
             defer { facts.isEnding = true }

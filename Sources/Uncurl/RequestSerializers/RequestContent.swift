@@ -51,3 +51,25 @@ extension URLRequest {
         do throws(CompressionFailure) { return try compression.compress(self) } catch { throw .compression(error) }
     }
 }
+
+extension RequestSerializer {
+    /// The same for a request that is complete but for its content: without the fields and properties that it gives
+    /// every request. A serializer of the program's own stays as it is.
+    var withoutDefaults: any RequestSerializer {
+        switch self {
+        case var serializer as HTTPRequestSerializer:
+            serializer.defaults = .none
+            return serializer
+        case var serializer as JSONRequestSerializer:
+            serializer.http.defaults = .none
+            return serializer
+        case var serializer as PropertyListRequestSerializer:
+            serializer.http.defaults = .none
+            return serializer
+        case var serializer as EncodableRequestSerializer:
+            serializer.http.defaults = .none
+            return serializer
+        default: return self
+        }
+    }
+}

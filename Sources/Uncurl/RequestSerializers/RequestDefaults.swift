@@ -14,6 +14,10 @@ public struct RequestDefaults: Sendable {
     public var cachePolicy: URLRequest.CachePolicy?
     /// In seconds; what it means is told at `URLRequest.timeoutInterval`.
     public var timeoutInterval: TimeInterval?
+    /// In seconds; what it means is told at `URLRequest.connectTimeout`.
+    public var connectTimeout: TimeInterval?
+    /// In seconds; what it means is told at `URLRequest.firstByteTimeout`.
+    public var firstByteTimeout: TimeInterval?
     /// Whether the session's cookies are sent and kept.
     public var httpShouldHandleCookies: Bool?
     /// What the traffic is for.
@@ -73,6 +77,8 @@ public struct RequestDefaults: Sendable {
     func setProperties(of request: inout URLRequest) {
         if let cachePolicy { request.cachePolicy = cachePolicy }
         if let timeoutInterval { request.timeoutInterval = timeoutInterval }
+        if let connectTimeout { request.connectTimeout = connectTimeout }
+        if let firstByteTimeout { request.firstByteTimeout = firstByteTimeout }
         if let httpShouldHandleCookies { request.httpShouldHandleCookies = httpShouldHandleCookies }
         if let networkServiceType { request.networkServiceType = networkServiceType }
         if let allowsCellularAccess { request.allowsCellularAccess = allowsCellularAccess }

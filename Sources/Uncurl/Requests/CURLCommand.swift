@@ -1,3 +1,5 @@
+internal import HTTPEngine
+internal import HTTPSemantics
 public import URLLoading
 
 /// A request as a command line for curl: pasted into a shell, it sends the same request. Where content is a stream or a
@@ -69,10 +71,27 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
                 words += ["--data-binary", "@-"]
             }
         }
+        words += Self.route(of: request, credentials)
         words.append(Self.quoted(request.url?.absoluteString ?? ""))
         let hasMore = file == nil && (request.httpBodyStream != nil || request.segments != nil)
         let mark = hasMore ? " # without the content: a stream or a form of several parts" : ""
         description = (source ?? "") + words.joined(separator: " ") + mark
+    }
+
+    /// What a request says of its connection.
+    private static func route(of request: URLRequest, _ credentials: Credentials) -> [String] {
+        var words: [String] = []
+        let terms = request.terms
+        if case .host(let host, let port)? = terms.endpoint {
+            words += ["--connect-to", quoted("::\(host.contains(":") ? "[\(host)]" : host):\(port)")]
+        }
+        if let limit = terms.connectLimit { words += ["--connect-timeout", "\(limit)"] }
+        guard let proxies = terms.proxies else { return words }
+        guard let proxy = proxies.http ?? proxies.https else { return words + ["--noproxy", quoted("*")] }
+        words += ["--proxy", quoted("\(proxy.kind.rawValue)://\(proxy.host):\(proxy.port)")]
+        guard let login = proxy.credentials else { return words }
+        let shown = credentials == .shown ? "\(login.user):\(login.password)" : "…"
+        return words + ["--proxy-user", quoted(shown)]
     }
 
     /// For a POSIX shell: within single quotes nothing is special but the quote. Octets count here, not characters: a

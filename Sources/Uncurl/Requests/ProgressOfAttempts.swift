@@ -3,7 +3,7 @@ internal import Synchronization
 extension HTTPRequest {
     /// The request, whose progress goes on from attempt to attempt and never back.
     var withProgressOfAllAttempts: HTTPRequest {
-        guard options.uploadProgress != nil || options.downloadProgress != nil else { return self }
+        guard !options.isPlain, options.uploadProgress != nil || options.downloadProgress != nil else { return self }
         var request = self
         request.options.uploadProgress = options.uploadProgress.map { RisingProgress($0).tell }
         request.options.downloadProgress = options.downloadProgress.map { RisingProgress($0).tell }

@@ -25,6 +25,8 @@ final class ManagerCore: Sendable {
         var redirects: RedirectBehavior?
         var caching: CacheBehavior?
         var collectsMetrics = false
+        /// Of a request with all its attempts.
+        var deadline: Duration?
         /// Waits before retries.
         var clock: any Clock<Duration> = ContinuousClock()
     }
@@ -41,6 +43,7 @@ final class ManagerCore: Sendable {
         let notificationCenter: NotificationCenter?
         let completionQueue: DispatchQueue?
         let collectsMetrics: Bool
+        let deadline: Duration?
         let didComplete: (@Sendable (URLSession, URLSessionTask, (any Error)?) -> Void)?
         /// Whether equal requests are built equally. A serializer of the program's own may not, for example if it
         /// counts its calls.
@@ -56,6 +59,7 @@ final class ManagerCore: Sendable {
             notificationCenter = values.notificationCenter
             completionQueue = values.completionQueue
             collectsMetrics = values.collectsMetrics
+            deadline = values.deadline
             didComplete = values.hooks.didComplete
             buildsAlike = requestSerializer is HTTPRequestSerializer || requestSerializer is JSONRequestSerializer
         }

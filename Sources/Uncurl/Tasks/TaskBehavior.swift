@@ -74,10 +74,7 @@ final class TaskBehavior: Sendable {
 extension RequestOptions {
     /// - Parameter newBodyStream: of a request whose content is a stream.
     func behavior(newBodyStream: (@Sendable () throws -> InputStream)? = nil) -> TaskBehavior {
-        let isPlain =
-            newBodyStream == nil && redirects == nil && caching == nil && credential == nil && onResponse == nil
-            && uploadProgress == nil && downloadProgress == nil
-        guard !isPlain else { return .plain }
+        guard !isPlain || newBodyStream != nil else { return .plain }
         return TaskBehavior(
             redirects: redirects,
             caching: caching,

@@ -175,7 +175,7 @@ extension HTTPSessionManager {
         _ type: Value.Type
     ) async throws(UncurlError) -> Value {
         var request = HTTPRequest(method, path, parameters: parameters, headers: headers, body: body)
-        request.options.uploadProgress = progress
+        if let progress { request.options.uploadProgress = progress }
         return try await value(of: request, type)
     }
 

@@ -32,6 +32,38 @@ extension URLSessionManager {
         await awaited(TransferRun(self, request.options, .file, to: destination), request, .file)
     }
 
+    /// Downloads to a file over several connections at once: for a server, or a way to it, that gives one connection
+    /// less than the network has.
+    ///
+    /// Each part is asked for with Range and If-Range (RFC 9110 §13.1.5, §14.2), and a part that is cut is asked for
+    /// from there on. The file is whole when each part has come and its length is the one that the server named. Where
+    /// the server sends no parts (206), names no strong validator, or has other content meanwhile, the download is one
+    /// of one connection.
+    ///
+    /// The head of the response is that of the first part. A download that fails or is cancelled has resume data of
+    /// what came without a gap, for ``download(resuming:to:options:)``. Each part is a request of its own to
+    /// interceptors, monitors and hooks; the deadline, the progress and ``RequestOptions/onResponse`` are those of the
+    /// whole.
+    ///
+    /// - Parameters:
+    ///   - request: a GET without content; any other is loaded over one connection.
+    ///   - destination: where the file goes. Without one the file stays where it is, and the caller moves or deletes
+    ///     it.
+    ///   - segments: how many parts are asked for at once, up to 16; the session's
+    ///     `httpMaximumConnectionsPerHost` holds as well. With one, or less, there is one connection.
+    public func download(
+        _ request: HTTPRequest,
+        to destination: DownloadDestination? = nil,
+        segments: Int
+    ) async -> Response<URL> {
+        let isPlain = if case .parameters = request.body { true } else { false }
+        guard segments > 1, request.method == .get, isPlain, !request.headers.contains("Range"),
+            request.whole.map({ $0.value(forHTTPHeaderField: "Range") == nil && !$0.hasContent }) ?? true,
+            configuration.identifier == nil
+        else { return await download(request, to: destination) }
+        return await SegmentedDownload(self, request, destination, min(segments, 16)).response()
+    }
+
     /// Downloads to a file and makes a value of it: of an answer that is too long for memory as it comes.
     ///
     /// - Parameters:
@@ -111,4 +143,8 @@ extension URLSessionManager {
         run.control.carries { task.cancel() }
         return Transfer(run.control, task)
     }
+}
+
+extension URLRequest {
+    fileprivate var hasContent: Bool { httpBody != nil || httpBodyStream != nil || segments != nil }
 }

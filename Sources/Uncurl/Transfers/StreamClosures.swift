@@ -54,6 +54,8 @@ extension URLSessionManager {
                 ending = stream.ending
                 do {
                     for try await frame in frames(stream) {
+                        let watchers = opening.control.watchers
+                        if watchers.hearsDetails { watchers.tellDetail(.streamedValue(frame)) }
                         try await withCheckedThrowingContinuation { continuation in
                             queue.async { continuation.resume(with: Result { try each(frame) }) }
                         }

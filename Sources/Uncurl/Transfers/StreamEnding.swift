@@ -36,6 +36,7 @@ final class StreamEnding: Sendable {
         control.cancel()
         Task { [control, retryCount, statusCode, taskEnd, chunks, isHeld] in
             await taskEnd.drain(chunks)
+            control.watchers.tell(.completedTask(chunks.task, URLError(.cancelled)))
             if !isHeld { taskEnd.tell(chunks.task, .cancelled) }
             control.finish(statusCode, control.reason(for: .cancelled), retryCount: retryCount)
         }
@@ -45,6 +46,7 @@ final class StreamEnding: Sendable {
     /// server.
     func tell(of data: Data) async {
         let total = received.add(Int64(data.count), ordering: .relaxed).newValue
+        if control.watchers.hearsDetails { control.watchers.tellDetail(.streamed(data)) }
         let (delegate, session, task) = (taskEnd.delegate, taskEnd.session, chunks.task)
         guard !delegate.interests.isDisjoint(with: [.content, .received]) else { return }
         await withCheckedContinuation { continuation in
@@ -61,6 +63,7 @@ final class StreamEnding: Sendable {
     func tell(_ error: UncurlError?) -> UncurlError {
         let reason = error.map { control.reason(for: $0) }
         guard !isTold.exchange(true, ordering: .relaxed) else { return reason ?? .cancelled }
+        control.watchers.tell(.completedTask(chunks.task, error?.urlError))
         if !isHeld { taskEnd.tell(chunks.task, reason) }
         control.finish(statusCode, reason, retryCount: retryCount)
         return reason ?? .cancelled

@@ -98,13 +98,17 @@ struct StreamOpening: Sendable {
                 head = response
                 try await checked(response, adapted, chunks)
                 try await accepted(response, chunks, delegate)
+                control.watchers.tellDetails(of: nil, nil)
                 let ending = StreamEnding(control, retryCount, response.statusCode, taskEnd, chunks, isHeld: isHeld)
                 return (.success(ResponseStream(response, ending, chunks)), sent, head)
             } catch {
                 await taskEnd.cut(chunks, error)
+                control.watchers.tell(.completedTask(chunks.task, error.urlError))
+                control.watchers.tellDetails(of: nil, error)
                 throw error
             }
         } catch {
+            if sent == nil, control.watchers.hearsDetails { control.watchers.tellDetail(.failedBeforeSending(error)) }
             return (.failure(error), sent, head)
         }
     }
@@ -125,6 +129,7 @@ struct StreamOpening: Sendable {
         } catch {
             let cause = error as? URLError ?? URLError(.unknown)
             let reason = delegate.reason(for: cause, of: opened.task) ?? .transport(cause)
+            control.watchers.tell(.completedTask(opened.task, cause))
             taskEnd.tell(opened.task, reason)
             throw reason
         }

@@ -73,7 +73,9 @@ final class TransferRun: Sendable {
     ) async -> Response<Serializer.Value> {
         let serializer = serializer.decoding(by: settings.decoder)
         let request = request.withProgressOfAllAttempts
-        control.limit(by: request.options.deadline, on: settings.values.clock)
+        if let deadline = request.options.deadline ?? settings.deadline {
+            control.limit(by: deadline, on: settings.values.clock)
+        }
         control.watchers.tell(.began(kind.isWhole ? request : nil))
         if control.state != .resumed { await control.ready() }
         let validation = request.options.validation ?? serializer.validation
@@ -145,7 +147,8 @@ final class TransferRun: Sendable {
         return response
     }
 
-    /// Where the program has set a queue; on the queue of the manager's own nobody could tell.
+    /// Runs `work` on the completion queue that the program has set. Without one it runs at once: no program can see
+    /// the difference.
     private func onCompletionQueue(_ work: @escaping @Sendable () -> Void) async {
         guard let queue = settings.completionQueue, settings.notificationCenter != nil else { return work() }
         await unsafe withUnsafeContinuation { continuation in
@@ -200,7 +203,8 @@ final class TransferRun: Sendable {
         _ retryCount: Int,
         _ resumption: Data?
     ) async -> Attempt {
-        var built: URLRequest?
+        // What a request of the program's own is refused for, it is refused for with its URL.
+        var built = wanted.whole
         do throws(UncurlError) {
             guard !control.isCancelled else { throw .cancelled }
             guard !manager.isInvalid else { throw .sessionInvalidated }

@@ -28,8 +28,7 @@ struct LeadCommand: SubCommand {
     func perform() throws(UsageError) -> Verdict {
         guard !on.isEmpty else { throw UsageError("lead has no parts: add --on COMMAND for each") }
         let refused = [
-            ("--shard", load.shard != nil), ("--start-at", load.startAt != nil), ("--repeat", load.repeats != "1"),
-            ("--search-max", load.pace.searchMax != nil), ("--schema", load.schema),
+            ("--shard", load.shard != nil), ("--start-at", load.startAt != nil), ("--schema", load.schema),
         ]
         if let flag = refused.first(where: \.1)?.0 { throw UsageError("\(flag) is not for a lead: leave it out") }
         let invocation = try Invocation(load)
@@ -44,7 +43,9 @@ struct LeadCommand: SubCommand {
                 "-c \(invocation.load.connections) is less than the \(on.count) parts: each needs a connection"
             )
         }
-        return try LeadRun(invocation, arguments: Self.arguments(of: CommandLine.arguments), commands: on).perform()
+        let arguments = Self.arguments(of: CommandLine.arguments)
+        let search = try load.pace.search()
+        return try LeadRun(invocation, arguments: arguments, commands: on, search: search).perform()
     }
 
     /// The command line of the run: without the first word and the parts.

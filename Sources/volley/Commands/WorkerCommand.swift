@@ -29,11 +29,23 @@ struct WorkerCommand: SubCommand {
     @Flag(help: "Count response times as coarsely as Locust's own workers do, for old dashboards.")
     var locustCoarse = false
 
+    @Option(
+        help: ArgumentHelp(
+            "What becomes of the load while the master is away, which is looked for for a minute: it goes on (run) or ends (stop). "
+                + "(default: run)",
+            valueName: "stop|run"
+        )
+    )
+    var orphan = "run"
+
     @OptionGroup
     var load: LoadCommand
 
     func perform() throws(UsageError) -> Verdict {
         try load.checkForWorker()
+        guard ["stop", "run"].contains(orphan) else {
+            throw UsageError("--orphan \(quoted(orphan)) is unknown: use stop or run")
+        }
         var load = load
         // Only to have as many as threads: the master says how many users there are.
         if load.threads != nil { load.connections = load.threads }
@@ -43,7 +55,8 @@ struct WorkerCommand: SubCommand {
             master: host,
             port: port,
             LocustTarget(invocation.load, isCoarse: locustCoarse),
-            isQuiet: invocation.chatter == .quiet
+            isQuiet: invocation.chatter == .quiet,
+            stopsAlone: orphan == "stop"
         )
         do throws(LocustProblem) { return try worker.perform() } catch { throw UsageError(error) }
     }
@@ -68,7 +81,7 @@ extension LoadCommand {
             ("--rate", pace.rate != nil), ("--stage", !pace.stage.isEmpty), ("--search-max", pace.searchMax != nil),
             ("--think", pace.think != nil), ("--drain", pace.drain != nil), ("--spin", pace.spin != nil),
             ("--max-lag", pace.maxLag != nil),
-            ("--arrivals", pace.arrivals != nil),
+            ("--arrivals", pace.arrivals != nil), ("--websocket", webSocket.isWanted(url)),
             ("--replay", what.replay != nil),
             ("--handshake-only", security.handshakeOnly), ("--shard", shard != nil), ("--start-at", startAt != nil),
         ]

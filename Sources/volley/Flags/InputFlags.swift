@@ -13,6 +13,16 @@ struct InputFlags: ParsableArguments {
     var input: [String] = []
 
     @Option(
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            "Send the octets of this file as a request, as they are; with several, each in its turn and with figures of its own, by the "
+                + "file's name or NAME; repeatable.",
+            valueName: "[NAME=]FILE"
+        )
+    )
+    var raw: [String] = []
+
+    @Option(
         help: ArgumentHelp(
             "Have each user make the visits that a file describes: steps with values from answers and data files, pauses, loops, checks. "
                 + "`volley check FILE` checks one.",
@@ -139,7 +149,7 @@ extension LoadOptions {
             headers: flags.expectHeader,
             body: flags.expectBody
         )
-        guard !flags.input.isEmpty || scenario != nil else {
+        guard !flags.input.isEmpty || !flags.raw.isEmpty || scenario != nil else {
             let idle = [("--order", flags.order != nil), ("--replay", flags.replay != nil)].first(where: \.1)?.0
             if let idle { throw UsageError("\(idle) is about the requests of --input: add one") }
             try checkTemplate(flags)
@@ -193,6 +203,9 @@ extension LoadOptions {
                 draft.headers[header] = try orUsage(
                     template: try users.slots.protect(draft.headers[header])
                 )
+            }
+            if let octets = draft.verbatim {
+                draft.verbatim = try orUsage(template: try users.slots.protect(octets))
             }
             if let body = draft.body { draft.body = try orUsage(template: try users.slots.protect(body)) }
             inputs.drafts[index] = draft

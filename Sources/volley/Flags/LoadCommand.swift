@@ -189,6 +189,9 @@ struct LoadCommand: ParsableCommand {
     @OptionGroup(title: "What is requested")
     var what: InputFlags
 
+    @OptionGroup(title: "WebSockets")
+    var webSocket: WebSocketFlags
+
     @OptionGroup(title: "When requests are sent")
     var pace: PaceFlags
 

@@ -7,10 +7,19 @@ extension LoadOptions {
     init(_ command: LoadCommand) throws(UsageError) {
         let scenario = try command.what.scenario.map { path throws(UsageError) in try ScenarioFile(path: path) }
         var slots = scenario?.slots ?? TemplateSlots()
-        let input: RequestInput = if let scenario { scenario.input } else { try InputFormat.read(command.what.input) }
+        try command.checkRaw()
+        let input: RequestInput =
+            if let scenario {
+                scenario.input
+            } else if !command.what.raw.isEmpty {
+                try RawInput.read(command.what.raw)
+            } else {
+                try InputFormat.read(command.what.input)
+            }
         let target = try Self.target(command, input, &slots)
+        let sockets = try WebSocketOptions(command, &slots)
         self.init(target, try Self.request(command, target, &slots))
-        inputs = input
+        (inputs, webSocket) = (input, sockets)
         names = .flags
         let isSecure = if case .url(let url) = target { url.isSecure } else { false }
         work = command.security.handshakeOnly ? .handshakes : .requests

@@ -13,7 +13,10 @@ extension LoadOptions {
         let first = absolute.first { $0.url.lowercased().hasPrefix("https:") } ?? absolute.first
         guard let url = command.url ?? input.url ?? first?.url else { return .embedded }
         let text = command.what.template ? try orUsage(template: try slots.protect(url)) : url
-        let target = try orUsage(try TargetURL(text, typed: url))
+        // A WebSocket's handshake is a request of HTTP.
+        let scheme = WebSocketFlags.scheme(of: text)
+        let asked = scheme.map { $0 + text.drop { $0 != ":" } } ?? text
+        let target = try orUsage(try TargetURL(asked, typed: url))
         guard !slots.appears(in: target.hostField) else {
             throw UsageError("--template fills in what is requested, not of whom: use it behind the host")
         }
@@ -57,7 +60,14 @@ extension LoadOptions {
         }
         let (path, hostField) =
             switch target {
-            case .embedded: (RunPlan.embeddedTarget(command.method, hasBody: body != nil), "localhost")
+            case .embedded:
+                (
+                    RunPlan.embeddedTarget(
+                        command.method,
+                        hasBody: body != nil,
+                        isWebSocket: command.webSocket.isAsked
+                    ), "localhost"
+                )
             case .url(let url): (url.target, url.hostField)
             }
         return try orUsage(

@@ -1,8 +1,4 @@
-import CLinux
-import HTTP1
 import LoadGenerator
-import LoadReports
-import Reactor
 
 /// `volley lead`: a run whose parts other processes make, on other machines. What their threads count comes here as it
 /// does from threads of this process, so that views, reports and conditions are those of any run.
@@ -10,19 +6,15 @@ struct LeadRun {
     private var invocation: Invocation
     private let arguments: [String]
     private let commands: [String]
-
-    /// How long a part may take to come up, with an image to fetch or a password to type, in seconds.
-    private static let patience: UInt64 = 120
-    /// Asked so often what time it is, the quickest answer of a part counts.
-    private static let clockRounds = 8
-    /// Between the last word about the start and the start, in milliseconds.
-    private static let lead: UInt64 = 500
+    private let search: (SearchGoal, Rate)?
 
     /// - Parameters:
     ///   - arguments: the command line of the run.
     ///   - commands: one that makes a part, for each.
-    init(_ invocation: Invocation, arguments: [String], commands: [String]) {
+    ///   - search: what is searched for, and the first rate; nil for runs of one rate.
+    init(_ invocation: Invocation, arguments: [String], commands: [String], search: (SearchGoal, Rate)?) {
         (self.invocation, self.arguments, self.commands) = (invocation, arguments, commands)
+        self.search = search
         // Connections go out from the parts' machines.
         self.invocation.load.sources = []
     }
@@ -32,173 +24,15 @@ struct LeadRun {
         let preflight = try orUsage(try Preflight(invocation.load, .none))
         var stage = try RunStage(invocation, preflight, .none)
         defer { stage.close() }
-        var parts: [PartProcess] = []
-        defer { for part in parts { part.end() } }
-        let pool = BlockingPool(name: "parts", threads: commands.count, queue: commands.count)
-        for (number, command) in commands.enumerated() {
-            let part = try PartProcess(command, number: number)
-            parts.append(part)
-            part.link.send(
-                .run(arguments: arguments, shard: "\(number)/\(commands.count)", interval: invocation.interval)
-            )
-            do throws(BlockingPool.Refusal) {
-                try part.link.begin(on: pool)
-            } catch {
-                throw UsageError("\(part.name) cannot be listened to: \(error)")
-            }
+        var crew = PartCrew(arguments)
+        defer { crew.end() }
+        try crew.begin(commands)
+        if let (goal, start) = search {
+            let search = try SearchRun(invocation, goal: goal, from: start, limits: .none)
+            return try search.perform(by: &crew, on: &stage, files)
         }
-        try prepare(parts, &stage)
-        var load = invocation.load
-        load.threads = parts.reduce(0) { $0 + $1.threads }
-        let plan = RunPlan(load, preflight)
-        var watch = RunWatch(invocation, plan, files: files, live: stage.live)
-        let measured = try run(plan, parts, &watch, &stage)
+        let measured = try crew.measure(invocation, rate: nil, files, on: &stage)
         stage.finishRuns()
-        return try Run.Measured(result: measured, trouble: watch.trouble).report(to: files)
-    }
-
-    /// Waits until each part is ready.
-    private func prepare(_ parts: [PartProcess], _ stage: inout RunStage) throws(UsageError) {
-        let start = Instant.current()
-        var worker = 0
-        while let part = parts.first(where: { $0.threads == 0 }) {
-            let (messages, isClosed) = part.link.take()
-            for message in messages {
-                switch message {
-                case .ready(let version, let threads):
-                    part.threads = threads
-                    if version != PackageVersion.text {
-                        stage.say("\(part.name) is volley \(version), and this is \(PackageVersion.text)")
-                    }
-                case .refused(let reason): throw UsageError("\(part.name): \(reason)")
-                default: throw UsageError("\(part.name) speaks out of turn: is it another volley?")
-                }
-            }
-            guard part.threads == 0 else { continue }
-            guard !isClosed else {
-                throw UsageError("\(part.name) ended before the run: its command is to run `volley part`")
-            }
-            guard Instant.current().nanoseconds(since: start) < Int64(Self.patience) * 1_000_000_000 else {
-                throw UsageError("\(part.name) was not ready within \(Self.patience) s")
-            }
-            if stage.wait(nanoseconds: 1_000_000_000) == .interrupted {
-                throw UsageError("interrupted while waiting for \(part.name): nothing was started")
-            }
-        }
-        for part in parts {
-            part.firstWorker = worker
-            worker += part.threads
-        }
-    }
-
-    // MARK: Clocks
-
-    /// By how much a part's clock is ahead of this one, in nanoseconds, and how far that may be wrong.
-    private func skew(_ part: PartProcess, _ stage: inout RunStage) throws(UsageError) -> (ahead: Int64, error: Int64) {
-        var best: (ahead: Int64, error: Int64)?
-        for _ in 0..<Self.clockRounds {
-            let asked = Int64(clamping: uncurl_clock_ns(CLOCK_REALTIME))
-            part.link.send(.clock)
-            let theirs = try answer(part, &stage)
-            let now = Int64(clamping: uncurl_clock_ns(CLOCK_REALTIME))
-            let error = (now - asked) / 2
-            if error < best?.error ?? .max { best = (Int64(clamping: theirs) - (asked + error), error) }
-        }
-        return best ?? (0, 0)
-    }
-
-    private func answer(_ part: PartProcess, _ stage: inout RunStage) throws(UsageError) -> UInt64 {
-        while true {
-            let (messages, isClosed) = part.link.take()
-            if case .time(let time)? = messages.first { return time }
-            guard messages.isEmpty, !isClosed else {
-                throw UsageError("\(part.name) ended before the run, or speaks out of turn")
-            }
-            if stage.wait(nanoseconds: 1_000_000_000) == .interrupted {
-                throw UsageError("interrupted while the clocks were compared: nothing was started")
-            }
-        }
-    }
-
-    // MARK: The run
-
-    private func run(
-        _ plan: RunPlan,
-        _ parts: [PartProcess],
-        _ watch: inout RunWatch,
-        _ stage: inout RunStage
-    ) throws(UsageError) -> RunResult {
-        var notes: [String] = []
-        var skews: [Int64] = []
-        for part in parts {
-            let (ahead, error) = try skew(part, &stage)
-            skews.append(ahead)
-            let way = "\(Units.time(ahead.magnitude)) \(ahead < 0 ? "behind" : "ahead")"
-            notes.append("the clock of \(part.name) is \(way), to within \(Units.time(error.magnitude)): allowed for")
-        }
-        let now = UInt64(clamping: uncurl_clock_ns(CLOCK_REALTIME))
-        let start = now / 1_000_000 + Self.lead
-        for (part, skew) in zip(parts, skews) {
-            part.link.send(.start(at: UInt64(clamping: Int64(start) + skew / 1_000_000)))
-        }
-        let begun = Instant.current().advanced(byNanoseconds: Int64(start * 1_000_000 - now))
-        let board = WorkerBoard(workers: plan.threads, intervals: watch.intervals) {}
-        var lost: [String] = []
-        var interrupted = false
-        var isEnding = false
-        watch.begin(startedAt: start)
-        while board.finished == nil {
-            for part in parts where !part.hasEnded && !part.hasVanished {
-                let isLost = hear(part, board, &notes)
-                if isLost {
-                    lost.append("\(part.name) ended in the middle of the run: its figures are missing from then on")
-                }
-            }
-            // What is left of the load is not the load that was asked for.
-            if !isEnding, interrupted || !lost.isEmpty || watch.isToEnd {
-                isEnding = true
-                for part in parts where !part.hasVanished { part.link.send(.stop) }
-            }
-            guard board.finished == nil else { break }
-            if stage.wait(nanoseconds: watch.span) == .interrupted { interrupted = true }
-            watch.turn(elapsed: UInt64(clamping: Instant.current().nanoseconds(since: begun)))
-        }
-        var results = board.finished ?? []
-        watch.finish(&results, measured: RunResult.measured(results))
-        var result = RunResult(plan: plan, startedAt: start, workers: results, interrupted: interrupted)
-        (result.course, result.watched, result.lost) = (watch.series, watch.conditions.values, lost)
-        result.notes += lost + notes + watch.notes
-        return result
-    }
-
-    /// What a part has told since. True: it has ended before it had told everything.
-    private func hear(_ part: PartProcess, _ board: WorkerBoard, _ notes: inout [String]) -> Bool {
-        let (messages, isClosed) = part.link.take()
-        for message in messages {
-            switch message {
-            case .interval(let told) where told.worker < part.threads:
-                board.intervals?.put(
-                    IntervalPart(
-                        worker: part.firstWorker + told.worker,
-                        isWarmUp: told.isWarmUp,
-                        first: told.first,
-                        next: told.next,
-                        end: told.end,
-                        metrics: told.metrics
-                    )
-                )
-            case .result(let worker, let result) where worker < part.threads:
-                board.finished(part.firstWorker + worker, result)
-            case .note(let text): notes.append("\(part.name): \(oneLine(text, limit: 400))")
-            case .end: part.hasEnded = true
-            default: break
-            }
-        }
-        guard isClosed, !part.hasEnded else { return false }
-        part.hasVanished = true
-        for worker in 0..<part.threads {
-            board.lost(part.firstWorker + worker)
-        }
-        return true
+        return try measured.report(to: files)
     }
 }

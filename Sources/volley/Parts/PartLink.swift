@@ -22,7 +22,7 @@ final class PartLink: Sendable {
         _ = signal(SIGPIPE, SIG_IGN)
     }
 
-    /// False: nobody reads any more.
+    /// - Returns: false if the part no longer reads.
     @discardableResult
     func send(_ message: PartMessage) -> Bool { (try? BlockingOutput.writeAll(message.line, to: output)) != nil }
 
@@ -32,19 +32,28 @@ final class PartLink: Sendable {
         _ = Glibc.close(output)
     }
 
-    /// What the other end says, message by message; to be asked for once.
-    var reader: PartReader { PartReader(input) }
-
-    /// Reads on a thread of its own, for ``take()``; the main thread is woken.
+    /// Reads on a thread of its own, for ``take()`` and ``next()``; the main thread is woken, which has to wait by
+    /// `SignalWait` already.
     func begin(on pool: BlockingPool) throws(BlockingPool.Refusal) {
         try pool.run { [self] in
-            var reader = reader
+            var reader = PartReader(input)
             while let message = reader.next() {
-                state.withLock { $0.messages.append(message) }
+                state.update { $0.messages.append(message) }
                 SignalWait.wake()
             }
-            state.withLock { $0.isClosed = true }
+            state.update { $0.isClosed = true }
             SignalWait.wake()
+        }
+    }
+
+    /// The next message, once it is there; nil: the other end has gone.
+    func next() -> PartMessage? {
+        while true {
+            let found: PartMessage?? = state.wait(atMost: .seconds(3_600)) { state in
+                if !state.messages.isEmpty { return .some(state.messages.removeFirst()) }
+                return state.isClosed ? .some(nil) : nil
+            }
+            if let found { return found }
         }
     }
 

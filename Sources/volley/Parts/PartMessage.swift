@@ -6,8 +6,9 @@ import TextCoding
 /// names the message.
 enum PartMessage: Sendable {
     // From the lead.
-    /// Get ready for this command line's part, and tell what was counted after so many nanoseconds each.
-    case run(arguments: [String], shard: String, interval: UInt64)
+    /// Get ready for this command line's part, and tell what was counted after so many nanoseconds each. With a rate,
+    /// the run has that, and not the command line's.
+    case run(arguments: [String], shard: String, interval: UInt64, rate: Rate?)
     /// What time is it?
     case clock
     /// Milliseconds since 1970, by the part's clock.
@@ -33,10 +34,10 @@ enum PartMessage: Sendable {
 
     private var tree: JSONTree {
         switch self {
-        case .run(let arguments, let shard, let interval):
+        case .run(let arguments, let shard, let interval, let rate):
             .object([
                 ("run", .array(arguments.map { .string($0) })), ("shard", .string(shard)),
-                ("interval", .integer(interval)),
+                ("interval", .integer(interval)), ("rate", rate.map { .integer($0.units) } ?? .null),
             ])
         case .clock: .object([("clock", .null)])
         case .start(let time): .object([("start", .integer(time))])
@@ -76,7 +77,8 @@ enum PartMessage: Sendable {
             guard arguments.count == words.count, let shard = tree["shard"]?.string, number("interval") > 0 else {
                 return nil
             }
-            self = .run(arguments: arguments, shard: shard, interval: number("interval"))
+            let rate = tree["rate"]?.integer.map { Rate(units: min($0, Rate.highest.units)) }
+            self = .run(arguments: arguments, shard: shard, interval: number("interval"), rate: rate)
         case ("clock", _): self = .clock
         case ("start", .integer(let time)): self = .start(at: time)
         case ("stop", _): self = .stop

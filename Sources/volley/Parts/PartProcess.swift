@@ -62,6 +62,9 @@ final class PartProcess {
         return (ends[0], ends[1])
     }
 
+    /// Another run follows.
+    func renew() { (threads, firstWorker, hasEnded) = (0, 0, false) }
+
     /// For messages.
     var name: String { "part \(number) (\(oneLine(command)))" }
 

@@ -9,40 +9,62 @@ import Reactor
 struct PartRun {
     private let link = PartLink(input: STDIN_FILENO, output: STDOUT_FILENO)
 
-    /// The lead is told why a run cannot be made; the status is 0 where it was told everything.
+    /// Makes one run after the other, until the lead has gone. The lead is told why a run cannot be made; the status is
+    /// 0 where it was told everything.
     func perform() throws(UsageError) -> Verdict {
-        var reader = link.reader
-        guard case .run(let arguments, let shard, let interval)? = reader.next() else {
+        // Before the thread that wakes this one.
+        _ = SignalWait()
+        let pool = BlockingPool(name: "lead", threads: 1)
+        defer { withExtendedLifetime(pool) {} }
+        guard (try? link.begin(on: pool)) != nil else {
+            throw UsageError("no thread can be started for the lead's messages")
+        }
+        var hasRun = false
+        while let message = link.next() {
+            guard case .run(let arguments, let shard, let interval, let rate) = message else {
+                // What the lead had said of a run that was over already.
+                guard hasRun else { break }
+                continue
+            }
+            hasRun = true
+            do throws(UsageError) {
+                try perform(try Self.invocation(arguments, shard: shard, interval: interval, rate: rate))
+            } catch {
+                link.send(.refused(error.description))
+                return .unusable
+            }
+        }
+        guard hasRun else {
             throw UsageError("volley part is for `volley lead`, which tells it what to do on its standard input")
         }
-        do throws(UsageError) {
-            let invocation = try Self.invocation(arguments, shard: shard, interval: interval)
-            try perform(invocation, &reader)
-            return .good
-        } catch {
-            link.send(.refused(error.description))
-            return .unusable
-        }
+        return .good
     }
 
     private static func invocation(
         _ arguments: [String],
         shard: String,
-        interval: UInt64
+        interval: UInt64,
+        rate: Rate?
     ) throws(UsageError) -> Invocation {
         guard var command = try? LoadCommand.parse(arguments) else {
             throw UsageError("the lead's command line is not one of volley \(PackageVersion.text)")
         }
         command.shard = shard
+        // What becomes of a run is the lead's question.
+        (command.pace.searchMax, command.repeats, command.failIf, command.abortOnFail) = (nil, "1", [], false)
+        if rate != nil { command.pace.rate = "1" }
         var invocation = try Invocation(command)
         // What is shown and written is the lead's.
         (invocation.reports, invocation.chatter) = ([], .quiet)
         (invocation.metricsPort, invocation.collector) = (nil, nil)
         invocation.interval = interval
+        if let rate {
+            invocation.load.profile = LoadProfile(rate: rate, duration: invocation.load.duration ?? Quantity.longest)
+        }
         return invocation
     }
 
-    private func perform(_ invocation: Invocation, _ reader: inout PartReader) throws(UsageError) {
+    private func perform(_ invocation: Invocation) throws(UsageError) {
         let limits = SystemLimits.read()
         let preflight = try orUsage(try Preflight(invocation.load, limits))
         var stage = try RunStage(invocation, preflight, limits)
@@ -50,17 +72,7 @@ struct PartRun {
         let plan = RunPlan(invocation.load, preflight)
         let requests = try orUsage(try EngineRequests(plan, embedded: nil))
         link.send(.ready(version: PackageVersion.text, threads: plan.threads))
-        guard let start = awaitStart(&reader) else { return }
-        let pool = BlockingPool(name: "lead", threads: 1)
-        // A lead that has gone, or wants no more, interrupts the run as a user does.
-        let heard = reader
-        let isHeard =
-            (try? pool.run {
-                var rest = heard
-                while let message = rest.next() { if case .stop = message { break } }
-                kill(getpid(), SIGINT)
-            }) != nil
-        guard isHeard else { throw UsageError("no thread can be started for the lead's messages") }
+        guard let start = awaitStart() else { return }
         var relay = PartRelay(link, plan, interval: invocation.interval)
         let result = try stage.run(plan, requests, &relay, startAt: start)
         for note in result.notes { link.send(.note(note)) }
@@ -68,8 +80,8 @@ struct PartRun {
     }
 
     /// The time of the start, in milliseconds since 1970; nil if the lead has gone.
-    private func awaitStart(_ reader: inout PartReader) -> UInt64? {
-        while let message = reader.next() {
+    private func awaitStart() -> UInt64? {
+        while let message = link.next() {
             switch message {
             case .clock: link.send(.time(UInt64(clamping: uncurl_clock_ns(CLOCK_REALTIME))))
             case .start(let time): return time
@@ -85,7 +97,8 @@ struct PartRelay: RunObserver {
     let intervals: IntervalBoard?
     let log: RequestLogBoard? = nil
     let series = IntervalSeries()
-    let isToEnd = false
+    /// The lead wants no more, or has gone.
+    private(set) var isToEnd = false
     private let link: PartLink
 
     init(_ link: PartLink, _ plan: RunPlan, interval: UInt64) {
@@ -98,11 +111,18 @@ struct PartRelay: RunObserver {
     mutating func begin(startedAt: UInt64) {}
 
     mutating func turn(elapsed: UInt64) {
+        let (messages, isClosed) = link.take()
+        let isStopped = messages.contains { if case .stop = $0 { true } else { false } }
+        if isStopped || isClosed { isToEnd = true }
+        tell()
+    }
+
+    private func tell() {
         for part in intervals?.fetch() ?? [] { link.send(.interval(part)) }
     }
 
     mutating func finish(_ results: inout [WorkerResult], measured: UInt64) {
-        turn(elapsed: 0)
+        tell()
         let begun = results.map(\.start).min() ?? .never
         for (index, result) in results.enumerated() {
             var result = result

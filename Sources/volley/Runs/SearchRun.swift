@@ -2,6 +2,49 @@ import LoadGenerator
 import Reactor
 import TestServer
 
+/// What makes the runs of a search: this process, or others that it leads.
+protocol TrialMaker {
+    /// - Parameter files: the search's reports, where the run may be its last; nil for the others.
+    mutating func measure(
+        _ trial: Invocation,
+        _ rate: Rate,
+        _ files: [ReportFile]?,
+        on stage: inout RunStage
+    ) throws(UsageError) -> Run.Measured
+}
+
+/// Trials by threads of this process.
+struct OwnTrials: TrialMaker {
+    private let limits: SystemLimits
+    private let preflight: Preflight
+    /// Of the trials, what is looked at while they go on; the reports are the confirmation's.
+    private var watch: RunWatch
+    private var watched: UInt64 = 0
+
+    init(_ invocation: Invocation, _ preflight: Preflight, _ limits: SystemLimits, live: LiveMetrics) {
+        (self.limits, self.preflight) = (limits, preflight)
+        watch = RunWatch(invocation, RunPlan(invocation.load, preflight), files: [], live: live)
+    }
+
+    mutating func measure(
+        _ trial: Invocation,
+        _ rate: Rate,
+        _ files: [ReportFile]?,
+        on stage: inout RunStage
+    ) throws(UsageError) -> Run.Measured {
+        if let files { return try Run(trial, limits: limits).measure(on: &stage, files) }
+        var plan = RunPlan(trial.load, preflight)
+        // Each run has a server of its own if it is ours.
+        let server = try orUsage(try plan.startEmbeddedServer())
+        defer { server?.stop() }
+        let requests = try orUsage(try EngineRequests(plan, embedded: server?.address))
+        let result = try stage.run(plan, requests, &watch)
+        watched &+= result.measured
+        watch.renew(after: watched)
+        return Run.Measured(result: result, trouble: nil)
+    }
+}
+
 /// `--search-max`: runs at one rate after another until it knows the highest that keeps the goal, then reports a run at
 /// that.
 struct SearchRun {
@@ -12,70 +55,56 @@ struct SearchRun {
     private let preflight: Preflight
 
     /// - Parameter start: the first rate to try.
-    init(_ invocation: Invocation, goal: SearchGoal, from start: Rate) throws(UsageError) {
-        (self.invocation, target, self.start) = (invocation, SearchTarget(goal), start)
-        limits = .read()
+    init(
+        _ invocation: Invocation,
+        goal: SearchGoal,
+        from start: Rate,
+        limits: SystemLimits = .read()
+    ) throws(UsageError) {
+        (self.invocation, target, self.start, self.limits) = (invocation, SearchTarget(goal), start, limits)
         preflight = try orUsage(try Preflight(invocation.load, limits))
     }
 
     func perform() throws(UsageError) -> Verdict {
-        // An hour of trials is not for a report that nobody can write.
+        // Reports that cannot be written are refused before the first trial, not after an hour of them.
         let files = try ReportFile.open(invocation.reports)
         var stage = try RunStage(invocation, preflight, limits)
         defer { stage.close() }
-        // Of the trials, what is looked at while they go on; the reports are the confirmation's.
-        var watch = RunWatch(
-            invocation,
-            RunPlan(invocation.load, preflight),
-            files: [],
-            live: stage.live
-        )
-        var watched: UInt64 = 0
+        var maker = OwnTrials(invocation, preflight, limits, live: stage.live)
+        return try perform(by: &maker, on: &stage, files)
+    }
+
+    /// The same by runs that `maker` makes.
+    func perform(
+        by maker: inout some TrialMaker,
+        on stage: inout RunStage,
+        _ files: [ReportFile]
+    ) throws(UsageError) -> Verdict {
         var search = RateSearch(from: start)
         var lines: [String] = []
         var last: Run.Measured?
         while case .trial(let rate) = search.step {
-            let measured: Run.Measured
-            if search.isConfirming {
-                measured = try Run(at(rate, search.isLimitedAbove), limits: limits).measure(on: &stage, files)
-            } else {
-                measured = Run.Measured(result: try tried(rate, on: &stage, &watch), trouble: nil)
-                watched &+= measured.result.measured
-                watch.renew(after: watched)
-            }
+            let trial = at(rate, search.isLimitedAbove)
+            let measured = try maker.measure(trial, rate, search.isConfirming ? files : nil, on: &stage)
             last = measured
-            if measured.result.interrupted {
+            if measured.result.interrupted || !measured.result.lost.isEmpty {
                 lines.append("the search was interrupted: this is what its last run had come to")
                 return try report(measured, lines, to: files, &stage)
             }
-            let trial = Self.trial(measured.result, target.goal)
-            lines.append(Self.line(rate, measured.result, trial))
+            let verdict = Self.trial(measured.result, target.goal)
+            lines.append(Self.line(rate, measured.result, verdict))
             stage.say(lines[lines.count - 1])
-            search.record(trial)
+            search.record(verdict)
         }
         guard let last else { throw UsageError("--search-max: no rate keeps \(target.goal.text): nothing was tried") }
         if case .found(let rate) = search.step {
-            lines.append(
-                "the highest rate with \(target.goal.text) is \(rate), \(Self.words(search)); this is the last run at it"
-            )
+            let words = Self.words(search)
+            lines.append("the highest rate with \(target.goal.text) is \(rate), \(words); this is the last run at it")
             return try report(last, lines, to: files, &stage)
         }
         lines.append("no rate keeps \(target.goal.text): this is the last run that was tried")
         let verdict = try report(last, lines, to: files, &stage)
         return verdict == .good ? .threshold : verdict
-    }
-
-    /// A run at a rate, against a server of its own if it is ours.
-    private func tried(
-        _ rate: Rate,
-        on stage: inout RunStage,
-        _ watch: inout RunWatch
-    ) throws(UsageError) -> RunResult {
-        var plan = RunPlan(at(rate).load, preflight)
-        let server = try orUsage(try plan.startEmbeddedServer())
-        defer { server?.stop() }
-        let requests = try orUsage(try EngineRequests(plan, embedded: server?.address))
-        return try stage.run(plan, requests, &watch)
     }
 
     private func at(_ rate: Rate, _ isLimitedAbove: Bool = false) -> Invocation {

@@ -14,15 +14,25 @@ struct ScenarioFile {
     }
 
     init(_ bytes: [UInt8], _ path: String) throws(UsageError) {
-        let tree: JSONTree
+        var reader = ScenarioReader(file: path)
+        scenarios = try reader.read(ScenarioNode(file: path, try Self.tree(bytes, path)))
+        (input, slots, keepsCookies) = (reader.input, reader.slots, reader.keepsCookies)
+    }
+
+    /// YAML where the file's name says so, JSON otherwise.
+    private static func tree(_ bytes: [UInt8], _ path: String) throws(UsageError) -> JSONTree {
+        if [".yaml", ".yml"].contains(where: { path.lowercased().hasSuffix($0) }) {
+            do throws(YAMLReader.Problem) {
+                return try YAMLReader.read(bytes)
+            } catch {
+                throw UsageError("\(quoted(path)), \(error)")
+            }
+        }
         do throws(JSONReader.Problem) {
-            tree = try JSONReader.read(bytes)
+            return try JSONReader.read(bytes)
         } catch {
             throw UsageError("\(quoted(path)) is no JSON document: at byte \(error.offset) \(error)")
         }
-        var reader = ScenarioReader(file: path)
-        scenarios = try reader.read(ScenarioNode(file: path, tree))
-        (input, slots, keepsCookies) = (reader.input, reader.slots, reader.keepsCookies)
     }
 
     /// What `volley check` says of it.

@@ -1,4 +1,5 @@
 import Foundation
+import TLS
 import TestServer
 import TestSupport
 import Testing
@@ -88,5 +89,40 @@ struct BackgroundKillTests {
             #expect(data.count == size && isAlphabet(data))
             StoreFile.remove(destination)
         }
+    }
+
+    @Test("an upload whose process is killed goes on from what the server has, and is whole in the end")
+    func upload() throws {
+        let server = try TestServer.start(loops: 2)
+        let folder = TemporaryFolder()
+        try folder.make()
+        let size = 24_000_000
+        let content = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 11) }
+        let file = TemporaryFile(content)
+        let address = server.url("/resumable-upload")
+        for octets in [4_000_000, 10_000_000, 16_000_000] {
+            let process = try upload(folder, address, file.path, diesAfter: octets)
+            #expect(try process.waitForEnd() != 0)
+        }
+        let output = TemporaryFile()
+        let last = try upload(folder, address, file.path, output: output.path)
+        #expect(try last.waitForEnd() == 0)
+        let hash = (MessageDigest.sha256.hash(content.span) ?? []).map { String(format: "%02x", $0) }.joined()
+        #expect(output.text.contains("\"length\": \(size)") && output.text.contains(hash))
+        // One begins it. Each that goes on asks, and sends the rest; at least one has, or four would have begun it.
+        #expect(server.requestCount > 4)
+    }
+
+    private func upload(
+        _ folder: TemporaryFolder,
+        _ address: String,
+        _ file: String,
+        diesAfter: Int? = nil,
+        output: String = "/dev/null"
+    ) throws -> ChildProcess {
+        var arguments = ["XDG_STATE_HOME=\(folder.path)"]
+        if let diesAfter { arguments.append("DIES_AFTER=\(diesAfter)") }
+        arguments += [EndedProgram.built("OneRequest"), "--background-upload", "upload", address, file]
+        return try ChildProcess("/usr/bin/env", arguments, output: output)
     }
 }

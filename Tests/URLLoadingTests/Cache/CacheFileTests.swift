@@ -13,7 +13,7 @@ struct CacheFileTests {
         try #require(CacheFile.encode(entry, for: key, stored: time))
     }
 
-    @Test("what came from a server comes back octet for octet, with what is needed to judge it")
+    @Test("a response from a server comes back octet for octet, with what is needed to judge it")
     func received() throws {
         var odd = fields(("ETag", "\"a\""), ("Set-Cookie", "a=1"), ("Set-Cookie", "b=2"), ("Vary", "Accept, X"))
         try odd.append(name: Array("X-Odd".utf8).span, value: [0xE4, 0xFF].span)
@@ -33,7 +33,7 @@ struct CacheFileTests {
         #expect(CacheFile.stored(try bytes(of: entry)) == time)
     }
 
-    @Test("what a user made comes back, too")
+    @Test("a response that a program made comes back, too")
     func given() throws {
         let plain = URLResponse(
             url: try url("file:///x"),
@@ -76,14 +76,14 @@ struct CacheFileTests {
         }
     }
 
-    @Test("another key's file is no entry, should two share a name")
+    @Test("a file with another key inside is no entry, even if the two keys share a name")
     func collision() throws {
         let whole = try bytes(of: CacheEntries.received(fields()))
         #expect(CacheFile.decode(whole, for: CacheKey(method: "GET", url: "http://h/other")) == nil)
         #expect(CacheFile.decode(whole, for: CacheKey(method: "HEAD", url: "http://h/")) == nil)
     }
 
-    @Test("notes that no file can hold keep the response off the disk")
+    @Test("a response whose notes no file can hold stays off the disk")
     func notes() throws {
         #expect(CacheFile.encode(try CacheEntries.entry(userInfo: ["x": NSObject()]), for: key, stored: time) == nil)
     }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Notes on cached responses")
 struct CacheNotesTests {
-    @Test("what files can hold comes back")
+    @Test("values that files can hold come back")
     func roundTrip() throws {
         let date = Date(timeIntervalSince1970: 12.5)
         let notes: [AnyHashable: Any] = [
@@ -28,7 +28,7 @@ struct CacheNotesTests {
         #expect(CacheNotes.decode([1, 2, 3]) == nil)
     }
 
-    @Test("what no file can hold is refused: other types, other keys, endless depth")
+    @Test("values that no file can hold are refused: other types, other keys, nesting without end")
     func refused() {
         #expect(CacheNotes.encode(["x": NSObject()]) == nil)
         #expect(CacheNotes.encode([1: "x"]) == nil)

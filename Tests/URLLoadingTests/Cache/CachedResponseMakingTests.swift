@@ -18,7 +18,7 @@ struct CachedResponseMakingTests {
         )
     }
 
-    @Test("what came from a server is kept without the fields of the hop, and with what it varies by")
+    @Test("a server's response is kept without hop-by-hop fields, and with the fields that it varies by")
     func making() throws {
         let entry = try received(fields(("Connection", "close"), ("Vary", "Accept"), ("ETag", "\"a\"")))
         let response = try #require(entry.response as? HTTPURLResponse)
@@ -38,7 +38,7 @@ struct CachedResponseMakingTests {
         #expect((entry.response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Age") == "1")
     }
 
-    @Test("after a 304 the content is the old one, the fields are the new ones")
+    @Test("after a 304 the content is the old one, and the fields are the new ones")
     func updated() throws {
         let entry = try received(fields(("ETag", "\"a\""), ("X-Old", "1")))
         let old = try #require(entry.exchange)

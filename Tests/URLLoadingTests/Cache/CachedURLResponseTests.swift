@@ -6,7 +6,7 @@ import Testing
 
 @Suite("CachedURLResponse")
 struct CachedURLResponseTests {
-    @Test("it holds what it was given, and copies are itself")
+    @Test("it holds what it was given, and a copy is the same object")
     func holding() throws {
         let entry = try CacheEntries.entry(userInfo: ["a": 1])
         #expect(entry.data.count == 10 && entry.storagePolicy == .allowed && entry.userInfo?["a"] as? Int == 1)
@@ -18,7 +18,7 @@ struct CachedURLResponseTests {
         #expect(!plain.isEqual("x"))
     }
 
-    @Test("only what came by HTTP, and is in a cache, is there for the rules of HTTP caching")
+    @Test("only a response that came by HTTP and is in a cache can be judged by the rules of HTTP caching")
     func exchange() throws {
         let received = try CacheEntries.received(fields(("Vary", "Accept"), ("ETag", "\"a\"")))
         #expect(received.exchange?.record.varying == [VaryingField(name: "accept", value: "a,b")])
@@ -29,7 +29,7 @@ struct CachedURLResponseTests {
         #expect(kept == made && kept.exchange?.record.received == 2)
     }
 
-    @Test("what it costs in memory is more than its content")
+    @Test("its cost in memory is more than its content")
     func cost() throws {
         let small = try CacheEntries.entry("http://h/", 10)
         #expect(small.cost > 10)

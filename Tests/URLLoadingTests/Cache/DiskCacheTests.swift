@@ -23,7 +23,7 @@ struct DiskCacheTests {
         }
     }
 
-    @Test("an empty cache says no without a directory, and makes none")
+    @Test("an empty cache finds nothing without a directory, and makes none")
     func empty() {
         let cache = cache()
         #expect(holds(cache, key(1)) == "no")
@@ -31,7 +31,7 @@ struct DiskCacheTests {
         #expect(!FileManager.default.fileExists(atPath: folder.path))
     }
 
-    @Test("what is stored is found, by another cache on the same directory, too")
+    @Test("what is stored is found, also by another cache on the same directory")
     func sharing() throws {
         let first = cache()
         let second = cache()
@@ -60,7 +60,7 @@ struct DiskCacheTests {
         guard case .no = later.holds(key(3), isExact: false) else { return #expect(Bool(false)) }
     }
 
-    @Test("files are for their owner alone, and none but entries are there")
+    @Test("files are readable by their owner alone, and the directory holds only entries")
     func files() throws {
         cache().store(try entry(1), for: key(1), now: Date())
         let names = folder.names
@@ -69,7 +69,7 @@ struct DiskCacheTests {
         #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
     }
 
-    @Test("a file that was cut short by a crash is no entry, and goes", arguments: [0, 1, 39, 60, 150])
+    @Test("a file that was cut short by a crash is no entry, and is removed", arguments: [0, 1, 39, 60, 150])
     func truncated(length: Int) throws {
         let cache = cache()
         cache.store(try entry(1), for: key(1), now: Date())
@@ -79,7 +79,7 @@ struct DiskCacheTests {
         #expect(folder.names.isEmpty && cache.usage == 0)
     }
 
-    @Test("a file of zeros, as a power failure leaves it, is no entry, and goes")
+    @Test("a file of zeros, as a power failure leaves it, is no entry, and is removed")
     func zeros() throws {
         let cache = cache()
         cache.store(try entry(1), for: key(1), now: Date())
@@ -88,7 +88,7 @@ struct DiskCacheTests {
         #expect(cache.read(key(1)) == nil && folder.names.isEmpty)
     }
 
-    @Test("a writer that died half-way is no harm: the old entry stands")
+    @Test("a writer that dies half-way does no harm: the old entry stays")
     func halfWritten() throws {
         cache().store(try entry(1), for: key(1), now: Date())
         let name = try #require(folder.names.first)
@@ -96,7 +96,7 @@ struct DiskCacheTests {
         #expect(cache().read(key(1)) != nil)
     }
 
-    @Test("the capacity holds; what was used last stays")
+    @Test("the capacity is kept, and what was used last stays")
     func eviction() throws {
         let cache = cache(10_000)
         for number in 1...8 { cache.store(try entry(number, 900), for: key(number), now: Date()) }
@@ -110,7 +110,7 @@ struct DiskCacheTests {
         #expect(cache.usage == 0 && folder.names.isEmpty)
     }
 
-    @Test("what is larger than the whole cache is not stored, and the older one goes")
+    @Test("an entry larger than the whole cache is not stored, and the older one is removed")
     func tooLarge() throws {
         let cache = cache(2000)
         cache.store(try entry(1), for: key(1), now: Date())
@@ -118,7 +118,7 @@ struct DiskCacheTests {
         #expect(folder.names.isEmpty)
     }
 
-    @Test("what was stored since a moment goes, what was stored before stays")
+    @Test("removing what was stored since a date keeps what was stored before it")
     func since() throws {
         let cache = cache()
         for number in 1...4 {
@@ -128,7 +128,7 @@ struct DiskCacheTests {
         #expect(cache.read(key(2)) != nil && cache.read(key(3)) == nil && folder.names.count == 2)
     }
 
-    @Test("clearing the cache leaves what is not the cache's")
+    @Test("clearing the cache leaves files that are not the cache's")
     func clearing() throws {
         let cache = cache()
         cache.store(try entry(1), for: key(1), now: Date())
@@ -137,7 +137,7 @@ struct DiskCacheTests {
         #expect(folder.names == ["users-own"])
     }
 
-    @Test("what is written later is found at once, and is on disk in the end; of several the last")
+    @Test("an entry that is written later is found at once and is on disk in the end; of several, the last is written")
     func later() throws {
         let cache = cache()
         for number in 1...50 { cache.storeLater(try entry(number), for: key(1), now: Date()) }
@@ -147,7 +147,7 @@ struct DiskCacheTests {
         #expect(folder.names.count == 1)
     }
 
-    @Test("what is removed before it was written does not come back")
+    @Test("an entry that is removed before it was written does not come back")
     func removedBeforeWritten() throws {
         let cache = cache()
         for number in 1...100 {
@@ -162,7 +162,7 @@ struct DiskCacheTests {
         #expect(folder.names.count == 1)
     }
 
-    @Test("a directory that goes is made anew; one that cannot be made stores nothing")
+    @Test("a directory that was removed is made again; a cache whose directory cannot be made stores nothing")
     func lostDirectory() throws {
         let cache = cache()
         cache.store(try entry(1), for: key(1), now: Date())

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The index of the cache on disk")
 struct DiskIndexTests {
-    @Test("only names of ours are entries")
+    @Test("only names in the cache's own form are entries")
     func names() {
         #expect(DiskIndex.isEntry("0123456789abcdef0123456789abcdef.entry"))
         for name in ["x.entry", "0123456789abcdef0123456789abcdeF.entry", "0123456789abcdef0123456789abcdef", ".entry"]
@@ -13,7 +13,7 @@ struct DiskIndexTests {
         }
     }
 
-    @Test("the least recently used go, until an eighth is free")
+    @Test("the least recently used entries are evicted until an eighth is free")
     func victims() {
         var index = DiskIndex()
         for number in 0..<20 { index.set("\(number)", DiskIndex.Entry(size: 10, used: Int64(number))) }
@@ -27,7 +27,7 @@ struct DiskIndexTests {
         #expect(index.usage == 181)
     }
 
-    @Test("a directory is read with what lies in it, and what dead processes left is cleared away")
+    @Test("a directory's entries are read, and what dead processes left is removed")
     func reading() throws {
         let folder = TemporaryFolder()
         #expect(DiskIndex.read(folder.path, now: 0).state == nil)

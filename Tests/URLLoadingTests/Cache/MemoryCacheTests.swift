@@ -8,7 +8,7 @@ struct MemoryCacheTests {
     private func key(_ number: Int) -> CacheKey { CacheKey(method: "GET", url: "http://h/\(number)") }
     private let start = Date(timeIntervalSince1970: 1000)
 
-    @Test("what was used last goes last")
+    @Test("the entry that was used last is evicted last")
     func leastRecentlyUsed() throws {
         let entry = try CacheEntries.entry()
         var cache = MemoryCache(capacity: 3 * entry.cost)
@@ -20,7 +20,7 @@ struct MemoryCacheTests {
         #expect(cache.usage == 3 * entry.cost)
     }
 
-    @Test("what does not fit is not taken, and the older one is gone all the same")
+    @Test("an entry that does not fit is not stored, and the older one is removed even so")
     func tooLarge() throws {
         var cache = MemoryCache(capacity: 2000)
         cache.store(try CacheEntries.entry(), for: key(1), now: start)
@@ -28,7 +28,7 @@ struct MemoryCacheTests {
         #expect(cache.isEmpty && cache.usage == 0)
     }
 
-    @Test("less capacity evicts at once, none keeps nothing")
+    @Test("a smaller capacity evicts at once, and a capacity of zero keeps nothing")
     func shrinking() throws {
         let entry = try CacheEntries.entry()
         var cache = MemoryCache(capacity: 10 * entry.cost)
@@ -44,7 +44,7 @@ struct MemoryCacheTests {
         #expect(cache.isEmpty)
     }
 
-    @Test("what was stored since a moment goes, what was stored before stays")
+    @Test("removing what was stored since a date keeps what was stored before it")
     func since() throws {
         let entry = try CacheEntries.entry()
         var cache = MemoryCache(capacity: 100_000)
@@ -55,7 +55,7 @@ struct MemoryCacheTests {
         #expect(cache.usage == 2 * entry.cost)
     }
 
-    @Test("whatever is stored, used and removed, in any order, the cache is what a list would be")
+    @Test("after any sequence of storing, using and removing, the cache holds what a plain list would hold")
     func model() throws {
         let entry = try CacheEntries.entry()
         var random = SystemRandomNumberGenerator()

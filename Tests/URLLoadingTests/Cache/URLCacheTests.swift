@@ -11,7 +11,7 @@ struct URLCacheTests {
         URLCache(memoryCapacity: memory, diskCapacity: disk, diskPath: folder.path)
     }
 
-    @Test("a response is found by its whole URL: another query is another one's, whatever the cache policy")
+    @Test("a response is found by its whole URL with its query, whatever the cache policy")
     func wholeURL() throws {
         let cache = cache()
         cache.storeCachedResponse(
@@ -26,7 +26,7 @@ struct URLCacheTests {
         #expect(cache.cachedResponse(for: try CacheEntries.request("http://h/q?x=1", method: "POST")) == nil)
     }
 
-    @Test("what is on disk outlives the cache that stored it")
+    @Test("an entry on disk outlives the cache that stored it")
     func outliving() throws {
         let request = try CacheEntries.request("http://h/")
         cache().storeCachedResponse(try CacheEntries.entry(userInfo: ["a": "b"]), for: request)
@@ -36,7 +36,7 @@ struct URLCacheTests {
         #expect(next.currentMemoryUsage > 0 && next.currentDiskUsage > 0)
     }
 
-    @Test("each storage policy is kept")
+    @Test("each storage policy is followed")
     func policies() throws {
         let request = try CacheEntries.request("http://h/")
         let cache = cache()
@@ -48,7 +48,7 @@ struct URLCacheTests {
         #expect(folder.names.isEmpty && cache.cachedResponse(for: request)?.storagePolicy == .allowedInMemoryOnly)
     }
 
-    @Test("no memory, no disk, neither", arguments: [(0, 1 << 20), (1 << 20, 0), (0, 0), (-1, -1)])
+    @Test("memory and disk can be switched off", arguments: [(0, 1 << 20), (1 << 20, 0), (0, 0), (-1, -1)])
     func capacities(memory: Int, disk: Int) throws {
         let cache = cache(memory: memory, disk: disk)
         let request = try CacheEntries.request("http://h/")
@@ -58,7 +58,7 @@ struct URLCacheTests {
         #expect(cache.memoryCapacity == memory && cache.diskCapacity == disk)
     }
 
-    @Test("removing one, those since, and all reaches memory and disk")
+    @Test("removing one entry, those since a date, and all of them reaches memory and disk")
     func removing() throws {
         let cache = cache()
         let requests = try (1...3).map { try CacheEntries.request("http://h/\($0)") }
@@ -88,7 +88,7 @@ struct URLCacheTests {
         #expect(abs(Double(record.received) - Date().timeIntervalSince1970) < 60)
     }
 
-    @Test("a session looks without waiting for the disk, and keeps without waiting for it")
+    @Test("a session looks up and stores without waiting for the disk")
     func loading() throws {
         let first = cache()
         let request = try CacheEntries.request("http://h/")
@@ -131,7 +131,7 @@ struct URLCacheTests {
         #expect(cache.cachedResponse(for: request) != nil && cache.currentDiskUsage == 0 && cache.diskCapacity == 0)
     }
 
-    @Test("many threads at one cache find what they stored, or nothing, and never another's")
+    @Test("many threads that share a cache find what they stored or nothing, and never another's entry")
     func threads() async throws {
         let cache = cache(memory: 20_000, disk: 40_000)
         let requests = try (0..<8).map { try CacheEntries.request("http://h/\($0)") }
@@ -166,7 +166,7 @@ struct URLCacheTests {
         }
     }
 
-    @Test("a session asks a subclass by the methods that it overrides, with the request as it is")
+    @Test("a session calls a subclass by the methods that it overrides, with the request as it is")
     func subclass() throws {
         let cache = Subclass(memoryCapacity: 1 << 20, diskCapacity: 0, diskPath: folder.path)
         var request = try CacheEntries.request("http://h/")
@@ -179,7 +179,7 @@ struct URLCacheTests {
         #expect(cache.load(key, request) != nil)
     }
 
-    @Test("by a task is by its current request")
+    @Test("the methods that take a task use its current request")
     func tasks() async throws {
         let session = URLSession(configuration: .ephemeral)
         defer { session.invalidateAndCancel() }

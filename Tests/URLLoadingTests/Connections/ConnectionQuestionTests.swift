@@ -81,7 +81,7 @@ struct ConnectionQuestionTests {
 
     // MARK: Whom
 
-    @Test("the delegate of a task is asked about the server where the session has none, and its word counts")
+    @Test("a task's delegate is asked about the server if the session has none, and its answer decides")
     func taskDelegate() async throws {
         let session = URLSession(configuration: .isolated)
         defer { session.invalidateAndCancel() }
@@ -97,7 +97,7 @@ struct ConnectionQuestionTests {
     }
 
     @Test(
-        "the delegate of a task chooses the client certificate where the session has none",
+        "a task's delegate chooses the client certificate if the session has none",
         arguments: TLSVersion.allCases
     )
     func taskIdentity(version: TLSVersion) async throws {
@@ -113,7 +113,7 @@ struct ConnectionQuestionTests {
         #expect(server.connections.first?.tls?.chain?.leafSHA256 == expected)
     }
 
-    @Test("of several tasks that wait for a server one with a delegate is asked, though another came first")
+    @Test("of several tasks that wait for a server, one with a delegate is asked, even if another came first")
     func waiting() async throws {
         let session = URLSession(configuration: .isolated)
         defer { session.invalidateAndCancel() }
@@ -128,7 +128,7 @@ struct ConnectionQuestionTests {
     // MARK: How often
 
     @Test(
-        "a delegate is asked again with each connection, resumed ones too, and may change its mind",
+        "a delegate is asked again for each connection, resumed ones too, and may answer differently",
         arguments: TLSVersion.allCases
     )
     func again(version: TLSVersion) async throws {
@@ -162,7 +162,7 @@ struct ConnectionQuestionTests {
     }
 
     @Test(
-        "each session shows what the shared storage has for the server by then, and resumes no other session's TLS",
+        "each session shows the identity that the shared storage has at that time, and resumes no other session's TLS",
         arguments: TLSVersion.allCases
     )
     func users(version: TLSVersion) async throws {
@@ -197,7 +197,7 @@ struct ConnectionQuestionTests {
     }
 
     @Test(
-        "a session that is reset resumes nothing of before, and no other that shares its tickets does",
+        "a session that is reset resumes no earlier TLS session, and neither do those that share its tickets",
         arguments: TLSVersion.allCases
     )
     func reset(version: TLSVersion) async throws {

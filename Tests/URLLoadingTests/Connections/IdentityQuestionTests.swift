@@ -49,7 +49,7 @@ struct IdentityQuestionTests {
     }
 
     @Test(
-        "the delegate is asked for an identity, hears which authorities the server believes, and what it gives is shown",
+        "the delegate is asked for an identity, hears which authorities the server accepts, and its answer is shown",
         arguments: [TLSVersion.v1_2, .v1_3]
     )
     func shown(version: TLSVersion) async throws {
@@ -69,7 +69,7 @@ struct IdentityQuestionTests {
         #expect(asked.first?.distinguishedNames?.count == 1 && asked.first?.port == Int(server.port))
     }
 
-    @Test("default handling shows what the credential storage has for the server")
+    @Test("default handling shows the identity that the credential storage has for the server")
     func stored() async throws {
         let server = try server()
         let configuration = URLSessionConfiguration.isolated
@@ -91,7 +91,7 @@ struct IdentityQuestionTests {
     }
 
     @Test(
-        "a session without a delegate shows what is stored, and one without stores nothing",
+        "a session without a delegate shows the stored identity, and one without stores shows none",
         arguments: [true, false]
     )
     func storedWithoutDelegate(hasStore: Bool) async throws {
@@ -131,7 +131,7 @@ struct IdentityQuestionTests {
         }
     }
 
-    @Test("nothing to show, what cannot be shown, and a cancel are errors about the certificate", arguments: 0..<3)
+    @Test("an identity that is missing or unusable, and a cancel, are errors about the certificate", arguments: 0..<3)
     func nothing(which: Int) async throws {
         let server = try server(.v1_2)
         let good = try credential
@@ -158,7 +158,7 @@ struct IdentityQuestionTests {
     }
 
     @Test(
-        "the sender of a challenge answers it, and a credential that says nothing of trust trusts no server",
+        "a challenge's sender can answer it, and a credential without trust does not make a server trusted",
         arguments: [true, false]
     )
     func sender(trusts: Bool) async throws {

@@ -25,7 +25,7 @@ struct LegacyServerTests {
         }
     }
 
-    @Test("content of unknown length is not sent to a server that has just said HTTP/1.0: it fails, and says so")
+    @Test("content of unknown length is not sent to a server of HTTP/1.0: the task fails and says why")
     func refused() async throws {
         let (server, result) = try await upload(after: "HTTP/1.0")
         guard case .failure(let error as URLError) = result else { return #expect(Bool(false)) }
@@ -34,7 +34,7 @@ struct LegacyServerTests {
         #expect(!String(decoding: server.received(0), as: UTF8.self).contains("/second"))
     }
 
-    @Test("to one that has said HTTP/1.1 it goes in chunks")
+    @Test("content of unknown length is sent in chunks to a server that has answered in HTTP/1.1")
     func chunked() async throws {
         let (server, result) = try await upload(after: "HTTP/1.1")
         #expect(try result.get() == Data("ok".utf8))
@@ -42,7 +42,7 @@ struct LegacyServerTests {
         #expect(received.contains("/second") && received.contains("transfer-encoding: chunked"))
     }
 
-    @Test("content whose length is known goes to either")
+    @Test("content of known length is sent to either")
     func known() async throws {
         let answer = "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok"
         let server = try RawServer.start([

@@ -15,7 +15,7 @@ struct CookieFileTests {
         try await body(folder.appending(path: "jar.json").path)
     }
 
-    @Test("another process's cookies are kept, and seen")
+    @Test("another process's cookies are kept and seen")
     func secondProcess() async throws {
         try await inFolder { path in
             let store = CookieStore(file: CookieFile(path: path))
@@ -31,7 +31,7 @@ struct CookieFileTests {
         }
     }
 
-    @Test("what the program set last is on disk when it has ended, the shared storage's and a group's")
+    @Test("what the program set last is on disk when it has ended, in the shared storage and in a group's")
     func exits() async throws {
         try await inFolder { path in
             let folder = URL(filePath: path).deletingLastPathComponent().path
@@ -49,7 +49,7 @@ struct CookieFileTests {
         }
     }
 
-    @Test("the shared storage's file is there with its first cookie, though that lasts no longer than the process")
+    @Test("the shared storage's file exists once its first cookie is set, even if the cookie ends with the process")
     func first() async throws {
         try await inFolder { path in
             let store = CookieStore(file: CookieFile(path: path), writesFirstAtOnce: true)
@@ -62,7 +62,7 @@ struct CookieFileTests {
         }
     }
 
-    @Test("the file of FoundationNetworking is read, and ours takes its place")
+    @Test("FoundationNetworking's file is read, and ours replaces it")
     func foundation() async throws {
         try await inFolder { path in
             let kept: [String: Any] = [

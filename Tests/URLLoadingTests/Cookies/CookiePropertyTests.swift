@@ -28,7 +28,7 @@ struct CookiePropertyTests {
     }
 
     @Test(
-        "what is sent holds no control, fits, and comes from cookies that the rules let pass",
+        "a Cookie field holds no control character, keeps to its limits, and comes from cookies that the rules allow",
         arguments: 1...8 as ClosedRange<UInt64>
     )
     func sent(seed: UInt64) throws {

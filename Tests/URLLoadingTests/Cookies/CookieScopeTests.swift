@@ -12,7 +12,7 @@ struct CookieScopeTests {
     }
 
     @Test(
-        "both kinds of URL come to the same",
+        "both kinds of URL give the same scope",
         arguments: [
             "http://Host.test/a/b?c", "https://host.test:8443", "http://127.0.0.1/", "http://[::1]:80/x",
             "https://a.b./?q",
@@ -43,7 +43,7 @@ struct CookieScopeTests {
     }
 
     @Test(
-        "a domain is matched by itself and by names below it, with the dot between",
+        "a domain is matched by itself and by names below it, after a dot",
         arguments: [
             ("example.com", "example.com", true), ("a.example.com", "example.com", true),
             ("a.b.example.com", "example.com", true), ("notexample.com", "example.com", false),
@@ -61,7 +61,7 @@ struct CookieScopeTests {
     }
 
     @Test(
-        "a path is matched by itself and by what lies below it, with the slash between",
+        "a path is matched by itself and by paths below it, after a slash",
         arguments: [
             ("/", "/", true), ("/foo", "/", true), ("/foo", "/foo", true), ("/foo/bar", "/foo", true),
             ("/foo/bar", "/foo/", true), ("/foobar", "/foo", false), ("/foo", "/foo/", false), ("/Foo", "/foo", false),
@@ -72,7 +72,7 @@ struct CookieScopeTests {
         #expect(CookieScope.path(try scope("http://host.test\(path)").path, matches: cookiePath) == matches)
     }
 
-    @Test("hosts are of one site when they share the label before the public suffix, addresses when they are the same")
+    @Test("hosts are of one site if they share the label before the public suffix; addresses, if they are equal")
     func sameSite() throws {
         let scope = try scope("https://www.shop.test/")
         #expect(scope.isSameSite(as: nil))

@@ -69,7 +69,7 @@ struct CookieStoreTests {
         #expect(Set(content(store).keys) == ["later", "other"])
     }
 
-    @Test("the file is its owner's alone, and nothing lies beside it but the lock")
+    @Test("the file is readable by its owner alone, and nothing but the lock lies beside it")
     func mode() throws {
         let store = store
         set(store, "a")
@@ -79,7 +79,7 @@ struct CookieStoreTests {
         #expect(folder.names == ["jar.json", "jar.json.lock"])
     }
 
-    @Test("nothing is written where nothing is to be kept")
+    @Test("no file is written if no cookie is to be kept")
     func noFile() {
         let store = store
         #expect(content(store).isEmpty)
@@ -90,13 +90,13 @@ struct CookieStoreTests {
         #expect(folder.names.isEmpty)
     }
 
-    @Test("changes reach the file without being told to")
+    @Test("changes reach the file without a call of flush")
     func eventually() async throws {
         set(store, "a")
         while (try? folder.file.read().entries)?.count != 1 { await Task.yield() }
     }
 
-    @Test("two processes that share a file keep each other's cookies, and the last word on each counts")
+    @Test("two processes that share a file keep each other's cookies, and the last change of each cookie counts")
     func merging() {
         let (one, other) = (store, store)
         set(one, "a", "1")
@@ -116,7 +116,7 @@ struct CookieStoreTests {
         #expect(content(store) == ["a": "2", "c": "1"])
     }
 
-    @Test("what another process took over is seen by reading")
+    @Test("reading shows what another process has written")
     func reading() {
         let (reader, writer) = (store, store)
         #expect(content(reader).isEmpty)
@@ -130,7 +130,7 @@ struct CookieStoreTests {
         #expect(content(reader).isEmpty)
     }
 
-    @Test("a file that is gone has nothing to say: what is known stays, and is written again with the next change")
+    @Test("after the file was removed, the known cookies stay, and the next change writes them again")
     func fileRemoved() throws {
         let store = store
         set(store, "a")
@@ -143,7 +143,7 @@ struct CookieStoreTests {
     }
 
     @Test(
-        "a broken file is an empty one, told as such, and put aside by the next change; so is an older program's",
+        "a damaged file counts as empty, is reported, and is moved aside by the next change; so is an older program's",
         arguments: [0, 1, 10, 100, -1, -2]
     )
     func corrupt(length: Int) throws {
@@ -166,7 +166,7 @@ struct CookieStoreTests {
         #expect(try Data(contentsOf: URL(filePath: folder.file.damagedPath)) == data)
     }
 
-    @Test("a file that was put aside stays for a week")
+    @Test("a file that was moved aside stays for a week")
     func putAside() throws {
         let first = store
         set(first, "a")
@@ -181,7 +181,7 @@ struct CookieStoreTests {
         #expect(folder.names == ["jar.json", "jar.json.lock"])
     }
 
-    @Test("what a killed writer left half written is ignored, and swept up by the first look and by each change")
+    @Test("what a killed writer left half written is ignored, and removed by the first look and by each change")
     func leftovers() throws {
         let first = store
         set(first, "a")
@@ -200,7 +200,7 @@ struct CookieStoreTests {
         #expect(content(store) == ["a": "v", "b": "v"])
     }
 
-    @Test("a folder that cannot be made is a failure told, and cookies live in memory")
+    @Test("if the folder cannot be made, the failure is reported, and cookies are kept in memory")
     func unwritable() throws {
         let store = CookieStore(file: CookieFile(path: "/dev/null/no/jar.json"))
         set(store, "a")
@@ -212,7 +212,7 @@ struct CookieStoreTests {
         }
     }
 
-    @Test("a lock that another process keeps is waited for no longer than the limit, and nothing is lost")
+    @Test("a lock that another process holds is waited for no longer than the limit, and nothing is lost")
     func locked() throws {
         let store = store
         set(store, "a")
@@ -225,7 +225,7 @@ struct CookieStoreTests {
         #expect(content(self.store) == ["a": "v"])
     }
 
-    @Test("cookies that expired while no process ran are not there any more")
+    @Test("cookies that expired while no process ran are gone")
     func expired() throws {
         var entry = CookieJar.Entry(
             cookie: Cookie(name: "old", value: "v", domain: "h.test", isHostOnly: true, path: "/"),

@@ -48,7 +48,7 @@ struct HTTPCookieStorageTests {
         #expect(storage.cookies == [])
     }
 
-    @Test("what the loader stores is what the loader sends, and what the program sees")
+    @Test("the cookies that the loader stores are those that it sends and that the program sees")
     func loader() throws {
         #expect(header == nil)
         try receive(["a=1; Path=/; Secure; HttpOnly", "b=2; Domain=shop.test", "c=3; Domain=other.test", "", "d\0=4"])
@@ -59,7 +59,7 @@ struct HTTPCookieStorageTests {
         #expect(Set(copy.cookies ?? []) == Set(storage.cookies ?? []))
     }
 
-    @Test("those of one response are sent in its order, whatever their domains")
+    @Test("the cookies of one response are sent in its order, whatever their domains")
     func order() throws {
         try receive([
             "d=1; Path=/", "a=2; Domain=shop.test; Path=/", "c=3; Path=/", "b=4; Domain=www.shop.test; Path=/",
@@ -89,7 +89,7 @@ struct HTTPCookieStorageTests {
         #expect(Set(storage.cookies?.map(\.name) ?? []) == ["own", "parent", "safe"])
     }
 
-    @Test("policies: all, none, and those of the main document's site")
+    @Test("the accept policies take all cookies, none, or those of the main document's site")
     func policies() throws {
         storage.cookieAcceptPolicy = .never
         storage.setCookie(try cookie("a"))
@@ -142,7 +142,7 @@ struct HTTPCookieStorageTests {
         #expect(found.withLock { $0 } == ["a"])
     }
 
-    @Test("cookies come sorted by what is asked for")
+    @Test("cookies are sorted by the given descriptors")
     func sorted() throws {
         try receive(["b=1", "c=2", "a=3"])
         let byName = storage.sortedCookies(using: [NSSortDescriptor(keyPath: \HTTPCookie.name, ascending: true)])
@@ -158,7 +158,7 @@ struct HTTPCookieStorageTests {
         func add() { count.withLock { $0 += 1 } }
     }
 
-    @Test("each change is told once, on the thread that made it, and what changes nothing is not told")
+    @Test("each change is announced once, on the thread that made it; a call that changes nothing is not announced")
     func notifications() throws {
         let counter = Counter()
         let center = NotificationCenter.default
@@ -183,7 +183,7 @@ struct HTTPCookieStorageTests {
         #expect(counter.value == 3)
     }
 
-    @Test("what comes from the network is told on another thread, where observers may ask the storage")
+    @Test("a change from the network is announced on another thread, where observers may ask the storage")
     func networkNotification() async throws {
         let (changes, tell) = AsyncStream.makeStream(of: Int.self)
         let storage = storage
@@ -202,7 +202,7 @@ struct HTTPCookieStorageTests {
         NotificationCenter.default.removeObserver(token)
     }
 
-    @Test("the shared one is one, and groups have one each")
+    @Test("there is one shared storage, and one for each group")
     func shared() {
         #expect(HTTPCookieStorage.shared === HTTPCookieStorage.shared)
         let group = HTTPCookieStorage.sharedCookieStorage(forGroupContainerIdentifier: "test.group")
@@ -212,7 +212,7 @@ struct HTTPCookieStorageTests {
         #expect(storage.description == "Ephemeral<NSHTTPCookieStorage cookies count:0>")
     }
 
-    @Test("files lie in a folder below the user's data, whatever a group calls itself")
+    @Test("files lie in a folder below the user's data, whatever the group's identifier")
     func paths() {
         let shared = CookieStores.sharedPath
         let folder = URL(fileURLWithPath: Bundle.main.bundlePath).lastPathComponent

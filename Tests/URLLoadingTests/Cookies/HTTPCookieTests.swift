@@ -20,7 +20,7 @@ struct HTTPCookieTests {
         )
     }
 
-    @Test("the least a cookie needs")
+    @Test("a cookie needs at least a name, a value, a path and a domain")
     func least() throws {
         let made = try cookie()
         #expect(
@@ -36,7 +36,7 @@ struct HTTPCookieTests {
         }
     }
 
-    @Test("the origin names the domain where none is given, as a URL or as a String")
+    @Test("the origin gives the domain if none is given, as a URL or as a String")
     func originURL() throws {
         for origin in [
             URL(string: "https://Apple.com/x") as Any, "https://apple.com", Substring("http://apple.com:80/"),
@@ -60,13 +60,13 @@ struct HTTPCookieTests {
         }
     }
 
-    @Test("a name with an equals sign makes no cookie, a value with one does")
+    @Test("a name with an equals sign makes no cookie; a value with one does")
     func equalsSigns() throws {
         #expect(HTTPCookie(properties: minimum.merging([.name: "a=b"]) { $1 }) == nil)
         #expect(try cookie([.value: "a=b"]).value == "a=b")
     }
 
-    @Test("secure is said with a Bool or with words")
+    @Test("secure is given as a Bool or in words")
     func secure() throws {
         for yes in [true as Any, "TRUE", "YES", "1", NSNumber(value: 1)] {
             #expect(try cookie([.secure: yes]).isSecure)
@@ -77,7 +77,7 @@ struct HTTPCookieTests {
         #expect(try cookie([HTTPCookiePropertyKey("HttpOnly"): "TRUE"]).isHTTPOnly)
     }
 
-    @Test("Max-Age is for version 1; version 0 has its date")
+    @Test("Max-Age applies to version 1; version 0 has its date")
     func ages() throws {
         let now = Date()
         let date = Date(timeIntervalSince1970: 2_000_000_000)

@@ -41,7 +41,7 @@ struct ChallengeSenderTests {
 
     private let credential = URLCredential(user: "u", password: "p", persistence: .none)
 
-    @Test("the first answer counts, by whichever method; later ones do nothing", arguments: 0..<5)
+    @Test("the first answer counts, whichever method gives it; later ones do nothing", arguments: 0..<5)
     func once(first: Int) {
         let answers = Answers()
         let sender = ChallengeSender { answers.add($0) }
@@ -58,7 +58,7 @@ struct ChallengeSenderTests {
         #expect(answers.list == [["use u", "continue", "cancel", "default", "reject"][first]])
     }
 
-    @Test("a challenge passed on asks the same of another sender")
+    @Test("a challenge that is passed on asks the same question with another sender")
     func passedOn() {
         let answers = Answers()
         let original = challenge(ChallengeSender { _ in })

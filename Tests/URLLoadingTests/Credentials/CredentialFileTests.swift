@@ -13,7 +13,7 @@ struct CredentialFileTests {
         Credential(proof: .password(user: user, password: "päss\u{1}"), persistence: persistence)
     }
 
-    @Test("permanent credentials come back, with their spaces and which is the default")
+    @Test("permanent credentials come back with their spaces and their defaults")
     func roundTrip() throws {
         let written = try file.update { table in
             _ = table.set(credential("a"), for: space, isFirst: false)
@@ -25,7 +25,7 @@ struct CredentialFileTests {
         #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
     }
 
-    @Test("a lock that is never let go of is waited for no longer than a limit")
+    @Test("a lock that is never released is waited for no longer than a limit")
     func locked() throws {
         try folder.make()
         let lock = open(file.path + ".lock", O_RDWR | O_CREAT, 0o600)
@@ -36,7 +36,7 @@ struct CredentialFileTests {
         }
     }
 
-    @Test("a change is made to what the file holds by then")
+    @Test("a change is made to what the file holds at that time")
     func merging() throws {
         _ = try file.update { _ = $0.set(credential("a"), for: space, isFirst: false) }
         let both = try file.update { _ = $0.set(credential("b"), for: space, isFirst: false) }
@@ -58,7 +58,7 @@ struct CredentialFileTests {
         #expect(folder.bytes(of: "credentials.json.damaged") == Array(text.utf8))
     }
 
-    @Test("a file that the disk does not give is not written over")
+    @Test("a file that cannot be read from the disk is not overwritten")
     func unreadable() throws {
         try folder.make()
         try FileManager.default.createDirectory(atPath: file.path, withIntermediateDirectories: true)

@@ -54,7 +54,7 @@ struct CredentialTableTests {
         #expect(table.defaultCredential(for: space()) == credential("basic"))
     }
 
-    @Test("what is not to be kept is not stored")
+    @Test("a credential without persistence is not stored")
     func persistence() {
         var table = CredentialTable()
         #expect(table.set(credential("a", "p", .none), for: space(), isFirst: false) == false)
@@ -62,7 +62,7 @@ struct CredentialTableTests {
         #expect(table.isEmpty)
     }
 
-    @Test("only the very same is removed, as a default too")
+    @Test("only an equal credential is removed, also from the defaults")
     func removing() {
         var table = CredentialTable()
         _ = table.setDefault(credential("a"), for: space())

@@ -32,7 +32,7 @@ struct URLClientIdentityTests {
         #expect(try URLClientIdentity(pem: pem) == URLClientIdentity(pem: pem))
     }
 
-    @Test("what cannot be read says why")
+    @Test("the error for an identity that cannot be read says why")
     func refusals() throws {
         let file = try made.leaf.pkcs12(password: "open")
         #expect { try URLClientIdentity(pkcs12: Data(file), password: "shut") } throws: {
@@ -44,7 +44,7 @@ struct URLClientIdentityTests {
         }
     }
 
-    @Test("a credential sends its own intermediates, or else those of the identity")
+    @Test("a credential sends its own intermediates, or else the identity's")
     func intermediates() throws {
         let identity = try URLClientIdentity(pem: pem)
         let plain = URLCredential(identity: identity, persistence: .forSession)
@@ -59,7 +59,7 @@ struct URLClientIdentityTests {
         #expect(try URLCredential(user: "u", password: "p", persistence: .none).value.tlsIdentity() == nil)
     }
 
-    @Test("a private key leaves no archive, and no storage's file")
+    @Test("a private key is written to no archive and to no storage's file")
     func secrecy() throws {
         let credential = URLCredential(identity: try URLClientIdentity(pem: pem), persistence: .permanent)
         let data = try NSKeyedArchiver.archivedData(withRootObject: credential, requiringSecureCoding: true)

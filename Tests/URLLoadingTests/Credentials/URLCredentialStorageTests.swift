@@ -43,7 +43,7 @@ struct URLCredentialStorageTests {
         #expect(storage.defaultCredential(for: space) == nil)
     }
 
-    @Test("permanent ones are another storage's on the same file, at once; others are not")
+    @Test("permanent credentials are at once in another storage on the same file; others are not")
     func permanence() {
         let first = shared
         let second = shared
@@ -64,7 +64,7 @@ struct URLCredentialStorageTests {
         #expect(shared.credentials(for: space) == nil)
     }
 
-    @Test("a disk that takes nothing loses nothing of this process")
+    @Test("if the disk refuses a change, this process keeps it")
     func noDisk() {
         let storage = URLCredentialStorage(file: CredentialFile(path: "/proc/no/such/file"))
         storage.set(credential("a", .permanent), for: space)
@@ -73,7 +73,7 @@ struct URLCredentialStorageTests {
         #expect(storage.defaultCredential(for: space) == nil)
     }
 
-    @Test("a change is announced, by the storage it was made to, and what changes nothing is not")
+    @Test("a change is announced by the storage it was made to; a call that changes nothing is not announced")
     func notification() {
         let storage = URLCredentialStorage()
         let count = Mutex(0)

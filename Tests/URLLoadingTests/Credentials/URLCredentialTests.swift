@@ -6,7 +6,7 @@ import Testing
 struct URLCredentialTests {
     private let credential = URLCredential(user: "u", password: "p", persistence: .forSession)
 
-    @Test("it holds what it was given; equal ones are equal, copies are itself")
+    @Test("it holds what it was given, equal ones are equal, and a copy is the same object")
     func holding() {
         #expect(credential.user == "u" && credential.password == "p" && credential.hasPassword)
         #expect(credential.persistence == .forSession && credential.identity == nil && credential.certificates.isEmpty)
@@ -23,7 +23,7 @@ struct URLCredentialTests {
         #expect(URLCredential.Persistence.permanent.rawValue == 2)
     }
 
-    @Test("name and password survive an archive")
+    @Test("name and password survive archiving")
     func archiving() throws {
         let data = try NSKeyedArchiver.archivedData(withRootObject: credential, requiringSecureCoding: true)
         let back = try NSKeyedUnarchiver.unarchivedObject(ofClass: URLCredential.self, from: data)

@@ -14,7 +14,7 @@ struct URLProtectionSpaceTests {
         URLProtectionSpace(host: host, port: port, protocol: name, realm: realm, authenticationMethod: method)
     }
 
-    @Test("it holds what it was given; without a method it is the default one's")
+    @Test("it holds what it was given; without a method it has the default one")
     func holding() {
         let server = space("H.example", 8080, "https", nil, nil)
         #expect(server.host == "H.example" && server.port == 8080 && server.protocol == "https" && server.realm == nil)
@@ -52,14 +52,14 @@ struct URLProtectionSpaceTests {
         #expect(!space().isEqual("x"))
     }
 
-    @Test("a password is safe over TLS alone")
+    @Test("a password is sent securely over TLS alone")
     func security() {
         #expect(space("h", 443, "https").receivesCredentialSecurely)
         #expect(space("h", 443, NSURLProtectionSpaceHTTPS).receivesCredentialSecurely)
         #expect(!space().receivesCredentialSecurely && !space("h", 1, nil).receivesCredentialSecurely)
     }
 
-    @Test("its description says all of it")
+    @Test("its description names all its properties")
     func description() {
         #expect(space().description.contains("Host:h.example") && space().description.contains("Realm:r"))
     }

@@ -23,7 +23,7 @@ struct URLServerTrustTests {
         return URLServerTrust(PeerTrust(name: name, sent: sent, verdict: verdict, presented: presented))
     }
 
-    @Test("it says who should be there and what was shown")
+    @Test("it tells the expected host and the certificates that were sent")
     func facts() throws {
         let trust = try trust("localhost")
         #expect(trust.host == "localhost" && trust.certificates == [Data(made.leaf.der)] && trust.subjects.count == 1)
@@ -32,7 +32,7 @@ struct URLServerTrustTests {
         #expect(URLCredential(trust: trust).persistence == .none)
     }
 
-    @Test("the session's verdict is told, as an error with its reason in words")
+    @Test("the session's verdict is an error with its reason in words")
     func verdict() throws {
         try trust("localhost").evaluate()
         #expect { try trust("elsewhere.example").evaluate() } throws: { error in
@@ -46,7 +46,7 @@ struct URLServerTrustTests {
         }
     }
 
-    @Test("other anchors, and other hosts, can be asked for")
+    @Test("it can be evaluated with other anchors, and for other hosts")
     func otherRules() throws {
         let authority = Data(made.authority.der)
         try trust("localhost", roots: false).evaluate(anchors: [authority])
@@ -57,7 +57,7 @@ struct URLServerTrustTests {
         #expect(throws: URLError.self) { try trust("localhost").evaluate(anchors: nil) }
     }
 
-    @Test("dates, roots and the rest have the codes that Darwin has for them")
+    @Test("faults of dates, roots and other things have Darwin's error codes")
     func codes() {
         let date = CertificateDate(secondsSince1970: 0)
         #expect(ErrorTranslation.code(.expired(since: date)) == .serverCertificateHasBadDate)

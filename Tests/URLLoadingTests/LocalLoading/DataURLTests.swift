@@ -33,13 +33,13 @@ struct DataURLTests {
         #expect(try #require(DataURL(url("data:\(given),x"))).mimeType == read)
     }
 
-    @Test("what is no base64 is refused")
+    @Test("invalid base64 is refused")
     func refused() throws {
         #expect(try read("data:;base64,A") == nil)
         #expect(try read("data:nothing") == nil)
     }
 
-    @Test("a type that is longer than eight kilobytes is none, and nothing behind it is looked at")
+    @Test("a media type longer than eight kilobytes is refused, and nothing after it is read")
     func longType() throws {
         #expect(try read("data:" + String(repeating: ";", count: 8_000) + ",x") == "x")
         #expect(try read("data:" + String(repeating: ";", count: 9_000) + ",x") == nil)

@@ -19,7 +19,7 @@ struct LocalLoadTests {
         return nil
     }
 
-    @Test("a data: URL is decoded off the loop: other sessions on it go on meanwhile")
+    @Test("a data: URL is decoded off the loop, while other sessions on it go on")
     func offLoop() async throws {
         let server = try TestServer.start()
         let session = URLSession(configuration: .isolated)
@@ -53,7 +53,7 @@ struct LocalLoadTests {
         #expect(ContinuousClock.now - start < .seconds(10))
     }
 
-    @Test("a suspended task is told nothing of a data: URL, and goes on with the next piece")
+    @Test("a suspended task gets nothing of a data: URL, and goes on with the next piece")
     func suspended() async throws {
         let session = Mutex<URLSessionTask?>(nil)
         let isFirst = Atomic(true)

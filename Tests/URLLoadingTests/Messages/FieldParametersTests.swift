@@ -4,7 +4,7 @@ import Testing
 
 @Suite("FieldParameters")
 struct FieldParametersTests {
-    @Test("the value and its parameters, names without case, blanks where servers put them")
+    @Test("the value and its parameters are read, names without case, blanks where servers put them")
     func plain() {
         let field = FieldParameters(" text/HTML ;  Charset = UTF-8;x=1 ")
         #expect(field.value == "text/HTML")
@@ -29,7 +29,7 @@ struct FieldParametersTests {
     }
 
     @Test(
-        "what is no parameter is passed over",
+        "text that is no parameter is skipped",
         arguments: ["a;b", "a;;b=1;", "a; =x; b=1", "a;b=1;b=2", "a;b=\"1", "a;b=\"1\\"]
     )
     func malformed(text: String) {
@@ -38,7 +38,7 @@ struct FieldParametersTests {
         if text.contains("=1") || text.contains("\"1") { #expect(field["b"]?.first == "1") }
     }
 
-    @Test("nothing has no value and no parameters", arguments: ["", " ", ";", ";;"])
+    @Test("an empty field has no value and no parameters", arguments: ["", " ", ";", ";;"])
     func empty(text: String) {
         #expect(FieldParameters(text).value == "")
         #expect(FieldParameters(text)["a"] == nil)

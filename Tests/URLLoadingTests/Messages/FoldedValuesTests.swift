@@ -8,7 +8,7 @@ import Testing
 @Suite("Folded values of a request's fields", .timeLimit(.minutes(5)))
 struct FoldedValuesTests {
     @Test(
-        "a fold stays in the object and is one space where the field is sent",
+        "a fold is kept in the request, and sent as one space",
         arguments: [
             ("a\r\n b", "a b"), ("a \t\r\n \t b", "a b"), ("a\r\n \r\n\tb", "a b"), ("a\r\n b\r\n c", "a b c"),
             ("\r\n a", "a"), ("a\r\n ", "a"), ("é\r\n ü", "é ü"),
@@ -27,7 +27,7 @@ struct FoldedValuesTests {
         #expect(other.values.fields?["X-Long"] == sent)
     }
 
-    @Test("a value that is added stands behind the fold; another value and none take it away")
+    @Test("an added value is appended to the folded one; setting another value or nil replaces it")
     func changes() {
         let request = NSMutableURLRequest(url: URL(string: "http://a.example")!)
         request.setValue("a\r\n b", forHTTPHeaderField: "X-Long")
@@ -40,7 +40,7 @@ struct FoldedValuesTests {
         #expect(request.value(forHTTPHeaderField: "X-Long") == nil)
     }
 
-    @Test("a refused value leaves the folded one as it was")
+    @Test("a refused value leaves the folded one unchanged")
     func refused() {
         var request = URLRequest(url: URL(string: "http://a.example")!)
         request.setValue("a\r\n b", forHTTPHeaderField: "X-Long")

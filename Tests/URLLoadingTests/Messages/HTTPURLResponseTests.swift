@@ -38,7 +38,7 @@ struct HTTPURLResponseTests {
         #expect(response.allHeaderFields.count == 4)
     }
 
-    @Test("without fields nothing is known but the URL's name")
+    @Test("without fields only the name in the URL is known")
     func withoutFields() throws {
         let response = try given(nil)
         #expect(response.allHeaderFields.isEmpty)
@@ -66,14 +66,14 @@ struct HTTPURLResponseTests {
         #expect(response.fields.setCookieLines.isEmpty)
     }
 
-    @Test("content that is decoded on its way is of unknown length")
+    @Test("content that is decoded on its way has an unknown length")
     func decoded() throws {
         let response = try received("Content-Length: 7\nContent-Encoding: gzip", isDecoded: true)
         #expect(response.expectedContentLength == -1)
         #expect(response.value(forHTTPHeaderField: "Content-Length") == "7")
     }
 
-    @Test("equality is by status and fields too, wherever they come from, and both ways round")
+    @Test("equality compares status and fields too, wherever they come from and in both directions")
     func equality() throws {
         let response = try given(["A": "1", "Content-Type": "a/b"], status: 203)
         #expect(try response == received("a: 1\ncontent-type: a/b"))
@@ -99,7 +99,7 @@ struct HTTPURLResponseTests {
         }
     }
 
-    @Test("an archive without a status is none of an HTTP response")
+    @Test("an archive without a status holds no HTTP response")
     func archiveOfAnother() throws {
         let coder = NSKeyedArchiver(requiringSecureCoding: true)
         coder.encode(url as NSURL, forKey: "NS.url")
@@ -119,7 +119,7 @@ struct HTTPURLResponseTests {
     }
 
     @Test(
-        "codes have words, and unknown ones those of their class",
+        "status codes have texts, and unknown ones have those of their class",
         arguments: [
             (200, "OK"), (404, "Not Found"), (199, "Informational"), (299, "Success"), (399, "Redirection"),
             (418, "Client Error"), (599, "Server Error"), (-1, "Server Error"), (.max, "Server Error"),

@@ -16,7 +16,7 @@ struct HeaderNamesTests {
         #expect(HeaderNames.capitalized(name) == name.capitalized)
     }
 
-    @Test("in a response names of X- stay as they are, and WWW-Authenticate keeps its abbreviation")
+    @Test("in a response, names that begin with X- stay as they are, and WWW-Authenticate keeps its abbreviation")
     func inResponse() {
         #expect(HeaderNames.inResponse("x-fOO") == "x-fOO")
         #expect(HeaderNames.inResponse("X-fOO") == "X-fOO")
@@ -24,7 +24,7 @@ struct HeaderNamesTests {
         #expect(HeaderNames.inResponse("XY") == "Xy")
     }
 
-    @Test("names are equal without case, for ASCII letters alone")
+    @Test("names are compared without case, for ASCII letters alone")
     func equality() {
         #expect(HeaderNames.areEqual("ETag", "etAG"))
         #expect(!HeaderNames.areEqual("etag", "etags"))

@@ -7,7 +7,7 @@ import Testing
 struct NSURLRequestTests {
     private let url = URL(string: "http://host.test/path")!
 
-    @Test("the immutable kind is its own copy; the mutable kind's copy stands by itself")
+    @Test("an immutable request's copy is itself; a mutable request's copy is independent")
     func copies() throws {
         let immutable = NSURLRequest(url: url)
         #expect(immutable.copy() as? NSURLRequest === immutable)
@@ -22,7 +22,7 @@ struct NSURLRequestTests {
         #expect(copy.value(forHTTPHeaderField: "a") == "1")
     }
 
-    @Test("a subclass is copied into the class itself, with all it holds")
+    @Test("a copy of a subclass is of the class itself, with all its values")
     func subclass() throws {
         final class Mine: NSURLRequest {}
         let copy = try #require(
@@ -33,7 +33,7 @@ struct NSURLRequestTests {
         #expect(copy.timeoutInterval == 3)
     }
 
-    @Test("the value type and the object turn into each other inside Any")
+    @Test("value and object can be cast to each other inside Any")
     func bridging() throws {
         var request = URLRequest(url: url, cachePolicy: .reloadIgnoringLocalCacheData, timeoutInterval: 5)
         request.httpBody = Data("body".utf8)
@@ -48,7 +48,7 @@ struct NSURLRequestTests {
         #expect(object._bridgeToSwift() == request)
     }
 
-    @Test("changes of the mutable kind reach every property")
+    @Test("changes of a mutable request reach every property")
     func mutation() {
         let request = NSMutableURLRequest(url: url)
         request.url = URL(string: "http://other.test/")
@@ -77,7 +77,7 @@ struct NSURLRequestTests {
         #expect(!value.allowsConstrainedNetworkAccess && !value.httpShouldHandleCookies)
     }
 
-    @Test("equal objects hash alike, whether they may change or not")
+    @Test("equal objects have equal hashes, mutable or not")
     func equality() {
         let one = NSURLRequest(url: url)
         let other = NSMutableURLRequest(url: url)
@@ -89,7 +89,7 @@ struct NSURLRequestTests {
         #expect(!one.isEqual(nil))
     }
 
-    @Test("it describes itself with class and URL")
+    @Test("its description has class and URL")
     func descriptions() {
         #expect(NSMutableURLRequest(url: url).description.contains("NSMutableURLRequest"))
         #expect(NSURLRequest(url: url).description.hasSuffix("{ URL: http://host.test/path }"))

@@ -12,7 +12,7 @@ struct RequestArchiveTests {
         return try NSKeyedUnarchiver.unarchivedObject(ofClass: Request.self, from: archive)
     }
 
-    @Test("everything but a stream and what protocols keep comes back out of an archive")
+    @Test("an archive keeps all but a stream and the properties of protocol classes")
     func everything() throws {
         let request = NSMutableURLRequest(url: url, cachePolicy: .reloadRevalidatingCacheData, timeoutInterval: 0.25)
         request.mainDocumentURL = URL(string: "http://main.test/")
@@ -33,7 +33,7 @@ struct RequestArchiveTests {
         #expect(!copy.allowsExpensiveNetworkAccess && !copy.allowsConstrainedNetworkAccess)
     }
 
-    @Test("a request of nothing but defaults comes back as such, its limit still the session's to choose")
+    @Test("a request with only defaults comes back as such, and its time limit is still the session's to choose")
     func defaults() throws {
         let request = NSURLRequest(url: url)
         let copy = try #require(try thereAndBack(request))
@@ -43,21 +43,21 @@ struct RequestArchiveTests {
         #expect(copy.request.values.explicitTimeout == nil)
     }
 
-    @Test("an empty body is not the same as none")
+    @Test("an empty body is not the same as no body")
     func emptyBody() throws {
         let request = NSMutableURLRequest(url: url)
         request.httpBody = Data()
         #expect(try #require(try thereAndBack(request)).httpBody == Data())
     }
 
-    @Test("a stream is lost")
+    @Test("an archive loses a stream")
     func stream() throws {
         let request = NSMutableURLRequest(url: url)
         request.httpBodyStream = InputStream(data: Data("x".utf8))
         #expect(try #require(try thereAndBack(request)).httpBodyStream == nil)
     }
 
-    @Test("what no request can hold is replaced by defaults or left out")
+    @Test("values that no request can hold are replaced by defaults or left out")
     func nonsense() throws {
         let coder = NSKeyedArchiver(requiringSecureCoding: true)
         coder.encode(NSNumber(value: 99), forKey: "NS._cachePolicy")

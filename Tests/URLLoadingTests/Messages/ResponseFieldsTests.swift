@@ -11,7 +11,7 @@ struct ResponseFieldsTests {
         return .received(fields)
     }
 
-    @Test("values of one name are joined in order, cookies too, and cookies can be had line by line")
+    @Test("values of one name are joined in order, cookies too; cookies are also there line by line")
     func joined() throws {
         let fields = try received([
             ("set-cookie", "a=1; Expires=Wed, 21 Oct 2037 07:28:00 GMT"), ("vary", "a"), ("Set-Cookie", "b=2"),
@@ -28,7 +28,7 @@ struct ResponseFieldsTests {
         #expect(try received([("a", "b")]).setCookieLines.isEmpty)
     }
 
-    @Test("given fields keep their values; names are spelled anew; empty ones go")
+    @Test("given fields keep their values, their names are spelled anew, and empty names are left out")
     func given() {
         let fields = ResponseFields(given: ["content-TYPE": "a\nb", "": "x", "x-y": "z", "www-authenticate": "w"])
         #expect(fields.dictionary == ["Content-Type": "a\nb", "x-y": "z", "WWW-Authenticate": "w"])

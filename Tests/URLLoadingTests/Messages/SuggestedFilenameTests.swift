@@ -10,14 +10,14 @@ struct SuggestedFilenameTests {
         SuggestedFilename.of(url: URL(string: url), contentDisposition: contentDisposition)
     }
 
-    @Test("the server's name wins over the URL's")
+    @Test("the server's name is preferred to the URL's")
     func stated() {
         #expect(name("attachment; filename=a.txt") == "a.txt")
         #expect(name("attachment; FileName=\"a b.txt\"") == "a b.txt")
         #expect(name("inline;filename=\"q\\\"uote\"") == "q\"uote")
     }
 
-    @Test("without one it is the last part of the path, and without that Unknown")
+    @Test("without the server's name it is the last part of the path, or else Unknown")
     func fallback() {
         #expect(name(nil) == "path.bin")
         #expect(name("attachment") == "path.bin")
@@ -70,14 +70,14 @@ struct SuggestedFilenameTests {
         #expect(name("a; filename=\"\(String(repeating: ".x", count: 300))\"").utf8.count == 255)
     }
 
-    @Test("a name that is one character of hundreds of marks is cut inside of it, and keeps its extension")
+    @Test("a name that is one character with hundreds of marks is cut inside it, and keeps its extension")
     func marks() {
         let long = name("a; filename=\"a\(String(repeating: "\u{301}", count: 300)).txt\"")
         #expect(long.utf8.count <= 255 && long.utf8.count > 252)
         #expect(long.unicodeScalars.starts(with: "a\u{301}".unicodeScalars) && long.hasSuffix(".txt"))
     }
 
-    @Test("a URL whose scheme no slash follows gives no name", arguments: ["data:text/plain,abc", "mailto:a@h.test"])
+    @Test("a URL with no slash after its scheme gives no name", arguments: ["data:text/plain,abc", "mailto:a@h.test"])
     func opaque(url: String) {
         #expect(name(nil, url) == "Unknown")
     }

@@ -9,7 +9,7 @@ struct URLRequestTests {
 
     private var request: URLRequest { URLRequest(url: url) }
 
-    @Test("a new request has the defaults of the original")
+    @Test("a new request has FoundationNetworking's defaults")
     func defaults() {
         let request = request
         #expect(request.url == url)
@@ -28,7 +28,7 @@ struct URLRequestTests {
         #expect(request.protocolProperties.isEmpty)
     }
 
-    @Test("copies share their storage until one of them is changed, and the other does not notice")
+    @Test("copies share their storage until one is changed, which does not affect the other")
     func copyOnWrite() {
         var first = request
         let second = first
@@ -107,7 +107,7 @@ struct URLRequestTests {
         #expect(request.allHTTPHeaderFields == ["C": "c"])
     }
 
-    @Test("octets beyond ASCII, tabs and empty values pass")
+    @Test("octets beyond ASCII, tabs and empty values are allowed")
     func goodValues() {
         var request = request
         for value in ["grün", "a\tb", "", "a, b; c=\"d\""] {
@@ -116,7 +116,7 @@ struct URLRequestTests {
         }
     }
 
-    @Test("the dictionary replaces all fields, keeps the spelling and tells none from nil")
+    @Test("the dictionary replaces all fields, keeps their spelling, and is nil only if there were none")
     func dictionary() {
         var request = request
         request.setValue("1", forHTTPHeaderField: "A")
@@ -130,7 +130,7 @@ struct URLRequestTests {
         #expect(request.allHTTPHeaderFields == nil)
     }
 
-    @Test("data and stream exclude each other, and nil takes either away")
+    @Test("data and stream exclude each other, and nil removes either")
     func bodies() {
         var request = request
         request.httpBody = Data("x".utf8)
@@ -143,7 +143,7 @@ struct URLRequestTests {
         #expect(request.httpBodyStream == nil)
     }
 
-    @Test("a limit that was set counts before the session's, the default does not")
+    @Test("an explicit time limit replaces the session's; the default does not")
     func explicitTimeout() {
         var request = request
         #expect(request.values.explicitTimeout == nil)
@@ -152,7 +152,7 @@ struct URLRequestTests {
         #expect(URLRequest(url: url, timeoutInterval: 0.5).values.explicitTimeout == 0.5)
     }
 
-    @Test("equality looks at address, method, policy, stream and the two switches, and at nothing else")
+    @Test("equality compares URL, method, policy, stream and the two switches, and nothing else")
     func equality() {
         func changed(_ change: (inout URLRequest) -> Void) -> Bool {
             var other = request
@@ -192,7 +192,7 @@ struct URLRequestTests {
         #expect(request.description == "url: nil")
     }
 
-    @Test("what protocols keep with a request goes along with copies")
+    @Test("properties of protocol classes are copied with the request")
     func protocolProperties() {
         var request = request
         request.protocolProperties["handled"] = true

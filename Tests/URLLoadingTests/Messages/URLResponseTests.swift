@@ -17,7 +17,7 @@ struct URLResponseTests {
         URLResponse(url: url, mimeType: mimeType, expectedContentLength: length, textEncodingName: encoding)
     }
 
-    @Test("it says what it was given, and suggests the URL's last part as a name")
+    @Test("it holds what it was given, and suggests the URL's last part as a name")
     func properties() {
         #expect(response().url == url)
         #expect(response().mimeType == "text/plain")
@@ -27,13 +27,13 @@ struct URLResponseTests {
         #expect(response(nil, -1, nil).mimeType == nil)
     }
 
-    @Test("it is its own copy")
+    @Test("its copy is itself")
     func copy() {
         let response = response()
         #expect(response.copy() as? URLResponse === response)
     }
 
-    @Test("equality is by URL, length, type and encoding")
+    @Test("equality compares URL, length, type and encoding")
     func equality() {
         #expect(response() == response())
         #expect(response().hash == response().hash)
@@ -43,7 +43,7 @@ struct URLResponseTests {
         #expect(!response().isEqual(url))
     }
 
-    @Test("an archive brings everything back")
+    @Test("an archive brings all properties back")
     func archive() throws {
         for response in [response(), response(nil, -1, nil)] {
             let data = try NSKeyedArchiver.archivedData(withRootObject: response, requiringSecureCoding: true)

@@ -132,7 +132,7 @@ struct ProtocolLoadTests {
 
     private func mock(_ name: String) throws -> URL { try url("mock://\(name)/") }
 
-    @Test("a data task's handler, its delegate and a function that waits get what the class tells")
+    @Test("a handler, a delegate and a function that waits get what the class reports")
     func data() async throws {
         let (data, response) = try await session.data(from: mock("text"))
         #expect(data == Data("one two three".utf8) && (response as? HTTPURLResponse)?.statusCode == 200)
@@ -150,7 +150,7 @@ struct ProtocolLoadTests {
         other.finishTasksAndInvalidate()
     }
 
-    @Test("uploads hand their content to the class, downloads take their file from it, bytes are read from it")
+    @Test("a class gets the content of uploads, fills the files of downloads, and its bytes are read")
     func kinds() async throws {
         var request = URLRequest(url: try mock("echo"))
         request.httpMethod = "POST"
@@ -178,7 +178,7 @@ struct ProtocolLoadTests {
         #expect(try await session.upload(for: request, from: Data("uploaded".utf8)).0 == Data("uploaded".utf8))
     }
 
-    @Test("a redirect is followed by another instance, and asked about first")
+    @Test("a redirect is followed by another instance, after the delegate was asked")
     func redirected() async throws {
         #expect(try await session.data(from: mock("redirect")).0 == Data("one two three".utf8))
         let recorder = Recorder()
@@ -189,12 +189,12 @@ struct ProtocolLoadTests {
         other.finishTasksAndInvalidate()
     }
 
-    @Test("a cached answer that is good is the answer")
+    @Test("a cached answer that the class calls valid is the answer")
     func cached() async throws {
         #expect(try await session.data(from: mock("cached")).0 == Data("kept".utf8))
     }
 
-    @Test("a class's own error is the task's as it is, however it is told")
+    @Test("a class's own error is the task's error unchanged, however the task reports it")
     func failed() async throws {
         let target = try mock("fail")
         let expected = MockFailure(number: 7)
@@ -214,7 +214,7 @@ struct ProtocolLoadTests {
         other.finishTasksAndInvalidate()
     }
 
-    @Test("a class's error of the domain of URLs is the task's, with the failing URL")
+    @Test("a class's error in the domain of URL errors is the task's, with the failing URL")
     func failedAsURL() async throws {
         let target = try mock("failAsURL")
         await #expect { try await session.data(from: target) } throws: { error in
@@ -233,12 +233,12 @@ struct ProtocolLoadTests {
         await #expect(throws: URLError.self) { try await session.data(from: url("empty://x/")) }
     }
 
-    @Test("a class may make tasks of its own while it begins to load")
+    @Test("a class may make tasks of its own in startLoading")
     func reentrant() async throws {
         #expect(try await session.data(from: mock("reentrant")).0 == Data("one two three".utf8))
     }
 
-    @Test("a class loads its canonical request, knows what is stored for it, and says whether its answer is stored")
+    @Test("a class loads its canonical request, gets its stored response, and decides whether its answer is stored")
     func canonical() async throws {
         #expect(try await session.data(from: mock("canonical")).0 == Data("/made, nothing".utf8))
         let recorder = Recorder()
@@ -254,7 +254,7 @@ struct ProtocolLoadTests {
         other.invalidateAndCancel()
     }
 
-    @Test("of a class's two answers the second counts; one that redirects itself in circles is stopped")
+    @Test("of a class's two answers the second counts; a class that redirects in circles is stopped")
     func odd() async throws {
         let (file, _) = try await session.download(from: mock("twoHeads"))
         defer { try? FileManager.default.removeItem(at: file) }
@@ -264,7 +264,7 @@ struct ProtocolLoadTests {
         }
     }
 
-    @Test("what a class tells of while its task is suspended comes afterwards, however much it is")
+    @Test("what a class reports while its task is suspended is delivered after that, however much it is")
     func held() async throws {
         let recorder = Recorder()
         let other = URLSession(configuration: MockProtocol.configuration, delegate: recorder, delegateQueue: nil)
@@ -290,7 +290,7 @@ struct ProtocolLoadTests {
         #expect(MockProtocol.stopped.load(ordering: .relaxed) >= before)
     }
 
-    @Test("registered classes serve every session until they are unregistered; a class that takes nothing is passed by")
+    @Test("registered classes serve every session until unregistered; a class that takes no request is skipped")
     func registered() async throws {
         final class Registered: URLProtocol {
             override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "registered" }

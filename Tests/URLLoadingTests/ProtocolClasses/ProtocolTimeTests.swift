@@ -85,14 +85,14 @@ struct ProtocolTimeTests {
         _ = try await URLSession(configuration: .isolated).data(from: url(server.url("/delay/\(seconds)")))
     }
 
-    @Test("a class that says nothing fails its request by the session's time limit, and is stopped")
+    @Test("a class that reports nothing fails its request after the session's time limit, and is stopped")
     func silent() async throws {
         let target = try url("speaking://silence/session")
         await #expect { try await session(0.05).data(from: target) } throws: { ($0 as? URLError)?.code == .timedOut }
         await until { SpeakingProtocol.isStopped(target) }
     }
 
-    @Test("a time limit of the request's own counts, behind the head of the answer too")
+    @Test("a request's own time limit applies, also after the head of the answer")
     func own() async throws {
         for host in ["silence", "word"] {
             let request = URLRequest(url: try url("speaking://\(host)/own"), timeoutInterval: 0.05)
@@ -100,7 +100,7 @@ struct ProtocolTimeTests {
         }
     }
 
-    @Test("each word of the class begins the time anew")
+    @Test("each report of the class restarts the time limit")
     func speaking() async throws {
         let target = try url("speaking://word/often")
         // A word every 0.3 s for longer than the limit.
@@ -108,7 +108,7 @@ struct ProtocolTimeTests {
         #expect(answer == Data(repeating: UInt8(ascii: "x"), count: 11))
     }
 
-    @Test("while the task is suspended the time stands still")
+    @Test("while the task is suspended, the time limit stops")
     func suspended() async throws {
         let target = try url("speaking://word/held")
         let task = session(2).dataTask(with: target)

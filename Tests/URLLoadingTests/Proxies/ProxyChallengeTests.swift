@@ -5,7 +5,7 @@ import Testing
 
 @testable import URLLoading
 
-@Suite("Proxies that ask", .timeLimit(.minutes(5)))
+@Suite("Proxies with authentication", .timeLimit(.minutes(5)))
 struct ProxyChallengeTests {
     private let server: TestServer
 
@@ -56,7 +56,7 @@ struct ProxyChallengeTests {
         return Recorder(answers)
     }
 
-    @Test("the delegate is asked for the proxy's credentials, and once is enough for the session")
+    @Test("the delegate is asked for the proxy's credentials once for the whole session")
     func asked() async throws {
         let proxy = try await proxy()
         let recorder = recorder(["secret"])
@@ -69,7 +69,7 @@ struct ProxyChallengeTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a wrong password is asked for again, with its number of failures")
+    @Test("a wrong password is asked for again, with the number of failures")
     func wrong() async throws {
         let proxy = try await proxy()
         let recorder = recorder(["wrong", "secret"])
@@ -80,7 +80,7 @@ struct ProxyChallengeTests {
         session.invalidateAndCancel()
     }
 
-    @Test("without credentials it is an error, not the proxy's page")
+    @Test("without credentials the task fails, and does not deliver the proxy's page")
     func nobody() async throws {
         let proxy = try await proxy()
         let session = URLSession(configuration: configuration(proxy))

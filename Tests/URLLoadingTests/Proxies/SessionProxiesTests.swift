@@ -37,7 +37,7 @@ struct SessionProxiesTests {
         Setting("ProxyAutoConfigEnable", ["ProxyAutoConfigEnable": 1]),
     ]
 
-    @Test("a setting that names no proxy fails the request, which goes nowhere, and is named", arguments: settings)
+    @Test("a setting that names no proxy fails the request unsent, and the error names it", arguments: settings)
     private func unreadable(setting: Setting) async throws {
         let server = try TestServer.start()
         let configuration = URLSessionConfiguration.isolated
@@ -58,7 +58,7 @@ struct SessionProxiesTests {
     }
 
     @Test(
-        "a variable of the environment that names no proxy is named",
+        "the error names the environment's variable that names no proxy",
         arguments: [
             ("http_proxy", "socks4://127.0.0.1:9"), ("http_proxy", "ftp://127.0.0.1"), ("http_proxy", "http://h:x"),
             ("http_proxy", "http://"), ("all_proxy", "socks4://127.0.0.1"), ("ALL_PROXY", "http://a b/"),
@@ -73,7 +73,7 @@ struct SessionProxiesTests {
         #expect((self.words(proxies, .https) != nil) == (variable != "http_proxy"))
     }
 
-    @Test("hosts that are excepted, the other scheme and a session with a dictionary of its own do not mind")
+    @Test("excepted hosts, the other scheme and a session with its own dictionary are not affected")
     func unconcerned() {
         let settings = ProxyEnvironment.settings(from: ["https_proxy": "ftp://h", "no_proxy": "plain.test"])
         let proxies = SessionProxies(nil, environment: settings)
@@ -87,14 +87,14 @@ struct SessionProxiesTests {
         #expect(partly.configuration.https?.port == 9)
     }
 
-    @Test("what is not enabled is not read")
+    @Test("a proxy that is not enabled is not read")
     func disabled() {
         let proxies = SessionProxies(["HTTPEnable": 0, "HTTPProxy": "", "HTTPSProxy": "://", "SOCKSEnable": false])
         #expect(words(proxies, .http) == nil && words(proxies, .https) == nil)
         #expect(proxies.configuration == .direct)
     }
 
-    @Test("a stream task asks for the proxy of https, and fails as requests do")
+    @Test("a stream task uses the proxy for https, and fails as requests do")
     func stream() async throws {
         let server = try TestServer.start()
         let configuration = URLSessionConfiguration.isolated

@@ -6,7 +6,7 @@ import URLLoading
 /// What code for Apple's platforms uses beyond FoundationNetworking.
 @Suite("Apple's smaller names", .timeLimit(.minutes(5)))
 struct AppleNamesTests {
-    @Test("an error says what its userInfo holds, and nothing where it holds nothing or what is none")
+    @Test("an error returns the values in its userInfo, and nil if they are missing or of other types")
     func errorFacts() {
         let data = Data([1])
         let error = URLError(
@@ -27,7 +27,7 @@ struct AppleNamesTests {
         #expect(other.uploadTaskResumeData == nil)
     }
 
-    @Test("properties without a meaning here keep their values, in copies too")
+    @Test("properties that have no effect here keep their values, also in copies")
     func stored() throws {
         let configuration = URLSessionConfiguration.ephemeral
         #expect(configuration.sessionSendsLaunchEvents)
@@ -45,7 +45,7 @@ struct AppleNamesTests {
         #expect(copy.enablesEarlyData)
     }
 
-    @Test("stores and sessions answer functions that wait")
+    @Test("stores and sessions have asynchronous functions")
     func waiting() async throws {
         let server = try TestServer.start()
         let configuration = URLSessionConfiguration.isolated

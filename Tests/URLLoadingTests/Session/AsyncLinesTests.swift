@@ -13,7 +13,7 @@ struct AsyncLinesTests {
         return lines
     }
 
-    @Test("a line as long as the limit is read, one that is longer throws")
+    @Test("a line as long as the limit is read; a longer one throws")
     func limit() async throws {
         #expect(try await lines(of: "abcd\nabc\r\nabcd", limit: 4) == ["abcd", "abc", "abcd"])
         for content in ["abcde\n", "a\nabcde", "abcde"] {

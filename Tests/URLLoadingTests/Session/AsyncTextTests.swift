@@ -23,7 +23,7 @@ struct AsyncTextTests {
         [0xF4, 0x90, 0x80, 0x80], [0xC0, 0xAF], [0xF0, 0x9F, 0x98, 0xC3, 0xA9], [0x80], [0xE0, 0x80, 0x80],
     ]
 
-    @Test("they are those of the text that the octets decode to", arguments: texts)
+    @Test("characters and scalars are those of the text that the octets decode to", arguments: texts)
     func same(octets: [UInt8]) async throws {
         let text = String(decoding: octets, as: UTF8.self)
         var scalars: [Unicode.Scalar] = []
@@ -34,7 +34,7 @@ struct AsyncTextTests {
         #expect(characters == Array(text))
     }
 
-    @Test("a character of its limit passes, a longer one throws")
+    @Test("a character as long as the limit is read; a longer one throws")
     func limit() async throws {
         let limit = URLSession.AsyncBytes.AsyncCharacters.limit
         let longest = "a" + String(repeating: "\u{301}", count: limit - 1)

@@ -36,7 +36,7 @@ struct DelegateFormsTests {
     }
 
     @Test(
-        "a question that is passed on to the session's delegate is answered once; if that lets go of the handler, the task fails",
+        "a question passed on to the session's delegate is answered once; if that releases the handler, the task fails",
         arguments: [1, 2, 0],
         ["/redirect/1", "/bytes/3"]
     )
@@ -51,7 +51,7 @@ struct DelegateFormsTests {
         session.invalidateAndCancel()
     }
 
-    @Test("what a delegate hears of is told apart")
+    @Test("the events that a delegate hears of are told apart")
     func interests() {
         let all: [TaskInterests] = [
             .creation, .delay, .connectivity, .redirect, .challenge, .bodyStream, .sent, .informational, .response,

@@ -17,7 +17,7 @@ struct LegacyAlgorithmsTests {
         }
     }
 
-    @Test("a server with static RSA alone is spoken to by a session that allows it, and by no other")
+    @Test("only a session that allows it connects to a server with static RSA alone")
     func staticRSA() async throws {
         var secure = TLSServerConfiguration(try TestCertificates.identity(["DNS:localhost"], kind: .rsa(bits: 2_048)))
         secure.maximumVersion = .v1_2

@@ -16,7 +16,7 @@ struct SessionTests {
 
     private func target(_ path: String) throws -> URL { try url(server.url(path)) }
 
-    @Test("the delegate hears of an informational answer, before the answer itself")
+    @Test("the delegate hears of an informational response before the final one")
     func informational() async throws {
         let hints = "HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n"
         let raw = try RawServer.start([
@@ -54,7 +54,7 @@ struct SessionTests {
     }
 
     @Test(
-        "a session that accepts old servers' answers reads lines without CR and blanks before a colon; another does not"
+        "a session that accepts legacy responses reads lines without CR and blanks before a colon; another does not"
     )
     func legacy() async throws {
         for isAccepted in [false, true] {
@@ -98,7 +98,7 @@ struct SessionTests {
         }
     }
 
-    @Test("a task with a date is asked about when it has come: as it is, another request, or not at all")
+    @Test("a delayed task asks its delegate when its date has come, and loads its request, another, or none")
     func delayed() async throws {
         let other = try target("/status/204")
         for (answer, status) in [
@@ -137,7 +137,7 @@ struct SessionTests {
         }
     }
 
-    @Test("tasks are found by their kinds, numbered by one counter, until they have ended")
+    @Test("tasks are listed by kind, and numbered by one counter, until they have ended")
     func kinds() async throws {
         let session = URLSession(configuration: .isolated)
         let raw = try RawServer.start(Array(repeating: [.receive(.headEnd), .stall], count: 4))
@@ -163,7 +163,7 @@ struct SessionTests {
         await until { await session.allTasks.isEmpty }
     }
 
-    @Test("suspending counts: a task runs when it has been resumed as often as suspended")
+    @Test("suspensions are counted: a task runs when it has been resumed as often as suspended")
     func nested() async throws {
         let session = URLSession(configuration: .isolated)
         let task = session.dataTask(with: try target("/bytes/1"))
@@ -177,7 +177,7 @@ struct SessionTests {
         #expect(task.error == nil)
     }
 
-    @Test("a task's progress pauses, resumes and cancels it, and comes to its end with it")
+    @Test("a task's progress pauses, resumes and cancels the task, and ends with it")
     func progress() async throws {
         let session = URLSession(configuration: .isolated)
         let task = session.dataTask(with: try target("/bytes/1000"))
@@ -203,7 +203,7 @@ struct SessionTests {
         #expect((other.error as? URLError)?.code == .cancelled)
     }
 
-    @Test("the bounds of TLS count, and the metrics say what was spoken", arguments: [TLSVersion.v1_2, .v1_3])
+    @Test("the limits of TLS versions apply, and the metrics tell the version", arguments: [TLSVersion.v1_2, .v1_3])
     func versions(version: TLSVersion) async throws {
         var configuration = TLSServerConfiguration(try TestCertificates.localhost)
         configuration.maximumVersion = version

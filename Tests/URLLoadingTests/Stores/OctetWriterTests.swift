@@ -25,7 +25,7 @@ struct OctetWriterTests {
         #expect(reader.isAtEnd)
     }
 
-    @Test("what is cut short is malformed, and lengths beyond the end are no trap")
+    @Test("octets that were cut short are malformed, and lengths beyond the end do not trap")
     func malformed() {
         var short = OctetReader([1, 2][...])
         #expect(throws: OctetReader.Malformed.self) { try short.word() }

@@ -18,7 +18,7 @@ struct StoreFileTests {
         #expect(folder.names == ["file"])
     }
 
-    @Test("what is too large, missing, or no file is an error")
+    @Test("a file that is too large, missing, or no regular file is an error")
     func refusals() throws {
         try folder.make()
         try StoreFile.replace(path, with: [1, 2, 3], isDurable: false)
@@ -38,7 +38,7 @@ struct StoreFileTests {
         #expect(throws: StoreFile.Fault(code: EINVAL)) { try StoreFile.read(path, first: 10) }
     }
 
-    @Test("the start of a file is as much as there is")
+    @Test("the first octets of a file are as many as there are")
     func start() throws {
         try folder.make()
         try StoreFile.replace(path, with: [1, 2, 3], isDurable: false)
@@ -46,7 +46,7 @@ struct StoreFileTests {
         #expect(try StoreFile.read(path, first: 9) == [1, 2, 3])
     }
 
-    @Test("directories are made with those above them, for their owner alone")
+    @Test("directories are made with those above them, readable by their owner alone")
     func directories() throws {
         try StoreFile.makeDirectory(folder.path + "/a/b")
         try StoreFile.makeDirectory(folder.path + "/a/b")
@@ -58,7 +58,7 @@ struct StoreFileTests {
         )
     }
 
-    @Test("two that lock one path wait for each other")
+    @Test("two callers that lock the same path wait for each other")
     func locks() async throws {
         try folder.make()
         let lock = folder.path + "/lock"

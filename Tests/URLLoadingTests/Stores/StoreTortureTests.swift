@@ -61,12 +61,18 @@ struct StoreTortureTests {
         record.taskDescription = "the task"
         record.beginDate = Date(timeIntervalSince1970: 1_000_000)
         record.begun = Date(timeIntervalSince1970: 2_000_000)
+        record.upload = BackgroundRecord.Upload(
+            resource: try url("http://host.test/uploads/7"),
+            draft: .six,
+            file: StoreFile.State(inode: .max, size: 9, seconds: -1, nanoseconds: 999_999_999)
+        )
         let whole = try #require(record.encoded())
         let back = try #require(BackgroundRecord(whole))
         #expect(back.encoded() == whole && back.request == request && back.response == record.response)
         #expect(back.request.allHTTPHeaderFields == ["X-API-Key": "secret"] && back.request.timeoutInterval == 7)
         #expect(back.outcome?.resumeData == Data("resume".utf8) && back.begun == record.begun)
-        let seal = StoreSeal(kind: 1, format: 2)
+        #expect(back.upload?.resource == record.upload?.resource && back.upload?.file == record.upload?.file)
+        let seal = StoreSeal(kind: 1, format: 3)
         return Kind(
             testDescription: "record",
             whole: whole,
@@ -162,7 +168,7 @@ struct StoreTortureTests {
         }
     }
 
-    @Test("a file cut at any octet, or with more behind it, is not read", arguments: kinds)
+    @Test("a file cut at any octet, or with more appended, is not read", arguments: kinds)
     func cut(kind: Kind) {
         for length in 0..<kind.whole.count where kind.read(Array(kind.whole[..<length])) {
             Issue.record("\(length) octets")
@@ -182,7 +188,7 @@ struct StoreTortureTests {
         #expect(refused >= kind.content.count && refused < others.count)
     }
 
-    @Test("a file of one kind is none of another", arguments: kinds, kinds)
+    @Test("a file of one kind is not read as one of another", arguments: kinds, kinds)
     func kind(written: Kind, read: Kind) {
         #expect(read.read(written.whole) == (written.testDescription == read.testDescription))
     }

@@ -23,7 +23,7 @@ struct BecomeStreamTests {
         return (session, recorder, stream)
     }
 
-    @Test("the content of an answer is read as it is asked for, to its end; there is nothing to write to")
+    @Test("an answer's content is read to its end as it is asked for, and there is nothing to write to")
     func content() async throws {
         let body = String(repeating: "0123456789", count: 100_000)
         let server = try RawServer.start([
@@ -44,7 +44,7 @@ struct BecomeStreamTests {
         session.finishTasksAndInvalidate()
     }
 
-    @Test("a short answer that has come whole is there to be read")
+    @Test("a short answer that has already come can be read")
     func short() async throws {
         let server = try RawServer.start([
             [.receive(.headEnd), .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")]
@@ -62,7 +62,7 @@ struct BecomeStreamTests {
         #expect(recorder.events.last == "end")
     }
 
-    @Test("an answer that is cut short is an error of the stream's")
+    @Test("an answer that is cut short is an error of the stream")
     func cut() async throws {
         // The end waits until there is a stream: one that comes before is the data task's error.
         let gate = RawGate()
@@ -100,7 +100,7 @@ struct BecomeStreamTests {
         #expect(sent.contains("Upgrade: chat, chat/2\r\n") && sent.hasSuffix("hello"))
     }
 
-    @Test("a switch of protocols of which no delegate makes a stream is the answer, and the connection is closed")
+    @Test("a switch of protocols that no delegate makes a stream of is the answer, and the connection is closed")
     func notTaken() async throws {
         let server = try RawServer.start([
             [

@@ -38,7 +38,7 @@ struct CapturedStreamsTests {
         }
     }
 
-    @Test("the task is completed and says no more; what was read ahead comes first, and both directions go on")
+    @Test("the task is completed and reports no more; read-ahead bytes come first, and both directions go on")
     func takenOver() async throws {
         let server = try RawServer.start([
             [.receive(.bytes(2)), .send("xahead"), .receive(.bytes(4)), .send("behind"), .finish]
@@ -59,7 +59,7 @@ struct CapturedStreamsTests {
         #expect(recorder.events.filter { $0 != "read closed" } == ["captured, true"])
     }
 
-    @Test("large content in both directions arrives whole, whichever side is slow")
+    @Test("large content in both directions arrives complete, whichever side is slow")
     func large() async throws {
         let bytes = (0..<3 << 20).map { UInt8(truncatingIfNeeded: $0 &* 13 >> 4) }
         let server = try RawServer.start([
@@ -86,7 +86,7 @@ struct CapturedStreamsTests {
         #expect(Array(try server.waitForBytes(2 + bytes.count, on: 0).dropFirst(2)) == bytes)
     }
 
-    @Test("a stream in a run loop tells its delegate, and streams let go of close the connection")
+    @Test("a stream in a run loop calls its delegate, and released streams close the connection")
     func scheduled() async throws {
         let server = try RawServer.start([[.receive(.bytes(2)), .send("xhello"), .finish]])
         var held: StreamRecorder.Streams? = try await captured(server).1
@@ -119,7 +119,7 @@ struct CapturedStreamsTests {
         }
     }
 
-    @Test("streams that are let go of end the connection")
+    @Test("released streams close the connection")
     func letGo() async throws {
         let server = try RawServer.start([[.receive(.bytes(2)), .send("x")]])
         do {

@@ -30,7 +30,7 @@ struct StreamTaskTests {
         }
     }
 
-    @Test("both sides speak as they like; minimum and maximum count; the end is told once all has been read")
+    @Test("both sides send at will, minimum and maximum apply, and the end is told once all has been read")
     func conversation() async throws {
         let server = try RawServer.start([
             [.receive(.bytes(5)), .send("one two"), .receive(.bytes(5)), .send(" three"), .finish]
@@ -55,7 +55,7 @@ struct StreamTaskTests {
         session.finishTasksAndInvalidate()
     }
 
-    @Test("what is asked before the task begins is done in its order, on the delegate queue")
+    @Test("calls made before the task begins take effect in their order, and are answered on the delegate queue")
     func early() async throws {
         let server = try RawServer.start([[.receive(.bytes(6)), .send("abcdef"), .finish]])
         let queue = OperationQueue()
@@ -83,7 +83,7 @@ struct StreamTaskTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a suspended task writes nothing, nor does what stands behind it, and time stands still")
+    @Test("a suspended task writes nothing, and neither do later calls; time limits stop")
     func suspended() async throws {
         let server = try RawServer.start(otherwise: [.receive(.bytes(1)), .send("!"), .receive(.bytes(100))])
         let session = session(nil)
@@ -118,7 +118,7 @@ struct StreamTaskTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a read that runs out of time fails, and leaves what comes to the next")
+    @Test("a read that times out fails, and leaves the bytes to the next read")
     func readTimeout() async throws {
         let gate = RawGate()
         let server = try RawServer.start([[.send("a"), .wait(gate), .send("b")]])
@@ -146,7 +146,7 @@ struct StreamTaskTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a write that the peer does not take runs out of time, and so does everything behind it")
+    @Test("a write that the peer does not take times out, and so does everything after it")
     func writeTimeout() async throws {
         let server = try RawServer.start([[.stall]])
         let session = session(nil)
@@ -179,7 +179,7 @@ struct StreamTaskTests {
         session.finishTasksAndInvalidate()
     }
 
-    @Test("a cancelled task fails what waits, and resets nothing that was whole")
+    @Test("a cancelled task fails the calls that wait, and does not reset a connection whose writes were complete")
     func cancelled() async throws {
         let server = try RawServer.start([[.receive(.bytes(2))]])
         let recorder = StreamRecorder()
@@ -207,7 +207,7 @@ struct StreamTaskTests {
         #expect(recorder.events == ["end -1005"])
     }
 
-    @Test("each side is closed by itself, behind what was asked for before")
+    @Test("each direction is closed by itself, after earlier calls")
     func halves() async throws {
         let server = try RawServer.start([[.receive(.bytes(4)), .send("more"), .receive(.endOfStream), .send("rest")]])
         let recorder = StreamRecorder()
@@ -225,7 +225,7 @@ struct StreamTaskTests {
         #expect(await code { try await task.readData(ofMinLength: 1, maxLength: 1, timeout: 0) } != nil)
     }
 
-    @Test("a program that does not read holds the peer: little is read ahead, and nothing is lost")
+    @Test("a program that does not read makes the peer wait: little is read ahead, and nothing is lost")
     func backPressure() async throws {
         let bytes = (0..<8 << 20).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 3) }
         let server = try RawServer.start([[.send(bytes), .finish]])
@@ -253,7 +253,7 @@ struct StreamTaskTests {
         ]
     }
 
-    @Test("STARTTLS: the delegate judges the certificate, and what follows is inside")
+    @Test("STARTTLS: the delegate judges the certificate, and later bytes are encrypted")
     func startsSecurity() async throws {
         let server = try RawServer.start([try secureScript()])
         let recorder = StreamRecorder()
@@ -303,7 +303,7 @@ struct StreamTaskTests {
         session.invalidateAndCancel()
     }
 
-    @Test("through a proxy a stream goes by a tunnel")
+    @Test("a stream goes through a proxy by a tunnel")
     func tunnelled() async throws {
         let proxy = try RawServer.start([
             [.receive(.headEnd), .send("HTTP/1.1 200 OK\r\n\r\n"), .receive(.bytes(2)), .send("yo"), .finish]

@@ -125,7 +125,7 @@ struct CancelTests {
     }
 
     @Test(
-        "2,000 tasks that are cancelled within three milliseconds of their beginning end as cancelled, once, with nothing behind"
+        "2,000 tasks cancelled within three milliseconds of their start end once, as cancelled, and leave nothing"
     )
     func many() async throws {
         let diary = Diary()
@@ -160,7 +160,7 @@ struct CancelTests {
         }
     }
 
-    @Test("a task whose answer is whole, but not told of, ends as cancelled: its delegate hears of nothing else")
+    @Test("a task whose answer is complete but not told ends as cancelled, and its delegate hears of nothing else")
     func late() async throws {
         let diary = Diary()
         let session = URLSession(configuration: Self.configuration, delegate: diary, delegateQueue: queue)
@@ -206,7 +206,7 @@ struct CancelTests {
         #expect(told.withLock { $0 } == ["true true -999", "true true -999"])
     }
 
-    @Test("a question that waits for the delegate is not put to it once the task is cancelled")
+    @Test("a question on its way to the delegate is not asked once the task is cancelled")
     func question() async throws {
         let diary = Diary()
         let session = URLSession(configuration: Self.configuration, delegate: diary, delegateQueue: queue)
@@ -223,7 +223,7 @@ struct CancelTests {
     }
 
     @Test(
-        "a data task that is cancelled when its answer has become a download, and that is not told yet, ends the download"
+        "a data task cancelled after its answer became a download, and before that is told, ends the download"
     )
     func became() async throws {
         // Behind the answer's letter.
@@ -237,7 +237,7 @@ struct CancelTests {
     }
 
     @Test(
-        "a cancelled task of an invalid session ends as cancelled, one that is resumed says that the session is invalid"
+        "a cancelled task of an invalid session ends as cancelled; one that is resumed fails"
     )
     func invalid() async throws {
         let session = URLSession(configuration: Self.configuration)

@@ -13,7 +13,7 @@ struct CourseTests {
         if case .nothing? = held { true } else { false }
     }
 
-    @Test("a question is answered once, and a late answer to an earlier question finds nothing")
+    @Test("a question is answered once, and a late answer to an earlier question has no effect")
     func questions() {
         var course = Course()
         course.start()
@@ -26,7 +26,7 @@ struct CourseTests {
         #expect(course.held(by: second) == nil && course.isStarting)
     }
 
-    @Test("an answer that ends while its question is open is complete behind the question")
+    @Test("an answer that ends while its question is open waits complete behind the question")
     func complete() {
         var course = Course()
         course.start()
@@ -46,7 +46,7 @@ struct CourseTests {
         }
     }
 
-    @Test("no way leads out of the end, and what waited for the task to be resumed never runs")
+    @Test("a load that has ended stays ended, and what waited for the task to be resumed never runs")
     func end() {
         var course = Course()
         _ = course.suspend()
@@ -66,7 +66,7 @@ struct CourseTests {
         #expect(isNothingLeft && tally.count == 0)
     }
 
-    @Test("what was put off while the task was suspended is handed out once, when it is resumed")
+    @Test("work deferred while the task was suspended is handed out once, when it is resumed")
     func suspension() {
         var course = Course()
         let (isFirst, isSecond) = (course.suspend(), course.suspend())
@@ -80,7 +80,7 @@ struct CourseTests {
         #expect(isNothingLeft && suspends)
     }
 
-    @Test("a user who was behind has caught up once, and holds nothing back any more")
+    @Test("a user who was behind catches up once, and holds nothing back any more")
     func behind() {
         var course = Course()
         course.load(from: .exchange(ExchangeID(slot: 1, generation: 2)))
@@ -91,7 +91,7 @@ struct CourseTests {
         #expect(hasCaughtUp && !hasAgain && course.holds?.1.reading == false)
     }
 
-    @Test("only a source is held back: before it there is nothing to hold")
+    @Test("only a source can be held back")
     func holds() {
         var course = Course()
         course.fallBehind()
@@ -102,7 +102,7 @@ struct CourseTests {
     }
 
     @Test(
-        "reading stands still for the user, a question and a delegate that is behind; sending for the user alone",
+        "reading is held for a suspension, a question and a delegate that is behind; sending for a suspension alone",
         arguments: [
             (false, false, false, false, false), (true, false, false, true, true), (false, true, false, true, false),
             (false, false, true, true, false), (true, true, true, true, true),

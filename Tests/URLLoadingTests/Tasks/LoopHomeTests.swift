@@ -85,17 +85,17 @@ struct LoopHomeTests {
         return delegate.events
     }
 
-    @Test("a task that is cancelled when its end is on the way ends once, as cancelled")
+    @Test("a task that is cancelled while its end is on the way ends once, as cancelled")
     func cancelledLate() async throws {
         #expect(try await events { $0.cancel() } == ["end -999"])
     }
 
-    @Test("a task whose end is being told is not cancelled")
+    @Test("a task whose end is being told cannot be cancelled")
     func cancelledTooLate() async throws {
         #expect(try await events(ofDownload: true) { $0.cancel() } == ["end"])
     }
 
-    @Test("a task that is suspended and resumed when its end is on the way is not loaded again")
+    @Test("a task that is suspended and resumed while its end is on the way is not loaded again")
     func resumedLate() async throws {
         let told = try await events { task in
             task.suspend()
@@ -104,7 +104,7 @@ struct LoopHomeTests {
         #expect(told == ["end"] && server.requestCount == 1)
     }
 
-    @Test("a call for resume data that comes too late is told that there is none, and the end is told once")
+    @Test("a late call for resume data gets none, and the end is told once")
     func resumeDataLate() async throws {
         let answers = Mutex<[Data?]>([])
         let told = try await events(ofDownload: true) { task in
@@ -120,7 +120,7 @@ struct LoopHomeTests {
         #expect(none == nil)
     }
 
-    @Test("of two threads' calls the later counts, whichever message comes first")
+    @Test("of calls by two threads the later counts, whichever message arrives first")
     func overtaken() async throws {
         let session = URLSession(configuration: Self.configuration)
         let task = session.dataTask(with: try target("/delay/0.2"))
@@ -131,7 +131,7 @@ struct LoopHomeTests {
         #expect(task.error == nil)
     }
 
-    @Test("a date far ahead is waited for")
+    @Test("a date in the far future is waited for")
     func distantFuture() async throws {
         let session = URLSession(configuration: Self.configuration)
         let task = session.dataTask(with: try target())
@@ -144,7 +144,7 @@ struct LoopHomeTests {
         await until { task.state == .completed }
     }
 
-    @Test("a priority that is no number, and ones beyond the limits, are no trap")
+    @Test("a priority that is no number or beyond the limits does not trap")
     func priorities() async throws {
         let session = URLSession(configuration: Self.configuration)
         for (value, kept) in [(Float.nan, Float(0.5)), (.infinity, 1), (-.infinity, 0), (7, 1)] {
@@ -157,7 +157,7 @@ struct LoopHomeTests {
         }
     }
 
-    @Test("a task that has become a download is over, keeps nothing alive, and tells nothing when it is cancelled")
+    @Test("a task that became a download is over, keeps nothing alive, and reports nothing when it is cancelled")
     func became() async throws {
         var answers = Recorder.Answers()
         answers.disposition = .becomeDownload
@@ -178,7 +178,7 @@ struct LoopHomeTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a delegate that is taken away while it is about to be asked leaves the rules to answer")
+    @Test("if the delegate is removed while it is about to be asked, the rules answer")
     func takenAway() async throws {
         let queue = OperationQueue()
         queue.isSuspended = true
@@ -193,7 +193,7 @@ struct LoopHomeTests {
         #expect(task.error == nil && (task.response as? HTTPURLResponse)?.statusCode == 200)
     }
 
-    @Test("pieces are weighed however small they are: a slow delegate holds a server that sends byte by byte")
+    @Test("small pieces have weight too: a slow delegate makes a server that sends byte by byte wait")
     func smallPieces() async throws {
         let count = 300_000
         let chunks = Array(String(repeating: "1\r\nx\r\n", count: count).utf8)

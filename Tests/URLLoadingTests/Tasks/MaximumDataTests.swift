@@ -43,7 +43,7 @@ struct MaximumDataTests {
         #expect((error as? URLError)?.code == .dataLengthExceedsMaximum)
     }
 
-    @Test("an answer whose stated length is too much is not read")
+    @Test("an answer whose stated length is above the limit is not read")
     func stated() async throws {
         let server = try RawServer.start([
             [.receive(.headEnd), .send("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")]
@@ -51,7 +51,7 @@ struct MaximumDataTests {
         #expect(await isTooLong { _ = try await session(10).data(from: url(server.url("/"))) })
     }
 
-    @Test("a request's own limit counts instead of its session's, behind a redirect too")
+    @Test("a request's own limit replaces its session's, also after a redirect")
     func own() async throws {
         var request = URLRequest(url: try target("/bytes/1000"))
         request.maximumDataLength = 1_000

@@ -38,7 +38,7 @@ struct SecretRedirectTests {
         #expect(!told.contains("x-mine") && !told.contains("x-api-key") && told.contains("x-plain"))
     }
 
-    @Test("with an empty list all go along but Authorization")
+    @Test("with an empty list all fields but Authorization are carried")
     func emptied() async throws {
         let told = try await fields { $0.secretHeaderFields = [] }
         #expect(told.contains("x-api-key: own") && told.contains("x-auth-token: session"))

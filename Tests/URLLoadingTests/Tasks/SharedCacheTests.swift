@@ -104,7 +104,7 @@ struct SharedCacheTests {
         #expect(world.requests.count == 2)
     }
 
-    @Test("sessions whose own fields name different users get each the answer for theirs")
+    @Test("sessions whose own fields name different users each get their own answer")
     func sessionFields() async throws {
         let world = try World(Self.answering("alice", Self.kept[0]), Self.answering("bob", Self.kept[0]))
         let alice = world.session { $0.httpAdditionalHeaders = ["Authorization": "Bearer alice"] }
@@ -115,7 +115,7 @@ struct SharedCacheTests {
         #expect(world.requests.count == 2)
     }
 
-    @Test("sessions whose cookie storages differ get each their own answer")
+    @Test("sessions whose cookie storages differ each get their own answer")
     func storages() async throws {
         let world = try World(Self.answering("alice", Self.kept[0]), Self.answering("bob", Self.kept[0]))
         let place = try url(world.server.url("/me"))
@@ -227,7 +227,7 @@ struct SharedCacheTests {
         #expect(world.requests.count == 2)
     }
 
-    @Test("cachedResponse(for:) with a request that names a user finds that user's answer alone")
+    @Test("cachedResponse(for:) with a request that names a user finds only that user's answer")
     func byHand() async throws {
         let world = try World(Self.answering("alice", Self.kept[0]))
         _ = try await world.load(world.session(), ["Authorization": "Bearer alice"])
@@ -255,7 +255,7 @@ struct SharedCacheTests {
         #expect(world.requests.isEmpty)
     }
 
-    @Test("a URLProtocol class is handed the cached answer of the user who asks, and no other")
+    @Test("a URLProtocol class gets the cached answer of the user that the request names, and no other")
     func classes() async throws {
         let world = try World(Self.answering("alice", Self.kept[0]))
         _ = try await world.load(world.session(), ["Authorization": "Bearer alice"])

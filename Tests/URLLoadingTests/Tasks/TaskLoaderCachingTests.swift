@@ -56,7 +56,7 @@ struct TaskLoaderCachingTests {
         "HTTP/1.1 \(status)\r\n" + fields.map { "\($0)\r\n" }.joined() + "\r\n"
     }
 
-    @Test("max-age=3600 fetched twice is one request, and the second answer says its age")
+    @Test("max-age=3600 fetched twice is one request, and the second answer has its age")
     func fresh() async throws {
         let world = try World(Self.answer("one", "Cache-Control: max-age=3600"))
         #expect(try await world.load().body == "one")
@@ -76,7 +76,7 @@ struct TaskLoaderCachingTests {
         #expect(world.requests.count == 2)
     }
 
-    @Test("no-store is fetched each time, and so is what ignores the cache")
+    @Test("no-store is fetched each time, and so is a request that ignores the cache")
     func notStored() async throws {
         let world = try World(
             Self.answer("one", "Cache-Control: no-store, max-age=60"),
@@ -89,7 +89,7 @@ struct TaskLoaderCachingTests {
         #expect(try await world.load().body == "three")
     }
 
-    @Test("a stale answer is asked about; 304 makes it the answer, with the new fields")
+    @Test("a stale answer is validated; a 304 makes it the answer, with the new fields")
     func validated() async throws {
         let world = try World(
             Self.answer("one", "Cache-Control: max-age=0", "ETag: \"a\"", "X-Old: 1"),
@@ -105,7 +105,7 @@ struct TaskLoaderCachingTests {
         #expect(world.requests.count == 2)
     }
 
-    @Test("a 304 leaves its connection to the next request")
+    @Test("a 304's connection serves the next request")
     func keepsConnection() async throws {
         let world = try World(
             Self.answer("one", "Cache-Control: max-age=0", "ETag: \"a\""),
@@ -118,7 +118,7 @@ struct TaskLoaderCachingTests {
         #expect(world.server.connections.count == 1)
     }
 
-    @Test("what brings a stale answer up to date is asked for with the user's cookies")
+    @Test("a stale answer is validated with the user's cookies")
     func refreshedAsUser() async throws {
         let world = try World(
             Self.answer("one", "Cache-Control: max-age=0, stale-while-revalidate=600", "Set-Cookie: who=me"),
@@ -130,7 +130,7 @@ struct TaskLoaderCachingTests {
         #expect(world.requests.last?.contains("Cookie: who=me") == true)
     }
 
-    @Test("a stale answer that is no longer the one is replaced")
+    @Test("a stale answer that has changed on the server is replaced")
     func replaced() async throws {
         let world = try World(
             Self.answer("one", "Cache-Control: max-age=0", "ETag: \"a\""),
@@ -152,7 +152,7 @@ struct TaskLoaderCachingTests {
     }
 
     @Test(
-        "an answer that varies serves the same request again, also by fields that no program set",
+        "an answer that varies serves an equal request again, also by fields that no program set",
         arguments: ["Accept-Language", "Accept", "User-Agent", "Accept-Encoding", "X-Absent"]
     )
     func varying(name: String) async throws {
@@ -165,7 +165,7 @@ struct TaskLoaderCachingTests {
         #expect(world.requests.count == 2)
     }
 
-    @Test("an answer that varies by Cookie is for these cookies only")
+    @Test("an answer that varies by Cookie is only for requests with the same cookies")
     func varyingCookie() async throws {
         let kept = "Cache-Control: max-age=60"
         let world = try World(
@@ -180,7 +180,7 @@ struct TaskLoaderCachingTests {
         #expect(try await world.load().body == "two")
     }
 
-    @Test("a POST that succeeds makes what is stored for its URL no good; one that fails does not")
+    @Test("a successful POST invalidates what is stored for its URL; a failed one does not")
     func invalidated() async throws {
         let world = try World(
             Self.answer("one", "Cache-Control: max-age=60"),
@@ -195,7 +195,7 @@ struct TaskLoaderCachingTests {
         #expect(try await world.load().body == "two")
     }
 
-    @Test("a POST that redirects to its own URL makes what is stored for it no good, too")
+    @Test("a POST that redirects to its own URL also invalidates what is stored for it")
     func invalidatedByRedirect() async throws {
         let world = try World(
             Self.answer("one", "Cache-Control: max-age=60"),
@@ -207,7 +207,7 @@ struct TaskLoaderCachingTests {
         #expect(world.requests.count == 3)
     }
 
-    @Test("stale-if-error: a 503, and a server that is gone, are covered by what is stored")
+    @Test("stale-if-error: the stored answer replaces a 503, and an error if the server is gone")
     func errors() async throws {
         let world = try World(
             Self.answer("one", "Cache-Control: max-age=0, stale-if-error=600", "ETag: \"a\""),
@@ -229,7 +229,7 @@ struct TaskLoaderCachingTests {
         #expect(try await world.load().status == 503)
     }
 
-    @Test("the policies that take whatever is stored take it; on a miss one fails, and no packet leaves")
+    @Test("policies that accept any stored answer serve it; without one, one of them fails and no packet is sent")
     func policies() async throws {
         let world = try World(Self.answer("one", "Cache-Control: max-age=0"))
         await #expect { try await world.load(policy: .returnCacheDataDontLoad) } throws: {
@@ -243,7 +243,7 @@ struct TaskLoaderCachingTests {
         #expect(world.requests.count == 1)
     }
 
-    @Test("a session's own only-if-cached counts for requests that say nothing, and for no other")
+    @Test("a session's only-if-cached applies to requests without Cache-Control, and to no others")
     func sessionField() async throws {
         let world = try World(
             Self.answer("one", "Cache-Control: max-age=3600"),
@@ -256,7 +256,7 @@ struct TaskLoaderCachingTests {
         #expect(world.requests.count == 1)
     }
 
-    @Test("what ignores remote caches says so to them")
+    @Test("a policy that ignores remote caches tells them so")
     func remoteCaches() async throws {
         let world = try World(Self.answer("one"))
         _ = try await world.load(policy: .reloadIgnoringLocalAndRemoteCacheData)
@@ -281,7 +281,7 @@ struct TaskLoaderCachingTests {
         #expect(try await world.load().body == "small")
     }
 
-    @Test("HEAD that shows another answer makes what is stored no good")
+    @Test("a HEAD that shows another answer invalidates what is stored")
     func head() async throws {
         let world = try World(
             Self.answer("one", "Cache-Control: max-age=60", "ETag: \"a\""),

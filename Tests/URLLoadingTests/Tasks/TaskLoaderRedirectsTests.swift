@@ -45,7 +45,7 @@ struct TaskLoaderRedirectsTests {
         #expect(data == Data("body".utf8) && (response as? HTTPURLResponse)?.statusCode == 302)
     }
 
-    @Test("a folded field of an answer is read, each fold as one space")
+    @Test("a folded field of an answer is read, with each fold as one space")
     func folded() async throws {
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-Long: one\r\n two \r\n\t three\r\n\r\nok"
         let server = try RawServer.start([[.receive(.headEnd), .send(head)]])

@@ -64,7 +64,7 @@ struct TaskLoaderResumptionTests {
         #expect(sent(server, 1).contains("If-Range: \"v1\"\r\n"))
     }
 
-    @Test("a date serves where there is no entity tag, if it is old enough to tell")
+    @Test("a date serves instead of an entity tag if it is old enough to be a strong validator")
     func dated() async throws {
         let date = "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\nDate: Mon, 07 Nov 1994 08:49:37 GMT\r\n"
         let (bytes, server) = try await goesOn([Self.range(date)], tag: date)
@@ -72,7 +72,7 @@ struct TaskLoaderResumptionTests {
         #expect(sent(server, 1).contains("If-Range: Sun, 06 Nov 1994 08:49:37 GMT\r\n"))
     }
 
-    @Test("a server that has other content by now, and one that knows no ranges, send the whole, which is taken anew")
+    @Test("a server with other content, and one without ranges, send the whole, which replaces the part")
     func changed() async throws {
         let other = Array(Self.content.reversed())
         #expect(try await goesOn([Self.whole("ETag: \"v2\"\r\n", other)]).0 == other)
@@ -105,7 +105,7 @@ struct TaskLoaderResumptionTests {
         #expect(!sent(server, server.connections.count - 1).contains("If-Range"))
     }
 
-    @Test("a date that is another one is noticed, too, where a server does not look at If-Range")
+    @Test("another date is noticed also if a server ignores If-Range")
     func anotherDate() async throws {
         let old = "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\nDate: Mon, 07 Nov 1994 08:49:37 GMT\r\n"
         let new = "Last-Modified: Tue, 08 Nov 1994 08:49:37 GMT\r\n"
@@ -113,7 +113,7 @@ struct TaskLoaderResumptionTests {
         #expect(bytes == Self.content)
     }
 
-    @Test("the file that a download would go on with has gone: the whole is asked for")
+    @Test("if the file of a download is gone, the whole is requested")
     func gone() async throws {
         let server = try RawServer.start([
             Self.cut("ETag: \"v1\"\r\n"), Self.range("ETag: \"v1\"\r\n"), Self.whole("ETag: \"v1\"\r\n"),
@@ -145,7 +145,7 @@ struct TaskLoaderResumptionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a user's round trip: cancelled, kept, gone on with by another session; the delegate hears where it goes on")
+    @Test("a download that was cancelled is continued by another session, and the delegate hears where")
     func roundTrip() async throws {
         let gate = RawGate()
         // A script that waits for ever keeps its server.
@@ -175,7 +175,7 @@ struct TaskLoaderResumptionTests {
         other.finishTasksAndInvalidate()
     }
 
-    @Test("data that is none makes a task that fails", arguments: ["", "junk", "<plist></plist>"])
+    @Test("data that is no resume data makes a task that fails", arguments: ["", "junk", "<plist></plist>"])
     func junk(text: String) async throws {
         let session = URLSession(configuration: .isolated)
         await #expect(throws: URLError.self) { try await session.download(resumeFrom: Data(text.utf8)) }

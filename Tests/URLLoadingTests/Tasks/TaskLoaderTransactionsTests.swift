@@ -51,7 +51,7 @@ struct TaskLoaderTransactionsTests {
         #expect(asked == ChallengeRule.answerLimit + 1)
     }
 
-    @Test("a function that waits returns when its delegate has been told all, metrics included")
+    @Test("a function that waits returns after its delegate has been told all, metrics included")
     func metricsFirst() async throws {
         let server = try TestServer.start()
         let session = URLSession(configuration: .isolated)
@@ -66,7 +66,7 @@ struct TaskLoaderTransactionsTests {
         #expect(recorder.told.metrics != nil)
     }
 
-    @Test("a length beyond all numbers is no trap for progress")
+    @Test("a length beyond all numbers does not trap the progress")
     func hugeLength() async throws {
         let server = try RawServer.start([
             [
@@ -90,7 +90,7 @@ struct TaskLoaderTransactionsTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a stream that the server did not want yet is not asked for again")
+    @Test("a stream that the server did not ask for yet is not replaced by another")
     func expected() async throws {
         let server = try RawServer.start([
             [
@@ -206,7 +206,7 @@ struct TaskLoaderTransactionsTests {
         }
     }
 
-    @Test("a request that has been sent without content is sent with an upload's, and without it again")
+    @Test("a request sent without content can be sent with an upload's content, and without it again")
     func sameRequest() async throws {
         let server = try TestServer.start()
         let session = URLSession(configuration: .isolated)
@@ -223,7 +223,7 @@ struct TaskLoaderTransactionsTests {
         }
     }
 
-    @Test("of requests that differ in little each is sent with its own")
+    @Test("requests that differ in little are each sent with their own values")
     func nearlyTheSame() async throws {
         let server = try TestServer.start()
         let session = URLSession(configuration: .isolated)
@@ -253,7 +253,7 @@ struct TaskLoaderTransactionsTests {
         }
     }
 
-    @Test("a task's rates are not another task's, and it keeps them when it goes on with a request that names none")
+    @Test("a task's rates apply to it alone, and stay when it goes on with a request that has none")
     func ownRates() async throws {
         final class Renewing: NSObject, URLSessionTaskDelegate {
             func urlSession(
@@ -295,7 +295,7 @@ struct TaskLoaderTransactionsTests {
         #expect(task.error == nil && task.countOfBytesSent == Int64(length))
     }
 
-    @Test("codings that the session asks for are the caller's: length and content are those that came")
+    @Test("codings that the session requests are left to the caller: length and content are as received")
     func sessionsCoding() async throws {
         let answer = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nnone"
         let server = try RawServer.start([[.receive(.headEnd), .send(answer)]])
@@ -305,7 +305,7 @@ struct TaskLoaderTransactionsTests {
         #expect(data == Data("none".utf8) && response.expectedContentLength == 4)
     }
 
-    @Test("an answer from the cache is a transaction of its own, and says so")
+    @Test("an answer from the cache is a transaction of its own, and its metrics tell the source")
     func cached() async throws {
         let answer = "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 2\r\n\r\nok"
         let server = try RawServer.start([[.receive(.headEnd), .send(answer)]])

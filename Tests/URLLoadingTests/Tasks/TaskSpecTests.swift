@@ -10,7 +10,7 @@ import Testing
 struct TaskSpecTests {
     private static let ok = RawStep.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
-    @Test("of the tasks that wait for a connection, those with more priority come first")
+    @Test("of the tasks that wait for a connection, those with a higher priority come first")
     func priorities() async throws {
         let gate = RawGate()
         let server = try RawServer.start([
@@ -74,7 +74,7 @@ struct TaskSpecTests {
         }
     }
 
-    @Test("a task's delegate is asked first, and what it lacks goes to the session's")
+    @Test("a task's delegate is asked first, and methods that it lacks go to the session's")
     func forwarding() async throws {
         let server = try TestServer.start()
         let ofSession = Recorder()

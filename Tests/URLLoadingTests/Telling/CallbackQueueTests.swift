@@ -30,7 +30,7 @@ struct CallbackQueueTests {
     }
 
     @Test(
-        "a callback that comes after an operation of the user's runs after it, though an earlier callback still waits"
+        "a callback added after an operation of the user's runs after it, even if an earlier callback still waits"
     )
     func behindUser() async {
         queue.isSuspended = true
@@ -55,7 +55,7 @@ struct CallbackQueueTests {
         #expect(notes.all == ["first", "user", "second"])
     }
 
-    @Test("what one turn of the loop tells is one operation")
+    @Test("the callbacks of one turn of the loop are one operation")
     func together() async {
         queue.isSuspended = true
         loop.post { for number in 0..<5 { callbacks.add(on: queue) { notes.add("\(number)") } } }
@@ -82,7 +82,7 @@ struct CallbackQueueTests {
         #expect(notes.all == (0..<500).map { "\($0)" } && overlaps.load(ordering: .relaxed) == 0)
     }
 
-    @Test("what waits for room is called once, when half of the weight has gone; where there is room, at once")
+    @Test("a call that waits for room is made once, when half of the weight is gone; if there is room, at once")
     func room() async {
         callbacks.whenRoom { notes.add("room") }
         #expect(notes.all == ["room"])
@@ -96,7 +96,7 @@ struct CallbackQueueTests {
         #expect(notes.all == ["room", "0", "1", "room", "2", "3"])
     }
 
-    @Test("what waits for room hears of none once it has been forgotten")
+    @Test("a call that waits for room is not made once it has been forgotten")
     func forgotten() async {
         queue.isSuspended = true
         callbacks.add(weight: CallbackQueue.mostWeight, on: queue) { notes.add("0") }

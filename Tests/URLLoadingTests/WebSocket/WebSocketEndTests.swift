@@ -55,7 +55,7 @@ struct WebSocketEndTests {
     }
 
     @Test(
-        "an end is told though messages are left, where no more are asked for or none were, and they can still be taken",
+        "an end is told even if messages are left that are not asked for, and they can still be taken",
         arguments: [true, false]
     )
     func messagesLeft(isRead: Bool) async throws {
@@ -88,7 +88,7 @@ struct WebSocketEndTests {
         #expect(recorder.events.suffix(3) == ["close 1001 bye", "metrics", "end"])
     }
 
-    @Test("a user's close code and reason stand when the server ends TCP without a close frame")
+    @Test("a user's close code and reason stay when the server ends TCP without a close frame")
     func ownReason() async throws {
         let peer = try await WebSocketPeer.start()
         defer { peer.stop() }

@@ -48,7 +48,7 @@ struct WebSocketLoadTests {
         }
     }
 
-    @Test("each call is answered once, whatever ends the task and whenever", arguments: 0..<6)
+    @Test("each call is answered once, whatever ends the task, and at any time", arguments: 0..<6)
     func once(seed: Int) async throws {
         let server = try TestServer.start()
         defer { server.stop() }
@@ -107,7 +107,7 @@ struct WebSocketLoadTests {
         #expect(tally.good > 0 && tally.isEven)
     }
 
-    @Test("a session that is invalidated lets go of its WebSockets, and they of it")
+    @Test("an invalidated session and its WebSockets release each other")
     func released() async throws {
         let server = try TestServer.start()
         defer { server.stop() }
@@ -131,7 +131,7 @@ struct WebSocketLoadTests {
         #expect(weakTask == nil && weakSession == nil)
     }
 
-    @Test("a suspended task neither hears nor says anything until it is resumed")
+    @Test("a suspended task neither receives nor sends until it is resumed")
     func suspended() async throws {
         let server = try TestServer.start()
         defer { server.stop() }
@@ -164,7 +164,7 @@ struct WebSocketLoadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a suspended task that is cancelled with a close code still says what it was to say, and its Close")
+    @Test("a suspended task that is cancelled with a close code still sends its messages and its close frame")
     func closedWhileSuspended() async throws {
         let server = try TestServer.start()
         defer { server.stop() }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Silent WebSockets", .timeLimit(.minutes(5)))
 struct WebSocketSilenceTests {
-    @Test("a time limit of the request's own ends a WebSocket whose server says nothing; pongs are something")
+    @Test("a request's own time limit ends a WebSocket whose server sends nothing; a pong restarts it")
     func silent() async throws {
         let server = try TestServer.start()
         let session = URLSession(configuration: .isolated)

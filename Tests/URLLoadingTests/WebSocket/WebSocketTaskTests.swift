@@ -54,7 +54,7 @@ struct WebSocketTaskTests {
         }
     }
 
-    @Test("messages go out and come back, and the delegate hears of the beginning and the end")
+    @Test("messages are sent and received, and the delegate hears of the beginning and the end")
     func echo() async throws {
         let server = try TestServer.start()
         defer { server.stop() }
@@ -85,7 +85,7 @@ struct WebSocketTaskTests {
         session.finishTasksAndInvalidate()
     }
 
-    @Test("handlers are called on the delegate queue, in order; what is asked before the task begins waits for it")
+    @Test("handlers are called on the delegate queue, in order; calls made before the task begins wait for it")
     func handlers() async throws {
         let server = try TestServer.start()
         defer { server.stop() }
@@ -175,7 +175,7 @@ struct WebSocketTaskTests {
         #expect(recorder.events.contains("redirect 302") && recorder.events.contains("close 1001 -"))
     }
 
-    @Test("what cannot be a WebSocket fails as an error", arguments: ["ftp://127.0.0.1/", "ws:", "file:///tmp"])
+    @Test("a request that cannot be a WebSocket's fails", arguments: ["ftp://127.0.0.1/", "ws:", "file:///tmp"])
     func unsupported(text: String) async throws {
         let recorder = Recorder()
         let task = session(recorder).webSocketTask(with: URL(string: text)!)
@@ -190,7 +190,7 @@ struct WebSocketTaskTests {
         #expect(await failure { try await other.send(.string("")) }?.code == .unsupportedURL)
     }
 
-    @Test("a task of no session, and one of a session that has ended, fail what is asked of them")
+    @Test("a task of no session, and one of a session that has ended, fail all calls")
     func homeless() async throws {
         let alone = URLSessionWebSocketTask()
         alone.resume()
@@ -204,7 +204,7 @@ struct WebSocketTaskTests {
         #expect(await waiting.value != nil)
     }
 
-    @Test("a Swift task that is cancelled stops waiting, and takes no message along")
+    @Test("a Swift task that is cancelled stops waiting, and takes no message with it")
     func cancelledWait() async throws {
         let server = try TestServer.start()
         defer { server.stop() }
@@ -223,7 +223,7 @@ struct WebSocketTaskTests {
         task.cancel()
     }
 
-    @Test("a server is held to its reader: no more is read ahead than a message and 64 KiB")
+    @Test("a server has to wait for its reader: no more is read ahead than a message and 64 KiB")
     func backPressure() async throws {
         let server = try TestServer.start()
         defer { server.stop() }
@@ -241,7 +241,7 @@ struct WebSocketTaskTests {
         task.cancel()
     }
 
-    @Test("cancelling ends at once what waits")
+    @Test("cancelling ends waiting calls at once")
     func cancelled() async throws {
         let server = try TestServer.start()
         defer { server.stop() }
@@ -294,7 +294,7 @@ struct WebSocketTaskPeerTests {
         }
     }
 
-    @Test("what the server hears: the code and reason of an orderly close, 1001 of a cancelled task")
+    @Test("the server gets the code and reason of an orderly close, and 1001 of a cancelled task")
     func closedByUs() async throws {
         let peer = try await WebSocketPeer.start()
         defer { peer.stop() }
@@ -320,7 +320,7 @@ struct WebSocketTaskPeerTests {
         }
     }
 
-    @Test("what a server says by itself waits for a suspended task to be resumed")
+    @Test("what a server sends unasked waits until a suspended task is resumed")
     func suspended() async throws {
         let peer = try await WebSocketPeer.start()
         defer { peer.stop() }
@@ -388,7 +388,7 @@ struct WebSocketTaskPeerTests {
         #expect(heard[0] == nil && heard[19] == .cancelled)
     }
 
-    @Test("a server that goes without a word is an error, and the close is abnormal")
+    @Test("a server that closes TCP without a close frame is an error, and the close is abnormal")
     func aborted() async throws {
         let peer = try await WebSocketPeer.start()
         defer { peer.stop() }

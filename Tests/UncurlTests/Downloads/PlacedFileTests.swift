@@ -4,7 +4,8 @@ import Glibc
 import TestServer
 import TestSupport
 import Testing
-import Uncurl
+
+@testable import Uncurl
 
 @Suite("Placed files", .timeLimit(.minutes(5)))
 struct PlacedFileTests {
@@ -25,6 +26,31 @@ struct PlacedFileTests {
         let response = await server.manager().download("bytes/10", to: .file(folder.appendingPathComponent("file")))
         #expect(response.error == nil)
         #expect(mode("file") == mode("plain") && mode("file") != 0)
+    }
+
+    @Test("a file that a killed process has left under both its names is placed, and has its old name no more")
+    func linked() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("uncurl-\(UUID().uuidString)")
+        let (parts, places) = (folder.appendingPathComponent("parts"), folder.appendingPathComponent("places"))
+        for part in [parts, places] {
+            try FileManager.default.createDirectory(at: part, withIntermediateDirectories: true)
+        }
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (file, place) = (parts.appendingPathComponent("one"), places.appendingPathComponent("one"))
+        for replacesFile in [false, true] {
+            try Data("whole".utf8).write(to: place)
+            try FileManager.default.linkItem(at: place, to: file)
+            try FilePlacement(file: file, place: place, replacesFile: replacesFile).run()
+            #expect(try Data(contentsOf: place) == Data("whole".utf8))
+            #expect(!FileManager.default.fileExists(atPath: file.path))
+        }
+        // Another name of the same folder is no second place.
+        try FileManager.default.linkItem(at: place, to: file)
+        let other = places.appendingPathComponent("../places/one")
+        #expect(throws: FileFailure.Obstacle.file) {
+            try FilePlacement(file: place, place: other, replacesFile: false).run()
+        }
+        #expect(FileManager.default.fileExists(atPath: place.path))
     }
 
     @Test("a response's description counts the bytes of its file", .rows("A21"))

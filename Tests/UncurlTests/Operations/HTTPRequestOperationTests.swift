@@ -33,6 +33,42 @@ struct HTTPRequestOperationTests {
         }
     }
 
+    @Test("an operation's deadline, tag, interceptors and validation are those of its request's options", .rows("O12"))
+    func options() async throws {
+        let server = try TestServer.start()
+        let manager = server.manager()
+        let log = Log<UncurlError?>()
+        var request = HTTPRequest("never")
+        request.options.deadline = .milliseconds(50)
+        let late = try HTTPRequestOperation(request, manager: manager)
+        late.onCompletion { log.add($0.error) }
+        late.start()
+        await log.wait(for: 1)
+        #expect(log.entries.last??.isTimeout == true)
+        request.options.deadline = nil
+        request.options.tag = "one"
+        let tagged = try HTTPRequestOperation(request, manager: manager)
+        tagged.onCompletion { log.add($0.error) }
+        tagged.start()
+        manager.cancelAll(tagged: "one")
+        await log.wait(for: 2)
+        #expect(log.entries.last??.isCancelled == true)
+        request = "status/404"
+        request.options.validation = ResponseValidation.none
+        let adapted = Log<Bool>()
+        request.options.interceptors = [
+            .adapting { request, _ in
+                adapted.add(true)
+                return request
+            }
+        ]
+        let accepted = try HTTPRequestOperation(request, manager: manager, serializer: .data)
+        accepted.onCompletion { log.add($0.error) }
+        accepted.start()
+        await log.wait(for: 3)
+        #expect(log.entries[2] == nil && adapted.entries == [true])
+    }
+
     @Test("an operation starts in its queue, finishes, and calls each handler once, late ones too", .rows("O1", "O12"))
     func runs() async {
         let manager = server.manager()

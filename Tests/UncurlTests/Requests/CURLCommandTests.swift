@@ -20,6 +20,25 @@ struct CURLCommandTests {
         #expect(try !manager.cURL(for: HTTPRequest(.post, "a", body: .form(["a": "1"]))).description.contains("#"))
     }
 
+    @Test(
+        "the place to connect to, the proxy and the limit on connecting are in the command",
+        .rows("W6", "W19", "B21")
+    )
+    func route() throws {
+        let manager = HTTPSessionManager(configuration: .isolated)
+        var request = HTTPRequest("http://example.com/")
+        request.options.connectTo = try ConnectTo(host: "::1", port: 81)
+        request.options.connectTimeout = 2.5
+        request.options.proxy = try RequestProxy("socks5://me:secret@127.0.0.1:1080")
+        let redacted = try manager.cURL(for: request).description
+        #expect(redacted.contains("--connect-to '::[::1]:81' --connect-timeout 2.5"), "\(redacted)")
+        #expect(redacted.contains("--proxy socks5://127.0.0.1:1080 --proxy-user") && !redacted.contains("secret"))
+        let shown = try manager.cURL(for: request, credentials: .shown).description
+        #expect(shown.contains("--proxy-user me:secret"))
+        request.options.proxy = RequestProxy.none
+        #expect(try manager.cURL(for: request).description.contains("--noproxy '*'"))
+    }
+
     private func request(_ url: String) -> URLRequest { URLRequest(url: URL(string: url)!) }
 
     @Test("quotes, dollars and line ends of a body come through the shell as they are", .rows("B21", "D12"))

@@ -40,8 +40,30 @@ struct ContentOptionsTests {
         try await manager.post("a", parameters: ["k": [1, 2], "b": true], body: .data(Data("x".utf8)))
         let form = try MultipartForm(boundary: "B")
         try await manager.post("b", parameters: ["k": [1], "b": true], body: .multipart(form))
+        // The answer may come before the last part of the content has.
+        let end = "\r\n--B--\r\n"
+        await until { String(decoding: server.received(0), as: UTF8.self).hasSuffix(end) }
         let sent = String(decoding: server.received(0), as: UTF8.self)
         #expect(sent.contains("POST /a?b=true&k=1&k=2 HTTP/1.1\r\n"), "\(sent)")
         #expect(sent.contains("name=\"k\"\r\n\r\n1\r\n") && sent.contains("name=\"b\"\r\n\r\ntrue\r\n"), "\(sent)")
+    }
+
+    @Test("a complete request that gets content later gets nothing else of the manager's serializer", .rows("Q5"))
+    func complete() async throws {
+        let server = try RawServer.answering([Self.taken, Self.taken, Self.taken])
+        let manager = server.manager()
+        var defaults = RequestDefaults()
+        try defaults.setHeader("X-Default", to: "1")
+        manager.requestSerializer = JSONRequestSerializer(http: HTTPRequestSerializer(defaults: defaults))
+        var whole = URLRequest(url: try #require(URL(string: server.url("/whole"))))
+        whole.httpMethod = "POST"
+        for body in [RequestBody.data(Data("x".utf8)), .encoded(["k": 1]), .json(["k": 1])] {
+            var request = HTTPRequest(whole)
+            request.body = body
+            #expect(await manager.response(to: request, serializer: .data).error == nil)
+        }
+        await until { server.received(0).suffix(7) == Array("{\"k\":1}".utf8) }
+        let sent = String(decoding: server.received(0), as: UTF8.self)
+        #expect(!sent.contains("X-Default") && sent.components(separatedBy: "{\"k\":1}").count == 3, "\(sent)")
     }
 }

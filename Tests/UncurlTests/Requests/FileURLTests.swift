@@ -17,4 +17,16 @@ struct FileURLTests {
         #expect(folder.description == "the file /tmp cannot be loaded: it is a folder")
         #expect(folder.urlError?.code == .fileIsDirectory)
     }
+
+    @Test("a file of another host, and any method that does not read, are refused")
+    func refused() async throws {
+        let manager = URLSessionManager(configuration: .isolated)
+        let elsewhere = await manager.response(to: "file://elsewhere/etc/hosts", serializer: .data)
+        #expect(elsewhere.error?.urlError?.code == .unsupportedURL && elsewhere.data.isEmpty)
+        for method in [HTTPMethod.post, .put, .delete] {
+            let response = await manager.response(to: HTTPRequest(method, "file:///etc/hosts"), serializer: .data)
+            #expect(response.error?.urlError?.code == .unsupportedURL, "\(method)")
+        }
+        #expect(await manager.response(to: "file://localhost/etc/hosts", serializer: .data).error == nil)
+    }
 }

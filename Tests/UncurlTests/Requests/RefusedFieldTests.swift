@@ -50,6 +50,43 @@ struct RefusedFieldTests {
         #expect(server.requestCount == before)
     }
 
+    @Test("a refused request keeps its URL, whatever kind of task it is for")
+    func kinds() async throws {
+        let before = server.requestCount
+        var request = try request()
+        request.httpMethod = "PUT"
+        request.setValue("a\nb", forHTTPHeaderField: "X-Note")
+        let manager = server.manager()
+        let log = Log<(URL?, UncurlError?)>()
+        let file = URL(fileURLWithPath: "/etc/hosts")
+        let tasks: [URLSessionTask] = [
+            manager.dataTask(with: request, serializer: .data) { log.add(($0.request?.url, $0.error)) },
+            manager.dataTask(with: request) { log.add(($0.request?.url, $0.error)) },
+            manager.uploadTask(with: request, from: .data(Data([1])), serializer: .data) {
+                log.add(($0.request?.url, $0.error))
+            },
+            manager.uploadTask(with: request, from: .file(file), serializer: .data) {
+                log.add(($0.request?.url, $0.error))
+            },
+            manager.downloadTask(with: request, serializer: .file) { log.add(($0.request?.url, $0.error)) },
+        ]
+        #expect(tasks.allSatisfy { $0.originalRequest?.url == request.url })
+        for task in tasks { task.resume() }
+        await log.wait(for: tasks.count)
+        let operation = HTTPRequestOperation(request: request, manager: manager)
+        operation.onCompletion { log.add(($0.request?.url, $0.error)) }
+        operation.start()
+        await log.wait(for: tasks.count + 1)
+        let awaited = await manager.response(to: HTTPRequest(request), serializer: .data)
+        let download = await manager.download(HTTPRequest(request))
+        log.add((awaited.request?.url, awaited.error))
+        log.add((download.request?.url, download.error))
+        for (url, error) in log.entries {
+            #expect(url == request.url && refusedName(error) == "X-Note")
+        }
+        #expect(server.requestCount == before)
+    }
+
     @Test("a field that an interceptor sets, and a content type, are refused likewise")
     func adapted() async throws {
         let manager = server.manager()

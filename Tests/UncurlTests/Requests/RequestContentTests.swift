@@ -74,9 +74,19 @@ struct RequestContentTests {
     @Test("setting header fields takes time in proportion to their number")
     func manyFields() throws {
         let manager = server.manager()
+        // Of this thread's own processor time: others' work does not count.
+        func spent() -> Duration {
+            var time = timespec()
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+            return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+        }
         func shortest(_ build: () throws -> Void) rethrows -> Duration {
             var best = Duration.seconds(3600)
-            for _ in 0..<3 { best = min(best, try ContinuousClock().measure(build)) }
+            for _ in 0..<3 {
+                let begun = spent()
+                try build()
+                best = min(best, spent() - begun)
+            }
             return best
         }
         func time(_ count: Int, isOneName: Bool) throws -> Duration {

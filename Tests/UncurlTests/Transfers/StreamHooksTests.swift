@@ -32,6 +32,19 @@ struct StreamHooksTests {
         #expect(log.entries == ["head 200", "progress 100000"])
     }
 
+    @Test("a monitor hears of the end of a stream's task, before the end of its request", .rows("B19", "B14"))
+    func watched() async throws {
+        let manager = server.manager()
+        let log = Log<String>()
+        manager.monitors = [ClosureEventMonitor { log.add(String("\($0.kind)".prefix { $0 != "(" })) }]
+        for try await _ in try await manager.stream("bytes/10") {}
+        await log.wait(for: 6)
+        #expect(log.entries.suffix(2) == ["completedTask", "finished"])
+        _ = try? await manager.stream("status/500")
+        #expect(await Sightings<Int>.eventually { log.entries.filter { $0 == "finished" }.count == 2 })
+        #expect(log.entries.suffix(2) == ["completedTask", "finished"])
+    }
+
     @Test("the option that hears the head may end a stream and a download, before their content", .rows("B15"))
     func refused() async throws {
         let manager = server.manager()

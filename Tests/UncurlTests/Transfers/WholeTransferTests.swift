@@ -136,7 +136,16 @@ struct WholeTransferTests {
             var reader = stream.makeAsyncIterator()
             while let part = try? await reader.next(), !part.isEmpty {}
         }
-        #expect(read.isSuperset(of: ["receivedHead", "received"]))
+        #expect(read.isSuperset(of: ["receivedHead", "received", "streamed", "validated"]))
+        let cut = await details {
+            manager.start(streaming: "anything/x", as: { $0.lines() }, each: { _ in })
+            #expect(await Sightings<Int>.eventually { manager.transfers.isEmpty })
+        }
+        #expect(cut.contains("streamedValue"))
+        let refused = await details { _ = try? await manager.stream("status/500") }
+        #expect(refused.contains("validated"))
+        let unsent = await details { _ = try? await manager.stream("http://") }
+        #expect(unsent == ["failedBeforeSending"])
     }
 
     @Test("a download is decoded from its file, which is deleted unless it has a place", .rows("B18"))

@@ -1,0 +1,74 @@
+import HTTPSemantics
+
+@testable import HTTPEngine
+@testable import Reactor
+@testable import WebSocket
+
+/// What proxies, peers and the kernel say before and beside a message.
+extension Reader {
+    static let connections = [
+        Reader("content-encoding", of: "HTTPEngine/Decoding/ContentCoding", text: { _ = try? ContentCoding.parse($0) }),
+        Reader("http-url", of: "HTTPEngine/Origins/HTTPURL", text: { _ = try? HTTPURL($0) }),
+        Reader(
+            "no-proxy",
+            of: "HTTPEngine/Proxies/ProxyExceptions",
+            text: { list in
+                let exceptions = ProxyExceptions(list)
+                for host in ["a.test", "127.0.0.1", "::1", "xn--a", list] { _ = exceptions.covers(host) }
+            }
+        ),
+        Reader("socks5", of: "HTTPEngine/Proxies/SOCKS5", socks),
+        Reader("connect", of: "HTTPEngine/Proxies/ProxyTunnel", connect),
+        Reader(
+            "ip-address",
+            of: "Reactor/Sockets/IPAddress",
+            text: { text in
+                guard let address = IPAddress(text) else { return }
+                require(IPAddress(address.description) == address, "an address is written and read as it was: \(text)")
+            }
+        ),
+        Reader("netlink", of: "Reactor/Network/NetlinkMessage", netlink),
+        Reader("websocket-extensions", of: "WebSocket/Handshake/ExtensionList", text: { _ = ExtensionList($0) }),
+    ]
+
+    /// The first octet says whether there are credentials, and how the rest comes in pieces.
+    private static func socks(_ octets: [UInt8]) {
+        guard let first = octets.first else { return }
+        let credentials = first & 1 == 0 ? nil : Credentials(user: "u", password: "p")
+        guard var proxy = try? SOCKS5(to: .name("a.test"), port: 443, credentials: credentials) else { return }
+        for piece in pieces(of: octets.dropFirst(), first) {
+            var offset = 0
+            while offset < piece.count {
+                guard let step = try? proxy.receive(piece.span, from: &offset), step != .open else { return }
+                require(offset <= piece.count, "no more is taken than there is")
+            }
+        }
+    }
+
+    private static func connect(_ octets: [UInt8]) {
+        guard let first = octets.first else { return }
+        var tunnel = ProxyTunnel(to: "a.test:443")
+        guard (try? tunnel.ask(authorization: nil)) != nil else { return }
+        for piece in pieces(of: octets.dropFirst(), first) {
+            var offset = 0
+            guard let step = try? tunnel.receive(piece.span, from: &offset) else { return }
+            require(offset <= piece.count, "no more is taken than there is")
+            guard case .needsInput = step else { return }
+        }
+        _ = try? tunnel.ended(nil)
+    }
+
+    private static func netlink(_ octets: [UInt8]) {
+        for message in NetlinkMessage.all(in: octets[...], port: 1) {
+            for count in [0, 8, 16] { _ = message.attributes(after: count) }
+        }
+    }
+
+    /// In pieces of one octet to 128.
+    private static func pieces(of octets: ArraySlice<UInt8>, _ seed: UInt8) -> [[UInt8]] {
+        let length = Int(seed >> 1) + 1
+        return stride(from: octets.startIndex, to: octets.endIndex, by: length).map {
+            Array(octets[$0..<min($0 + length, octets.endIndex)])
+        }
+    }
+}

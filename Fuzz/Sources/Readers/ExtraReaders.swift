@@ -1,0 +1,37 @@
+import URLLoading
+
+@testable import TestServer
+@testable import UncurlExtras
+@testable import UncurlTestKit
+
+/// Images, recordings and forms.
+extension Reader {
+    static let extras = [
+        Reader("image-header", of: "UncurlExtras/Images/ImageHeader") { octets in
+            guard let header = try? ImageHeader(reading: Data(octets)) else { return }
+            require(header.width > 0 && header.height > 0, "an image has a size")
+        },
+        Reader("png", of: "UncurlExtras/Images/PNGDecoder") { octets in
+            let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+            for file in [octets, signature + octets] {
+                _ = try? PNGDecoder(maximumPixels: 1 << 20).pixels(of: Data(file))
+            }
+        },
+        Reader("http-archive", of: "UncurlTestKit/HAR") { octets in
+            _ = try? JSONDecoder().decode(HAR.self, from: Data(octets))
+        },
+        Reader(
+            "url-pattern",
+            of: "UncurlTestKit/URLPattern",
+            text: { text in
+                let pattern = URLPattern(text)
+                for url in ["http://a.test/b?c=d", text, ""] { _ = pattern.matches(url) }
+            }
+        ),
+        Reader("multipart-form", of: "TestServer/Routes/FormDecoding") { octets in
+            _ = DecodedForm.multipart(octets, contentType: "multipart/form-data; boundary=B")
+            let text = String(decoding: octets.prefix(200), as: UTF8.self)
+            _ = DecodedForm.multipart(octets, contentType: "multipart/form-data; boundary=\(text)")
+        },
+    ]
+}

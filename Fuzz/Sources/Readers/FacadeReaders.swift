@@ -1,0 +1,52 @@
+import URLLoading
+
+@testable import Uncurl
+
+/// What answers hold.
+extension Reader {
+    static let facade = [
+        Reader("server-sent-events", of: "Uncurl/Streams/ServerSentEventParser", events),
+        Reader("json-value", of: "Uncurl/JSON/JSONParser") { octets in
+            guard let value = try? JSONParser.value(of: octets.span) else { return }
+            let written = JSONText.octets(of: value)
+            require((try? JSONParser.value(of: written.span)) == value, "a value is written and read as it was")
+        },
+        Reader("binary-property-list", of: "Uncurl/ResponseSerializers/BinaryPropertyList") { octets in
+            for list in [octets, Array("bplist00".utf8) + octets] { _ = try? BinaryPropertyList.value(of: Data(list)) }
+        },
+        Reader(
+            "media-range",
+            of: "Uncurl/Fields/MediaRange",
+            text: { text in
+                for range in MediaRange.accepted(by: text) {
+                    require(MediaRange(range) != nil, "a range is one: \(range)")
+                }
+            }
+        ),
+        Reader(
+            "host-pattern",
+            of: "Uncurl/Security/HostPattern",
+            text: { text in
+                guard let pattern = try? HostPattern(text) else { return }
+                for host in ["a.test", "b.a.test", "", text] { _ = pattern.matches(host) }
+            }
+        ),
+        Reader("public-key-pin", of: "Uncurl/Security/PublicKeyPin", text: { _ = try? PublicKeyPin($0) }),
+    ]
+
+    /// However the octets come in pieces, the events are the same.
+    private static func events(_ octets: [UInt8]) {
+        guard let first = octets.first else { return }
+        let stream = octets.dropFirst()
+        let length = Int(first) + 1
+        var (whole, parts) = ([ServerSentEvent](), [ServerSentEvent]())
+        var (one, other) = (ServerSentEventParser(limit: 1 << 16), ServerSentEventParser(limit: 1 << 16))
+        let isTaken = (try? one.take(stream, into: &whole)) != nil
+        var isTakenInParts = true
+        for start in stride(from: stream.startIndex, to: stream.endIndex, by: length) where isTakenInParts {
+            let end = min(start + length, stream.endIndex)
+            isTakenInParts = (try? other.take(stream[start..<end], into: &parts)) != nil
+        }
+        require(isTaken == isTakenInParts && whole == parts, "pieces make no difference")
+    }
+}

@@ -1,0 +1,91 @@
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
+@testable import TextCoding
+
+/// What the load tester reads: patterns, figures of other programs, a Locust master's words.
+extension Reader {
+    static let loadTests = [
+        Reader("pattern", of: "LoadGenerator/Scenarios/PatternParser", pattern),
+        Reader(
+            "json-pointer",
+            of: "LoadGenerator/Text/JSONPointer",
+            text: { text in
+                guard let pointer = JSONPointer(text) else { return }
+                require(JSONPointer(pointer.description) == pointer, "a pointer is written as it was read")
+            }
+        ),
+        Reader(
+            "template-value",
+            of: "LoadGenerator/Requests/TemplateValue",
+            text: { text in
+                // Those of a file read the file.
+                if !text.contains("line") { _ = try? TemplateValue(text) }
+            }
+        ),
+        Reader(
+            "rate",
+            of: "LoadGenerator/Schedule/Rate",
+            text: { text in
+                guard let rate = try? Rate(text) else { return }
+                require(rate.units > 0 && rate <= Rate.highest, "a rate is within its limits")
+            }
+        ),
+        Reader("target-url", of: "LoadGenerator/Requests/TargetURL", text: { _ = try? TargetURL($0) }),
+        Reader("histogram", of: "LoadGenerator/Histograms/HistogramCodec", histogram),
+        Reader(
+            "histogram-log",
+            of: "LoadReports/Histograms/HistogramLog",
+            text: { _ = try? HistogramLog.read($0, path: "log") }
+        ),
+        Reader("metrics", of: "LoadGenerator/Metrics/MetricsCodec") { octets in
+            _ = (try? JSONReader.read(octets)).flatMap { MetricsCodec.decode($0) }
+        },
+        Reader("saved-report", of: "LoadReports/Documents/SavedReport") { octets in
+            guard let tree = try? JSONReader.read(octets), let report = try? SavedReport(tree, path: "report") else {
+                return
+            }
+            _ = try? report.headline()
+            _ = try? report.intervals()
+        },
+        Reader("message-pack", of: "LocustWorker/MessagePack/MessagePackDecoder", messagePack),
+        Reader("zmtp", of: "LocustWorker/ZeroMQ/ZMTPReader", zmtp),
+    ]
+
+    /// What stands before the first line's end is a pattern, the rest is matched: in time that grows with their
+    /// product.
+    private static func pattern(_ octets: [UInt8]) {
+        let parts = octets.split(separator: 10, maxSplits: 1, omittingEmptySubsequences: false)
+        guard let pattern = try? BytePattern(String(decoding: parts[0].prefix(64), as: UTF8.self)) else { return }
+        _ = pattern.first(in: parts.count > 1 ? Array(parts[1].prefix(4096)) : [])
+    }
+
+    private static func histogram(_ octets: [UInt8]) {
+        _ = try? HistogramCodec.decode(text: String(decoding: octets, as: UTF8.self))
+        guard let read = try? HistogramCodec.decode(octets) else { return }
+        let written = HistogramCodec.encode(read)
+        let again = (try? HistogramCodec.decode(written)).map { HistogramCodec.encode($0) }
+        require(again == written, "a histogram is written as it was read")
+    }
+
+    private static func messagePack(_ octets: [UInt8]) {
+        guard let value = try? MessagePack(decoding: octets) else { return }
+        _ = try? LocustSpawn(value)
+        require((try? MessagePack(decoding: value.encoded)) != nil, "what was read can be written and read")
+    }
+
+    private static func zmtp(_ octets: [UInt8]) {
+        guard let first = octets.first else { return }
+        var reader = ZMTPReader()
+        let length = Int(first) + 1
+        let stream = octets.dropFirst()
+        for start in stride(from: stream.startIndex, to: stream.endIndex, by: length) {
+            reader.append(stream[start..<min(start + length, stream.endIndex)])
+            do {
+                while try reader.next() != nil {}
+            } catch {
+                return
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+@testable import HTTP1
+@testable import HTTPSemantics
+@testable import TextCoding
+
+/// What fields and URLs say.
+extension Reader {
+    static let messages = [
+        Reader("set-cookie", of: "HTTPSemantics/Cookies/SetCookieLine", text: setCookie),
+        Reader("cookie-date", of: "HTTPSemantics/Cookies/CookieDate", text: { _ = CookieDate.parse($0) }),
+        Reader("http-date", of: "HTTP1/Fields/HTTPDateReader") { octets in
+            for now in [0, 1_700_000_000] as [Int64] { _ = HTTPDate.parse(octets.span, now: now) }
+        },
+        Reader("challenges", of: "HTTPSemantics/Authentication/ChallengeParser", text: challenges),
+        Reader("cache-control", of: "HTTPSemantics/Caching/CacheControl", text: cacheControl),
+        Reader("content-range", of: "HTTPSemantics/Resumption/ResumeRule", text: contentRange),
+        Reader(
+            "retry-after",
+            of: "HTTPSemantics/Retries/RetryAfter",
+            text: { text in
+                if case .seconds(let count)? = RetryAfter(text, now: 1_700_000_000) {
+                    require(count >= 0, "a delay is not below zero")
+                }
+            }
+        ),
+        Reader("url", of: "HTTPSemantics/URLs/URIReference", text: url),
+        Reader("redirect", of: "HTTPSemantics/Redirects/RedirectTarget", text: redirect),
+        Reader("json", of: "TextCoding/JSONReader") { octets in _ = try? JSONReader.read(octets) },
+        Reader("base64", of: "TextCoding/Base64", text: base64),
+    ]
+
+    private static func setCookie(_ text: String) {
+        guard let line = SetCookieLine(text) else { return }
+        require(!holdsLineEnd(line.name) && !holdsLineEnd(line.value), "a cookie ends no line")
+        require(line.name.utf8.count + line.value.utf8.count <= SetCookieLine.maximumSize, "a cookie has its limit")
+    }
+
+    private static func challenges(_ text: String) {
+        var fields = HTTPFields()
+        // The parser lets no control come as far.
+        guard (try? fields.append("WWW-Authenticate", text)) != nil else { return }
+        for challenge in AuthenticationChallenge.all(in: fields, "WWW-Authenticate") {
+            require(!challenge.scheme.isEmpty, "a challenge has a scheme")
+            guard let digest = DigestChallenge(challenge) else { continue }
+            var answer = DigestAuthentication(digest, Credentials(user: "u\"", password: "p"))
+            guard let value = try? answer.authorization(method: "GET", target: "/", content: []) else { continue }
+            require(!holdsLineEnd(value), "an answer ends no line: \(value)")
+            require((try? fields.append("Authorization", value)) != nil, "an answer is a field's value: \(value)")
+        }
+    }
+
+    private static func cacheControl(_ text: String) {
+        var fields = HTTPFields()
+        for value in text.split(separator: "\n") { try? fields.append("Cache-Control", String(value)) }
+        let control = CacheControl(fields)
+        for seconds in [control.maxAge, control.minFresh, control.staleIfError].compactMap(\.number) {
+            require(seconds >= 0 && seconds <= 1 << 31, "an age is within its limits: \(seconds)")
+        }
+    }
+
+    private static func contentRange(_ text: String) {
+        guard let range = ContentRange(text) else { return }
+        require(range.first >= 0 && range.last >= range.first, "a range has a beginning and an end: \(range)")
+    }
+
+    /// A URL is split and put together again as it was.
+    private static func url(_ text: String) {
+        let url = WebURL(text)
+        _ = (url.origin, url.text)
+        let reference = URIReference(Array(text.utf8))
+        require(reference.bytes == Array(text.utf8), "a reference keeps its octets")
+    }
+
+    private static func redirect(_ text: String) {
+        var fields = HTTPFields()
+        guard (try? fields.append("Location", text)) != nil else { return }
+        for base in ["http://a.test/b/c?d#e", "https://[::1]:8443/", "http://a.test"] {
+            guard let target = RedirectTarget.resolve(fields, against: WebURL(base)) else { continue }
+            require(!holdsLineEnd(target.text), "a target ends no line")
+        }
+    }
+
+    private static func base64(_ text: String) {
+        guard let octets = Base64.decodeCanonical(text) else { return }
+        require(Base64.decode(Base64.encode(octets)) == octets, "what was decoded is encoded and decoded to the same")
+    }
+}

@@ -1,0 +1,21 @@
+@testable import TLS
+
+/// Certificates, keys and pins.
+extension Reader {
+    static let security = [
+        Reader("der", of: "TLS/Certificates/Certificate") { octets in
+            guard let certificate = try? Certificate(der: octets) else { return }
+            _ = "\(certificate)"
+        },
+        Reader("pem", of: "TLS/Certificates/Certificate") { octets in _ = try? Certificate.all(inPEM: octets) },
+        Reader("pkcs12", of: "TLS/Identity/PKCS12File") { octets in
+            for password in [nil, "", "secret"] as [String?] { _ = try? PKCS12File.read(octets, password: password) }
+        },
+        Reader("private-key", of: "TLS/Identity/PrivateKey") { octets in
+            _ = try? PrivateKey.pem(octets, password: "secret")
+        },
+        Reader("revocation-list", of: "TLS/Trust/RevocationLists") { octets in _ = try? RevocationLists(octets) },
+        Reader("pin", of: "TLS/Verification/Pin", text: { _ = try? Pin($0) }),
+        Reader("server-name", of: "TLS/Verification/ServerName", text: { _ = try? ServerName($0) }),
+    ]
+}

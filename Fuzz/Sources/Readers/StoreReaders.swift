@@ -1,0 +1,61 @@
+@testable import HTTPSemantics
+@testable import URLLoading
+
+/// What another process, or this one before it was killed, has left on the disk. Each file comes as it is and sealed:
+/// what is behind the seal is reached by octets alone no more than once in 2^256 tries.
+extension Reader {
+    static let stores = [
+        Reader("cache-file", of: "URLLoading/Cache/CacheFile") { octets in
+            let key = CacheKey(method: "GET", url: "http://a.test/")
+            for file in [octets, CacheFile.seal.closed(octets) ?? []] {
+                _ = CacheFile.decode(file, for: key)
+                _ = CacheFile.stored(file)
+            }
+        },
+        Reader("cache-notes", of: "URLLoading/Cache/CacheNotes") { octets in _ = CacheNotes.decode(octets[...]) },
+        Reader("journal-record", of: "URLLoading/Background/BackgroundRecord") { octets in
+            for file in [octets, BackgroundRecord.seal.closed(octets) ?? []] {
+                guard let record = BackgroundRecord(file), let written = record.encoded() else { continue }
+                require(BackgroundRecord(written) != nil, "a record that was read can be written and read")
+            }
+        },
+        Reader("cookie-file", of: "URLLoading/Cookies/CookieFile") { octets in
+            for file in [octets, SealedJSON.closed(octets)] {
+                guard let entries = CookieFile.decode(file), let written = CookieFile.encode(entries) else { continue }
+                require(CookieFile.decode(written)?.count == entries.count, "cookies are written as they were read")
+            }
+        },
+        Reader("foundation-cookies", of: "URLLoading/Cookies/FoundationCookieFile") { octets in
+            _ = FoundationCookieFile.decode(octets, now: 1_700_000_000)
+        },
+        Reader("credential-file", of: "URLLoading/Credentials/CredentialFile") { octets in
+            for file in [octets, SealedJSON.closed(octets)] {
+                guard let table = CredentialFile.decode(file), let written = CredentialFile.encode(table) else {
+                    continue
+                }
+                require(CredentialFile.decode(written) != nil, "credentials that were read can be written and read")
+            }
+        },
+        Reader("resume-data", of: "URLLoading/Downloads/ResumeData") { octets in
+            guard let data = ResumeData(Data(octets)) else { return }
+            require(data.received > 0, "what is gone on from is not empty")
+            _ = URLRequest(resuming: data)
+        },
+        Reader(
+            "data-url",
+            of: "URLLoading/LocalLoading/DataURL",
+            text: { text in
+                guard let url = URL(string: "data:\(text)") else { return }
+                _ = DataURL(url)
+            }
+        ),
+        Reader(
+            "field-parameters",
+            of: "URLLoading/Messages/FieldParameters",
+            text: { text in
+                let parameters = FieldParameters(text)
+                for name in ["charset", "filename", "filename*"] { _ = parameters[name] }
+            }
+        ),
+    ]
+}

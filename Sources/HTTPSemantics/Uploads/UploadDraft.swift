@@ -1,0 +1,58 @@
+internal import HTTP1
+
+/// A version of the draft for resumable uploads (draft-ietf-httpbis-resumable-upload), by the number that client and
+/// server know it by: the one in `Upload-Draft-Interop-Version`. They go on with an upload only if both speak the same.
+public enum UploadDraft: Int, Hashable, Sendable, CaseIterable {
+    /// Draft 01: `Upload-Incomplete`.
+    case three = 3
+    /// Drafts 02 and 03: `Upload-Complete`, its opposite.
+    case five = 5
+    /// Drafts 04 and 05: also `Upload-Length`, and a media type of its own for the rest.
+    case six = 6
+
+    /// The field that names the version in use.
+    static let versionField = "Upload-Draft-Interop-Version"
+    /// The media type of a PATCH, from version 6 on (draft 05 §6).
+    static let mediaType = "application/partial-upload"
+
+    var versionFields: [(name: String, value: String)] { [(UploadDraft.versionField, "\(rawValue)")] }
+
+    /// What says that the content of this request is the last of the upload.
+    var completeField: (name: String, value: String) {
+        self == .three ? ("Upload-Incomplete", "?0") : ("Upload-Complete", "?1")
+    }
+
+    /// Whether an answer says that the server has the whole of the upload; nil where it does not say.
+    func isComplete(_ fields: HTTPFields) -> Bool? {
+        switch self {
+        case .three: UploadDraft.boolean(fields["Upload-Incomplete"]).map { !$0 }
+        case .five, .six: UploadDraft.boolean(fields["Upload-Complete"])
+        }
+    }
+
+    /// How much of the upload the server has, in octets; nil where it does not say.
+    static func offset(_ fields: HTTPFields) -> Int64? {
+        // RFC 9651 §3.3.1: at most 15 digits.
+        guard let text = bare(fields["Upload-Offset"]), !text.isEmpty, text.count <= 15,
+            text.utf8.allSatisfy({ $0 &- 0x30 < 10 })
+        else { return nil }
+        return Int64(text)
+    }
+
+    /// RFC 9651 §3.3.6.
+    private static func boolean(_ value: String?) -> Bool? {
+        switch bare(value) {
+        case "?1": true
+        case "?0": false
+        default: nil
+        }
+    }
+
+    /// An item without its parameters (RFC 9651 §3.3).
+    private static func bare(_ value: String?) -> Substring? {
+        guard let value else { return nil }
+        var item = value.prefix { $0 != ";" }
+        while item.last == " " || item.last == "\t" { item.removeLast() }
+        return item.drop { $0 == " " || $0 == "\t" }
+    }
+}

@@ -1,0 +1,220 @@
+public import HTTP1
+
+/// How an upload goes on after it was cut (draft-ietf-httpbis-resumable-upload, versions 3, 5 and 6): a value that is
+/// told what happens to its requests, and says which comes next.
+///
+/// ```
+///              104 with Location              cut                 offset                     answer
+///   creating ────────────────────▶ created ────────▶ asking ────────────────▶ appending ────────────────▶ over
+///    ▲  │                             │               ▲ │ │                    │  │  │                      ▲
+///    │  └──────── answer ─────────────┴───────────────┼─┼─┼────────────────────┼──┼──┼──────────────────────┤
+///    │                                                │ │ └ Upload-Complete: ?1 ┼──┼──┼──────────────────────┘
+///    │                                                └─┼──── cut, 409 ─────────┘  │
+///    └──────────────── 404, 410, no offset ─────────────┴───────── 404, 410 ───────┘
+/// ```
+/// - creating: the first request has gone out, with all of the content. Nothing is known to go on from.
+/// - created: the server has said where the upload is. Its answer may still come by itself.
+/// - asking: a HEAD asks how much has come.
+/// - appending: a PATCH sends the rest.
+/// - over: the answer is there. No way leads out of it.
+///
+/// Every way back is counted: after ``tryLimit`` of them without another octet on the server it gives up. It knows
+/// neither sockets nor clocks; its owner waits where an ``UploadStep`` says so.
+public struct UploadMachine: Sendable {
+    private enum Phase: Hashable {
+        case creating
+        case created(WebURL)
+        case asking(WebURL)
+        case appending(WebURL, from: Int64)
+        case over
+    }
+
+    /// How often in a row an upload may be taken up without another octet on the server.
+    public static let tryLimit = 4
+
+    /// The version that is spoken.
+    public let draft: UploadDraft
+    /// In octets; nil where it is not known before the end.
+    public let length: Int64?
+    /// Whether failures of the network are retried until the owner's time is up. Answers of the server that lead
+    /// nowhere count against ``tryLimit`` in any case.
+    private let isPatient: Bool
+    private var phase: Phase
+    private var tries = 0
+    /// What the server was known to have.
+    private var acknowledged: Int64 = 0
+
+    /// - Parameters:
+    ///   - draft: the version that is spoken.
+    ///   - length: of the content, in octets; nil where it is not known before the end.
+    ///   - resource: where an earlier attempt has left the upload; nil for a new one.
+    ///   - isPatient: failures of the network are tried again for as long as the owner lets it.
+    public init(_ draft: UploadDraft, length: Int64?, resource: WebURL? = nil, isPatient: Bool = false) {
+        self.draft = draft
+        self.length = length
+        self.isPatient = isPatient
+        phase = resource.map { .asking($0) } ?? .creating
+    }
+
+    // MARK: Requests
+
+    /// What goes out next.
+    public var request: UploadRequest {
+        switch phase {
+        case .creating, .created, .over:
+            var fields = draft.versionFields + [draft.completeField]
+            if draft == .six, let length { fields.append(("Upload-Length", "\(length)")) }
+            return .create(fields)
+        case .asking(let resource): return .askOffset(resource, draft.versionFields)
+        case .appending(let resource, let offset):
+            var fields = draft.versionFields + [draft.completeField, ("Upload-Offset", "\(offset)")]
+            if draft == .six { fields.append(("Content-Type", UploadDraft.mediaType)) }
+            return .append(resource, offset: offset, fields)
+        }
+    }
+
+    /// Where the upload can be gone on with; nil where nothing is known of it, or it is over.
+    public var resource: WebURL? {
+        switch phase {
+        case .creating, .over: nil
+        case .created(let resource), .asking(let resource), .appending(let resource, _): resource
+        }
+    }
+
+    /// The request under way is the first one, which may be redirected, and has all of the content.
+    public var isCreating: Bool {
+        switch phase {
+        case .creating, .created: true
+        case .asking, .appending, .over: false
+        }
+    }
+
+    /// The answer to the upload has come.
+    public var isOver: Bool { phase == .over }
+
+    // MARK: Events
+
+    /// A request with all of the content goes out once more, after a redirect or a challenge. A resource that the
+    /// server has named before is not this request's.
+    public mutating func create() { if !isOver { phase = .creating } }
+
+    /// The content is not what was sent before: all of it goes out anew.
+    public mutating func changeContent() {
+        acknowledged = 0
+        create()
+    }
+
+    /// An informational response has come: a 104 says where the upload can be gone on with (draft 05 §4.2).
+    ///
+    /// - Parameters:
+    ///   - status: of the response.
+    ///   - fields: of the response.
+    ///   - url: of the request.
+    ///   - read: takes a URL's text as the caller's own URL type does; nil for what that type refuses.
+    /// - Returns: true if the response has said where.
+    public mutating func inform(
+        _ status: Int,
+        _ fields: HTTPFields,
+        to url: WebURL,
+        reading read: (String) -> WebURL? = { WebURL($0) }
+    ) -> Bool {
+        guard status == 104, case .creating = phase, fields[UploadDraft.versionField] == "\(draft.rawValue)",
+            let resource = RedirectTarget.resolve(fields, against: url, reading: read), let origin = resource.origin,
+            // An upload that began over TLS does not go on in the clear.
+            origin.isSecure || url.origin?.isSecure != true
+        else { return false }
+        phase = .created(resource)
+        return true
+    }
+
+    /// The head of a final response has come, which no redirect or challenge has made something else of.
+    public mutating func receive(_ status: Int, _ fields: HTTPFields) -> UploadStep {
+        switch phase {
+        case .creating, .over: return finish()
+        case .created(let resource): return receive(status, fields, resource)
+        case .appending(let resource, _):
+            switch status {
+            case 404, 410: return again(.creating) ?? finish()
+            case 409: return again(.asking(resource)) ?? finish()
+            default: return receive(status, fields, resource)
+            }
+        case .asking(let resource): return receiveOffset(status, fields, resource)
+        }
+    }
+
+    /// The answer, unless it says that more is to come.
+    private mutating func receive(_ status: Int, _ fields: HTTPFields, _ resource: WebURL) -> UploadStep {
+        guard (200..<300).contains(status), draft.isComplete(fields) == false else { return finish() }
+        return goOn(resource, from: UploadDraft.offset(fields)) ?? again(.asking(resource)) ?? finish()
+    }
+
+    private mutating func receiveOffset(_ status: Int, _ fields: HTTPFields, _ resource: WebURL) -> UploadStep {
+        switch status {
+        // The server has the whole. Its answer was lost on the way, and this one stands for it.
+        case 200..<300 where draft.isComplete(fields) == true: return finish()
+        case 200..<300: return goOn(resource, from: UploadDraft.offset(fields)) ?? again(.creating) ?? .fail
+        // The server refuses to say how far the upload has come: its refusal is the answer.
+        case 300..<400, 401, 403, 407: return finish()
+        case 408, 425, 429, 500...: return again(.asking(resource)) ?? .fail
+        default: return again(.creating) ?? .fail
+        }
+    }
+
+    /// The exchange has ended without an answer.
+    ///
+    /// - Parameter isTransient: it is the network's failure, and another try may not meet it.
+    public mutating func fail(isTransient: Bool) -> UploadStep {
+        guard isTransient else { return .fail }
+        switch phase {
+        case .creating, .over: return .fail
+        case .created(let resource), .appending(let resource, _): return again(.asking(resource), isPatient) ?? .fail
+        // The server is out of reach: this task ends, and a later one may go on.
+        case .asking(let resource): return isPatient ? again(.asking(resource), true) ?? .fail : .fail
+        }
+    }
+
+    // MARK: Ways on
+
+    private mutating func finish() -> UploadStep {
+        phase = .over
+        return .deliver
+    }
+
+    /// Nil for an offset that is missing, or lies beyond the content's end.
+    private mutating func goOn(_ resource: WebURL, from offset: Int64?) -> UploadStep? {
+        guard let offset, length.map({ offset <= $0 }) ?? true else { return nil }
+        if offset > acknowledged { (acknowledged, tries) = (offset, 0) }
+        phase = .appending(resource, from: offset)
+        return .goOn(after: .zero)
+    }
+
+    /// Nil where ``tryLimit`` is reached.
+    private mutating func again(_ next: Phase, _ isPatient: Bool = false) -> UploadStep? {
+        guard tries < UploadMachine.tryLimit || isPatient else { return nil }
+        defer { tries += 1 }
+        if next == .creating { acknowledged = 0 }
+        phase = next
+        // At once, then after a quarter of a second, then twice as long each time, up to ten seconds.
+        return .goOn(after: tries == 0 ? .zero : min(.milliseconds(125 << min(tries, 8)), .seconds(10)))
+    }
+}
+
+/// A request of an upload that can go on where it stopped.
+public enum UploadRequest {
+    /// The first: its own method, URL and content, and these fields besides its own.
+    case create([(name: String, value: String)])
+    /// A HEAD for the resource, without content, with these fields: how much of the upload has come?
+    case askOffset(WebURL, [(name: String, value: String)])
+    /// A PATCH of the resource, with what of the content comes from the offset on, and with these fields.
+    case append(WebURL, offset: Int64, [(name: String, value: String)])
+}
+
+/// What is to be done next about an upload.
+public enum UploadStep: Hashable, Sendable {
+    /// The response is the answer.
+    case deliver
+    /// ``UploadMachine/request`` goes out after that time. What is left of the last answer is not worth reading.
+    case goOn(after: Duration)
+    /// There is no answer. Another attempt may go on with the same resource.
+    case fail
+}

@@ -1,0 +1,15 @@
+/// What is said on WebSockets (RFC 6455): a request of the run is a message, and its answer the next that comes.
+package struct WebSocketOptions: Hashable, Sendable {
+    /// In UTF-8 unless ``isBinary``; with the places of its template, if it has any.
+    package let message: [UInt8]
+    package let isBinary: Bool
+    /// An answer that is not the message itself is a failure.
+    package let expectsEcho: Bool
+
+    /// The largest answer, in bytes: as much as is read of a file for a request.
+    package static let answerLimit = 256 << 20
+
+    package init(message: [UInt8], isBinary: Bool, expectsEcho: Bool) {
+        (self.message, self.isBinary, self.expectsEcho) = (message, isBinary, expectsEcho)
+    }
+}

@@ -1,0 +1,34 @@
+/// Virtual users that wait for what is due. HTTP's are taken last in, first out, as the engine's idle connections are;
+/// those with a WebSocket each in turn, so that every connection carries messages.
+struct RestingUsers<User: AnyObject> {
+    private var users: [User]
+    private var first = 0
+    private let isInTurn: Bool
+
+    init(_ users: [User] = [], inTurn: Bool = false) { (self.users, isInTurn) = (users, inTurn) }
+
+    var count: Int { users.count - first }
+    var isEmpty: Bool { count == 0 }
+
+    mutating func append(_ user: User) { users.append(user) }
+
+    mutating func take() -> User? {
+        guard isInTurn else { return users.popLast() }
+        guard first < users.count else { return nil }
+        let user = users[first]
+        first += 1
+        // What was taken goes once it is more than what is left: each is moved once.
+        if first * 2 > users.count {
+            users.removeFirst(first)
+            first = 0
+        }
+        return user
+    }
+
+    /// False: it was not there.
+    mutating func remove(_ user: User) -> Bool {
+        guard let index = users[first...].firstIndex(where: { $0 === user }) else { return false }
+        users.remove(at: index)
+        return true
+    }
+}

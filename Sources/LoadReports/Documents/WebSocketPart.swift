@@ -1,0 +1,25 @@
+import LoadGenerator
+import TextCoding
+
+/// What the reports say of a run of WebSockets.
+enum WebSocketPart {
+    /// Null where there are none.
+    static func json(_ result: RunResult) -> JSONTree {
+        guard let sockets = result.metrics.webSocket, let options = result.plan.webSocket else { return .null }
+        return .object([
+            ("message_bytes", .integer(UInt64(options.message.count))),
+            ("binary", .bool(options.isBinary)),
+            ("opened", .integer(sockets.opened)),
+            ("opened_per_second", .number(result.perSecond(sockets.opened))),
+            ("messages_per_connection", perConnection(result.metrics).map { .number($0) } ?? .null),
+            ("dropped", .integer(sockets.dropped)),
+            ("pushed", .integer(sockets.pushed)),
+            ("open", sockets.open.json),
+        ])
+    }
+
+    /// Messages answered, by the connections they went over; nil without one.
+    static func perConnection(_ metrics: Metrics) -> Double? {
+        metrics.connectionsOpened == 0 ? nil : Double(metrics.completed) / Double(metrics.connectionsOpened)
+    }
+}

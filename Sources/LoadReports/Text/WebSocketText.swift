@@ -1,0 +1,15 @@
+import LoadGenerator
+
+/// What the report for people says of a run of WebSockets.
+enum WebSocketText {
+    /// A title and what stands behind it, a line each.
+    static func counts(_ sockets: WebSocketMetrics, _ result: RunResult) -> [(String, String)] {
+        let each = WebSocketPart.perConnection(result.metrics).map { ", \(fixed($0, 1)) messages on each" } ?? ""
+        let rate = fixed(result.perSecond(sockets.opened), 2)
+        let (dropped, pushed) = (grouped(sockets.dropped), grouped(sockets.pushed))
+        return [
+            ("WebSockets", "\(grouped(sockets.opened)) opened in the measured part, \(rate)/s\(each)"),
+            ("", "\(dropped) ended by the server at rest; \(pushed) messages that answered none"),
+        ]
+    }
+}

@@ -1,0 +1,125 @@
+internal import HTTP1
+internal import Synchronization
+internal import TLS
+import TextCoding
+
+/// The uploads of a server's `/resumable-upload`, which several connections may send parts of. Any thread.
+final class ServerUploads: Sendable {
+    private struct State {
+        var uploads: [UInt64: ServerUpload] = [:]
+        var last: UInt64 = 0
+    }
+
+    /// The newest are known: a client cannot make the server hold more.
+    static let most: UInt64 = 1024
+
+    private let state = Mutex(State())
+
+    /// - Parameter cuts: the plan by which connections are cut.
+    func make(_ cuts: ServerUpload.Cuts) -> ServerUpload {
+        state.withLock { state in
+            state.last += 1
+            let upload = ServerUpload(state.last, cuts)
+            state.uploads[state.last] = upload
+            if state.last > ServerUploads.most { state.uploads[state.last - ServerUploads.most] = nil }
+            return upload
+        }
+    }
+
+    /// Nil for one that is not there any more, or never was.
+    func find(_ name: String) -> ServerUpload? {
+        guard let number = UInt64(name) else { return nil }
+        return state.withLock { $0.uploads[number] }
+    }
+
+    func remove(_ upload: ServerUpload) { state.withLock { $0.uploads[upload.number] = nil } }
+}
+
+/// One upload: how much of it has come, and its hash, which is all that is kept of it. Any thread.
+final class ServerUpload: Sendable {
+    /// After how many octets its connection is reset, and how often.
+    struct Cuts: Sendable {
+        var octets: UInt64
+        var times: UInt64
+    }
+
+    /// How far it has come.
+    struct Progress {
+        var received: UInt64
+        var isComplete: Bool
+    }
+
+    enum Reception {
+        case taken
+        /// By the plan: the connection is reset.
+        case cut
+        /// A later request has taken this one's place.
+        case replaced
+    }
+
+    private struct State: ~Copyable {
+        var digest = RunningDigest(.sha256)
+        var received: UInt64 = 0
+        /// Of the request that adds to it.
+        var turn: UInt64 = 0
+        var hash: String?
+        var cutsLeft: UInt64
+        var nextCut: UInt64
+    }
+
+    let number: UInt64
+    private let cuts: Cuts
+    private let state: Mutex<State>
+
+    init(_ number: UInt64, _ cuts: Cuts) {
+        self.number = number
+        self.cuts = cuts
+        state = Mutex(State(cutsLeft: cuts.times, nextCut: cuts.octets))
+    }
+
+    /// The request that has been adding to it adds no more.
+    func interrupt() -> Progress {
+        state.withLock { state in
+            state.turn += 1
+            return Progress(received: state.received, isComplete: state.hash != nil)
+        }
+    }
+
+    /// Another request adds to it. Nil where it has come to another offset, or to its end.
+    func begin(at offset: UInt64) -> UInt64? {
+        state.withLock { state in
+            guard state.received == offset, state.hash == nil else { return nil }
+            state.turn += 1
+            return state.turn
+        }
+    }
+
+    func append(_ octets: Span<UInt8>, _ turn: UInt64) -> Reception {
+        state.withLock { state in
+            guard state.turn == turn else { return .replaced }
+            guard state.digest?.add(octets) == true else { return .cut }
+            state.received += UInt64(octets.count)
+            guard state.cutsLeft > 0, state.received >= state.nextCut else { return .taken }
+            state.cutsLeft -= 1
+            state.nextCut = state.received + cuts.octets
+            return .cut
+        }
+    }
+
+    /// All of it has come: its length and its hash in hexadecimal digits. Nil for a request that another has replaced.
+    func finish(_ turn: UInt64) -> (UInt64, String)? {
+        state.withLock { state in
+            guard state.turn == turn else { return nil }
+            let hash = state.digest.take()?.finish().map { Hex.text($0) } ?? ""
+            state.hash = hash
+            return (state.received, hash)
+        }
+    }
+
+    /// How far it has come, if this request still adds to it.
+    func progress(_ turn: UInt64) -> Progress? {
+        state.withLock { state in
+            state.turn == turn ? Progress(received: state.received, isComplete: state.hash != nil) : nil
+        }
+    }
+}

@@ -1,0 +1,135 @@
+internal import Foundation
+internal import HTTP1
+internal import HTTPEngine
+internal import HTTPSemantics
+
+/// What an attempt makes of an upload that can go on where it was cut.
+extension Attempt {
+    /// Makes the upload's machine, for a task that may go on where it was cut.
+    mutating func prepareUpload(_ task: URLSessionTask, _ spec: TaskSpec, _ engine: SessionEngine) {
+        let settings = engine.settings
+        guard let draft = spec.upload?.draft ?? settings.resumableUploads, task is URLSessionUploadTask,
+            let content = UploadResumeData.Content(spec),
+            request.values.httpMethod != "GET", request.values.httpMethod != "HEAD"
+        else { return }
+        upload = ResumableUpload(
+            request,
+            content,
+            draft,
+            length: content.length(request),
+            resource: spec.upload?.resource,
+            secrets: settings.secrets,
+            isPatient: engine.background != nil
+        )
+    }
+
+    /// The request goes out next: a user's, or one of the upload's own.
+    mutating func replaceUpload(by request: URLRequest) {
+        guard let upload else {
+            self.request = request
+            return
+        }
+        let from = upload.creationURL
+        if upload.machine.isCreating {
+            upload.create(request)
+            self.request = request
+        } else {
+            // The first request of a resumed task asks how far the earlier task has come.
+            self.request = transaction == nil ? upload.nextRequest() : request
+        }
+        guard !upload.machine.isCreating, !machine.hasLeftOrigin, let from, let to = self.request.url,
+            WebOrigin(from) != WebOrigin(to)
+        else { return }
+        // Secrets of the session are for the first server alone.
+        _ = machine.follow(to: WebURL(to), from: WebURL(from), bringsContent: true)
+    }
+
+    /// What goes out next of an upload; nil for what is none.
+    mutating func nextUploadRequest() -> URLRequest? {
+        guard let next = upload?.nextRequest() else { return nil }
+        // An upload that begins anew has met neither redirects nor challenges yet.
+        if upload?.machine.isCreating == true { machine = machine.anew(resuming: nil) }
+        return next
+    }
+
+    /// The content of the next request, of an upload that goes on; nil: all of it, as of any request.
+    mutating func loadRest(_ source: ContentSource) throws(URLError) -> Loading? {
+        guard let upload else { return nil }
+        if upload.isAsking {
+            content = .none
+            return .ready
+        }
+        guard let offset = upload.rest else { return nil }
+        if case .stream = source {
+            content = .none
+            return .asksForStream
+        }
+        content = try UploadContent(source, request).dropping(offset)
+        return .ready
+    }
+
+    /// Where a stream that is asked for is to begin; nil: at the beginning.
+    var streamOffset: Int64? { upload?.rest }
+
+    /// A 104 has said where the upload can be gone on with.
+    func noteResource(_ head: ResponseHead, _ url: URL, _ task: URLSessionTask, _ background: BackgroundSession?) {
+        guard let upload, upload.inform(head.status, head.fields, to: url), let data = upload.resumeData else { return }
+        background?.note(task, upload: data)
+    }
+
+    // MARK: Ways on
+
+    /// What an answer is to the upload; nil: the answer is the task's.
+    func uploadStep(after response: HTTPURLResponse) -> UploadStep? {
+        guard let upload, !upload.machine.isOver else { return nil }
+        let step = upload.receive(response)
+        return step == .deliver ? nil : step
+    }
+
+    /// What a failure is to the upload, where the rules know nothing better than to fail or to begin anew; nil for
+    /// nothing.
+    func uploadStep(after error: EngineError, _ step: Step) -> UploadStep? {
+        guard let upload, upload.machine.resource != nil else { return nil }
+        switch step {
+        case .fail(.failure), .beginAnew:
+            let next = upload.fail(isTransient: error.isTransient)
+            return next == .fail ? nil : next
+        default: return nil
+        }
+    }
+
+    // MARK: For later
+
+    /// What a later task goes on from, and the key that an error has it under. Nil where there is nothing of the kind.
+    func resumeData(for sink: Sink, _ background: BackgroundSession?) -> (key: String, data: Data)? {
+        guard let upload else {
+            return resumeData(sink, background)?.data.map { (NSURLSessionDownloadTaskResumeData, $0) }
+        }
+        return upload.resumeData?.data.map { (NSURLSessionUploadTaskResumeData, $0) }
+    }
+}
+
+extension UploadResumeData.Content {
+    /// Nil for content that can only be sent whole: a request's own content may be a form.
+    fileprivate init?(_ spec: TaskSpec) {
+        if let upload = spec.upload {
+            self = upload.content
+            return
+        }
+        switch spec.content {
+        case .data(let data): self = .data(data)
+        case .file(let url) where url.isFileURL: self = .file(url.path, nil)
+        case .stream: self = .stream
+        case .request, .file, .segments: return nil
+        }
+    }
+
+    /// In octets; -1 where it is not known.
+    fileprivate func length(_ request: URLRequest) -> Int64 {
+        switch self {
+        case .data(let data): Int64(data.count)
+        case .file(let path, _): StoreFile.state(path)?.size ?? -1
+        case .stream: request.value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) } ?? -1
+        }
+    }
+}

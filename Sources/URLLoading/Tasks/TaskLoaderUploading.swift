@@ -1,0 +1,20 @@
+internal import Foundation
+internal import HTTPSemantics
+
+/// An upload that goes on where it was cut.
+extension TaskLoader {
+    /// Does what the upload's machine says. What delivers stands still meanwhile.
+    func goOnUploading(_ step: UploadStep) {
+        guard case .goOn(let delay) = step else {
+            let reason = "the server does not say how much of the upload it has"
+            return end(.badServerResponse, attempt.request.url, reason)
+        }
+        pause { [self] held in
+            settle(held) { [self] in
+                start(after: delay) { [self] in
+                    if let next = attempt.nextUploadRequest() { start(next) }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+internal import Foundation
+internal import HTTPSemantics
+
+/// What an upload can go on from: where the server keeps it, the request that began it, and where its content is. Kept
+/// as a property list, as resume data of downloads is.
+struct UploadResumeData: Sendable {
+    /// Where the content is.
+    enum Content: Sendable {
+        /// The octets themselves: the resume data may hold their only copy.
+        case data(Data)
+        /// A file's path, and the file's state when it was sent first; nil where the state could not be read.
+        case file(String, StoreFile.State?)
+        /// A stream, for which the delegate is asked (`needNewBodyStreamFrom`).
+        case stream
+    }
+
+    /// With the fields that a program has set.
+    var request: URLRequest
+    let resource: URL
+    let draft: UploadDraft
+    let content: Content
+
+    init(request: URLRequest, resource: URL, draft: UploadDraft, content: Content) {
+        self.request = request
+        self.resource = resource
+        self.draft = draft
+        self.content = content
+    }
+
+    private enum Key {
+        static let version = "NSURLSessionResumeInfoVersion"
+        static let request = "URLLoadingUploadRequest"
+        static let resource = "URLLoadingUploadResource"
+        static let draft = "URLLoadingUploadDraft"
+        static let data = "URLLoadingUploadData"
+        static let path = "URLLoadingUploadPath"
+        /// Inode, size, seconds, nanoseconds.
+        static let state = "URLLoadingUploadFileState"
+    }
+
+    private static let version = 1
+
+    /// Nil for what was not written here, or has been changed.
+    init?(_ data: Data) {
+        guard let list = try? unsafe PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any],
+            list[Key.version] as? Int == UploadResumeData.version,
+            let octets = list[Key.request] as? Data,
+            let draft = (list[Key.draft] as? Int).flatMap({ UploadDraft(rawValue: $0) }),
+            let resource = (list[Key.resource] as? String).flatMap({ URL(string: $0) }), WebOrigin(resource) != nil
+        else { return nil }
+        do throws(OctetReader.Malformed) {
+            var reader = OctetReader(Array(octets)[...])
+            request = URLRequest(storage: RequestStorage(try reader.request()))
+            guard reader.isAtEnd else { return nil }
+        } catch {
+            return nil
+        }
+        self.resource = resource
+        self.draft = draft
+        if let path = list[Key.path] as? String {
+            content = .file(path, (list[Key.state] as? [Int]).flatMap { StoreFile.State(numbers: $0) })
+        } else if let data = list[Key.data] as? Data {
+            content = .data(data)
+        } else {
+            content = .stream
+        }
+    }
+
+    var data: Data? {
+        var values = request.values
+        // The request's own content is not what the task sends, and a stream cannot be written.
+        values.body = .none
+        var writer = OctetWriter()
+        writer.put(values)
+        var list: [String: Any] = [
+            Key.version: UploadResumeData.version, Key.request: Data(writer.bytes),
+            Key.resource: resource.absoluteString, Key.draft: draft.rawValue,
+        ]
+        switch content {
+        case .data(let data): list[Key.data] = data
+        case .file(let path, let state):
+            list[Key.path] = path
+            if let state { list[Key.state] = state.numbers }
+        case .stream: break
+        }
+        return try? PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0)
+    }
+}
+
+extension StoreFile.State {
+    /// The state as a property list holds it.
+    var numbers: [Int] { [Int(bitPattern: UInt(inode)), Int(size), Int(seconds), Int(nanoseconds)] }
+
+    /// Nil for a list of another length than that of ``numbers``.
+    init?(numbers: [Int]) {
+        guard numbers.count == 4 else { return nil }
+        self.init(
+            inode: UInt64(UInt(bitPattern: numbers[0])),
+            size: Int64(numbers[1]),
+            seconds: Int64(numbers[2]),
+            nanoseconds: Int64(numbers[3])
+        )
+    }
+}

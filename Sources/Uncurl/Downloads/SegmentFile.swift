@@ -1,0 +1,47 @@
+internal import Glibc
+internal import URLLoading
+
+/// The file of a download that comes in several parts at once. Any thread may write to it.
+final class SegmentFile: Sendable {
+    let url: URL
+    private let descriptor: CInt
+
+    init() throws(UncurlError) {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent("Uncurl-\(UUID().uuidString).part")
+        descriptor = unsafe open(url.path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
+        if descriptor < 0 { throw Self.failure(url, errno) }
+    }
+
+    deinit { close(descriptor) }
+
+    func write(_ data: Data, at place: Int64) throws(UncurlError) {
+        var written = 0
+        while written < data.count {
+            let count = unsafe data.withUnsafeBytes { bytes in
+                let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[written...])
+                return unsafe pwrite(descriptor, rest.baseAddress, rest.count, off_t(place) + written)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw Self.failure(url, count < 0 ? errno : EIO) }
+            written += count
+        }
+    }
+
+    /// In bytes.
+    var length: Int64 {
+        var facts = stat()
+        return unsafe fstat(descriptor, &facts) == 0 ? Int64(facts.st_size) : -1
+    }
+
+    /// False: the file is as it was.
+    func cut(to length: Int64) -> Bool { ftruncate(descriptor, off_t(length)) == 0 }
+
+    func remove() { try? FileManager.default.removeItem(at: url) }
+
+    private static func failure(_ url: URL, _ code: CInt) -> UncurlError {
+        let cause = POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO)
+        let words = "The download could not be written to \(url.path): \(cause.localizedDescription)"
+        let facts: [String: Any] = [NSLocalizedDescriptionKey: words, NSUnderlyingErrorKey: cause as NSError]
+        return .transport(URLError(.cannotWriteToFile, userInfo: facts))
+    }
+}

@@ -1,0 +1,34 @@
+internal import URLLoading
+
+/// What the options of one request are; see ``RequestOptions`` for each.
+struct OptionValues: Sendable {
+    var timeout: TimeInterval?
+    var connectTimeout: TimeInterval?
+    var firstByteTimeout: TimeInterval?
+    var connectTo: ConnectTo?
+    var proxy: RequestProxy?
+    var cachePolicy: URLRequest.CachePolicy?
+    var priority: Float?
+    var interceptors: [any RequestInterceptor] = []
+    var redirects: RedirectBehavior?
+    var caching: CacheBehavior?
+    var credential: URLCredential?
+    var validation: ResponseValidation?
+    var maximumDataLength: Int?
+    var throttle: Throttle?
+    var compression: RequestCompression?
+    var sendsContentWithGET = false
+    var deadline: Duration?
+    var tag: String?
+    var hooksBox: HooksBox?
+    var onResponse: (@Sendable (HTTPURLResponse) async -> URLSession.ResponseDisposition)?
+    var uploadProgress: (@Sendable (TransferProgress) -> Void)?
+    var downloadProgress: (@Sendable (TransferProgress) -> Void)?
+}
+
+/// An object, so that copies of a request cost a reference.
+final class OptionsBox: Sendable {
+    let values: OptionValues
+
+    init(_ values: OptionValues) { self.values = values }
+}

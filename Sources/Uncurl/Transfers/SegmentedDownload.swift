@@ -1,0 +1,291 @@
+internal import Synchronization
+internal import URLLoading
+
+/// A download in several parts at once, each with a request of its own and all of them in one file.
+final class SegmentedDownload: Sendable {
+    /// Why the parts do not make one content: it is loaded again, as a whole.
+    private struct Unfit: Error {}
+
+    private struct State {
+        var plan: SegmentPlan?
+        var received: Int64 = 0
+        /// Why a connection has ended, while the others go on.
+        var failure: UncurlError?
+    }
+
+    private let manager: URLSessionManager
+    private let request: HTTPRequest
+    private let destination: DownloadDestination?
+    private let segments: Int
+    private let state = Mutex(State())
+    /// Of the whole: it ends with the request's deadline, and with its tag.
+    let control: TransferControl
+
+    init(_ manager: URLSessionManager, _ request: HTTPRequest, _ destination: DownloadDestination?, _ segments: Int) {
+        self.manager = manager
+        self.request = request
+        self.destination = destination
+        self.segments = segments
+        // Monitors hear of the request of each part.
+        control = TransferControl([], in: manager.core.transfers, tag: request.options.tag)
+    }
+
+    /// Cancelling the Swift task cancels the download.
+    func response() async -> Response<URL> {
+        control.resume()
+        control.limit(by: request.options.deadline ?? manager.deadline, on: manager.clock)
+        let work = Task { await loaded() }
+        control.carries { work.cancel() }
+        let response = await withTaskCancellationHandler {
+            await work.value
+        } onCancel: {
+            control.cancel()
+        }
+        let ended = response.error.map { response.failing(control.reason(for: $0)) } ?? response
+        control.finish(ended.statusCode, ended.error, retryCount: ended.retryCount)
+        return ended
+    }
+
+    private func loaded() async -> Response<URL> {
+        var first = SegmentPlan.Segment(first: 0, last: SegmentPlan.shortest - 1)
+        var file: SegmentFile?
+        var head: HTTPURLResponse?
+        var validator: String?
+        do {
+            let stream = try await opened(first, nil, isFirst: true)
+            head = stream.response
+            let made = try SegmentFile()
+            file = made
+            if stream.response.statusCode != 206 {
+                // The server knows no ranges, and sends all of it.
+                try await readWhole(stream, made)
+                return try await placed(made, stream.response)
+            }
+            validator = stream.response.rangeValidator
+            guard let total = stream.response.wholeLength(ofPart: first.first, first.last, nil, nil), let validator
+            else { throw Unfit() }
+            first = SegmentPlan.Segment(first: 0, last: min(first.last, total - 1))
+            state.withLock { [first] in $0.plan = SegmentPlan(total: total, first: first, segments: segments) }
+            try await readParts(first, stream, made, validator)
+            guard made.length == total else { throw Unfit() }
+            return try await placed(made, stream.response)
+        } catch is Unfit {
+            file?.remove()
+            return await whole()
+        } catch {
+            let failure = error as? UncurlError ?? .cancelled
+            return failed(control.isCancelled ? .cancelled : failure, file, head, validator)
+        }
+    }
+
+    // MARK: Requests
+
+    /// The request for one part, and the head of its answer.
+    private func opened(
+        _ segment: SegmentPlan.Segment,
+        _ validator: String?,
+        isFirst: Bool = false
+    ) async throws -> ResponseStream {
+        var part = request
+        part.headers["Range"] = segment.range
+        if let validator { part.headers["If-Range"] = validator }
+        // The whole has the deadline and the progress; its head is that of the first part.
+        (part.options.deadline, part.options.downloadProgress) = (nil, nil)
+        if !isFirst { part.options.onResponse = nil }
+        part.options.cachePolicy = part.options.cachePolicy ?? .reloadIgnoringLocalCacheData
+        let validation = request.options.validation ?? ResponseValidation()
+        if isFirst {
+            var first = validation
+            // Without a byte there is no first part (RFC 9110 §14.1.1).
+            first.statusCodes?.formUnion([206, 416])
+            part.options.validation = first
+        } else {
+            let types = validation.contentTypes
+            part.options.validation = ResponseValidation(statusCodes: [200, 206], contentTypes: types)
+        }
+        let stream = try await manager.stream(part)
+        if isFirst, stream.response.statusCode == 416 { throw Unfit() }
+        return stream
+    }
+
+    /// The download on one connection, with all that belongs to it.
+    private func whole() async -> Response<URL> {
+        guard !control.isCancelled else { return Response(failing: .cancelled, nil) }
+        var plain = request
+        plain.options.deadline = nil
+        return await manager.download(plain, to: destination)
+    }
+
+    // MARK: Content
+
+    private func readWhole(_ stream: ResponseStream, _ file: SegmentFile) async throws {
+        var length: Int64 = 0
+        for try await data in stream {
+            try file.write(data, at: length)
+            length += Int64(data.count)
+            tell(data.count, of: stream.response.expectedContentLength)
+        }
+    }
+
+    private func readParts(
+        _ first: SegmentPlan.Segment,
+        _ stream: ResponseStream,
+        _ file: SegmentFile,
+        _ validator: String
+    ) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await self.work(file, validator, (first, stream)) }
+            for _ in 1..<max(2, segments) {
+                group.addTask { try await self.work(file, validator, nil) }
+            }
+            try await group.waitForAll()
+        }
+        // A part that a connection gave back after the others had ended.
+        if state.withLock({ $0.plan?.isWhole == false }) { try await work(file, validator, nil) }
+        let (isWhole, failure) = state.withLock { ($0.plan?.isWhole ?? false, $0.failure) }
+        guard isWhole else { throw failure ?? .cancelled }
+    }
+
+    /// What one connection does: a part, and then the next that is left.
+    private func work(
+        _ file: SegmentFile,
+        _ validator: String,
+        _ begun: (SegmentPlan.Segment, ResponseStream)?
+    ) async throws {
+        var begun = begun
+        while let (given, stream) = begun.map({ ($0.0, $0.1 as ResponseStream?) }) ?? taken() {
+            begun = nil
+            var segment = given
+            do {
+                try await read(&segment, stream, file, validator)
+            } catch let error as UncurlError {
+                segment.failures += 1
+                let rest = segment
+                state.withLock { $0.plan?.giveBack(rest) }
+                switch error {
+                case .transport(let cause) where cause.code != .cannotWriteToFile:
+                    if segment.failures >= SegmentPlan.mostFailures { throw error }
+                // A server that refuses one connection more may go on with the others.
+                case .validation:
+                    state.withLock { $0.failure = error }
+                    return
+                default: throw error
+                }
+            }
+        }
+    }
+
+    private func taken() -> (SegmentPlan.Segment, ResponseStream?)? {
+        state.withLock { state in state.plan?.take().map { ($0, nil) } }
+    }
+
+    private func read(
+        _ segment: inout SegmentPlan.Segment,
+        _ begun: ResponseStream?,
+        _ file: SegmentFile,
+        _ validator: String
+    ) async throws {
+        let stream: ResponseStream
+        if let begun {
+            stream = begun
+        } else {
+            stream = try await opened(segment, validator)
+            let total = state.withLock { $0.plan?.total }
+            guard stream.response.wholeLength(ofPart: segment.first, segment.last, validator, total) != nil else {
+                // The content has changed, or the server answers something else.
+                throw Unfit()
+            }
+        }
+        for try await data in stream {
+            guard Int64(data.count) <= segment.last - segment.first + 1 else { throw Unfit() }
+            try file.write(data, at: segment.first)
+            let before = segment
+            segment = state.withLock { state in
+                var segment = before
+                state.plan?.advance(&segment, by: data.count)
+                return segment
+            }
+            tell(data.count, of: state.withLock { $0.plan?.total ?? -1 })
+        }
+        guard segment.isWhole else { throw UncurlError.transport(URLError(.networkConnectionLost)) }
+    }
+
+    private func tell(_ count: Int, of total: Int64) {
+        guard let hear = request.options.downloadProgress else { return }
+        // Both under the lock: the queue is serial, and progress never goes back.
+        state.withLock { state in
+            state.received += Int64(count)
+            let progress = TransferProgress(state.received, of: total)
+            manager.session.delegateQueue.addOperation { hear(progress) }
+        }
+    }
+
+    // MARK: The end
+
+    private func placed(_ file: SegmentFile, _ head: HTTPURLResponse) async throws -> Response<URL> {
+        let session = manager.session
+        let place: URL = try await withCheckedThrowingContinuation { continuation in
+            session.delegateQueue.addOperation { [destination] in
+                continuation.resume(with: Result { try Self.put(file, head, destination) })
+            }
+        }
+        return Response(facts(place, head, nil, nil), .success(place), nil)
+    }
+
+    private static func put(
+        _ file: SegmentFile,
+        _ head: HTTPURLResponse,
+        _ destination: DownloadDestination?
+    ) throws(UncurlError) -> URL {
+        guard let destination, let place = destination.place(for: file.url, head) else { return file.url }
+        do {
+            try destination.prepare(place)
+            let isReplaced = destination.options.contains(.removePreviousFile)
+            try FilePlacement(file: file.url, place: place, replacesFile: isReplaced).run()
+            return place
+        } catch {
+            throw .file(FileFailure(source: file.url, destination: place, underlying: error))
+        }
+    }
+
+    /// What came without a gap is left for a later download.
+    private func failed(
+        _ error: UncurlError,
+        _ file: SegmentFile?,
+        _ head: HTTPURLResponse?,
+        _ validator: String?
+    ) -> Response<URL> {
+        if case .file = error { return Response(facts(file?.url, head, error, nil), .failure(error), nil) }
+        var data: Data?
+        if let file, let validator, let plan = state.withLock({ $0.plan }), file.cut(to: plan.prefix) {
+            data = (try? manager.urlRequest(for: request))?.resumeData(
+                validator: validator,
+                path: file.url.path,
+                received: plan.prefix,
+                expected: plan.total
+            )
+        }
+        if data == nil { file?.remove() }
+        return Response(facts(nil, head, error, data), .failure(error), nil)
+    }
+
+    private func facts(
+        _ file: URL?,
+        _ head: HTTPURLResponse?,
+        _ error: UncurlError?,
+        _ resumeData: Data?
+    ) -> ResponseFacts {
+        var answer = error?.responseData ?? Data()
+        if file != nil { answer = Data() }
+        return ResponseFacts(
+            request: try? manager.urlRequest(for: request),
+            response: head ?? error?.response as? HTTPURLResponse,
+            data: answer,
+            fileURL: file,
+            error: error,
+            metrics: nil,
+            retryCount: 0,
+            resumeData: resumeData
+        )
+    }
+}

@@ -1,0 +1,255 @@
+import CLinux
+import HTTP1
+import LoadGenerator
+import LoadReports
+import Reactor
+
+/// The parts of a lead, which make one run after the other.
+struct PartCrew: TrialMaker {
+    private let arguments: [String]
+    private var parts: [PartProcess] = []
+    /// Its threads read what the parts say.
+    private var pool: BlockingPool?
+    /// Clocks are noted once.
+    private var hasRun = false
+
+    /// How long a part may take to come up, with an image to fetch or a password to type, in seconds.
+    private static let patience: UInt64 = 120
+    /// How often a part is asked for its time; the quickest answer counts.
+    private static let clockRounds = 8
+    /// The time between telling the parts when to start and that start, in milliseconds.
+    private static let lead: UInt64 = 500
+
+    /// - Parameter arguments: the command line of the runs.
+    init(_ arguments: [String]) { self.arguments = arguments }
+
+    /// Starts a part for each command; ``end()`` is to be called even where this throws.
+    mutating func begin(_ commands: [String]) throws(UsageError) {
+        let pool = BlockingPool(name: "parts", threads: commands.count, queue: commands.count)
+        self.pool = pool
+        for (number, command) in commands.enumerated() {
+            let part = try PartProcess(command, number: number)
+            parts.append(part)
+            do throws(BlockingPool.Refusal) {
+                try part.link.begin(on: pool)
+            } catch {
+                throw UsageError("\(part.name) cannot be listened to: \(error)")
+            }
+        }
+    }
+
+    func end() { for part in parts { part.end() } }
+
+    mutating func measure(
+        _ trial: Invocation,
+        _ rate: Rate,
+        _ files: [ReportFile]?,
+        on stage: inout RunStage
+    ) throws(UsageError) -> Run.Measured {
+        try measure(trial, rate: rate, files ?? [], on: &stage)
+    }
+
+    /// - Parameter rate: in the place of the command line's.
+    mutating func measure(
+        _ invocation: Invocation,
+        rate: Rate?,
+        _ files: [ReportFile],
+        on stage: inout RunStage
+    ) throws(UsageError) -> Run.Measured {
+        let preflight = try orUsage(try Preflight(invocation.load, .none))
+        try prepare(invocation, rate, &stage)
+        var load = invocation.load
+        load.threads = parts.reduce(0) { $0 + $1.threads }
+        let plan = RunPlan(load, preflight)
+        var watch = RunWatch(invocation, plan, files: files, live: stage.live)
+        var result = try run(plan, &watch, &stage)
+        for number in 1..<max(invocation.repeats, 1)
+        where !result.interrupted && !watch.isToEnd && result.lost.isEmpty {
+            stage.say("run \(number) of \(invocation.repeats): \(result.runs.last?.text(plan.work) ?? "")")
+            watch.renew(after: result.measured)
+            try prepare(invocation, rate, &stage)
+            let next = try run(plan, &watch, &stage)
+            result.lost += next.lost
+            result.append(next)
+        }
+        result.notes += result.lost + watch.notes
+        result.watched = watch.conditions.values
+        return Run.Measured(result: result, trouble: watch.trouble)
+    }
+
+    /// Tells each part of the run, and waits until it is ready.
+    private func prepare(
+        _ invocation: Invocation,
+        _ rate: Rate?,
+        _ stage: inout RunStage
+    ) throws(UsageError) {
+        for part in parts {
+            part.renew()
+            part.link.send(
+                .run(
+                    arguments: arguments,
+                    shard: "\(part.number)/\(parts.count)",
+                    interval: invocation.interval,
+                    rate: rate
+                )
+            )
+        }
+        try awaitParts(&stage)
+    }
+
+    /// Waits until each part is ready.
+    private func awaitParts(_ stage: inout RunStage) throws(UsageError) {
+        let start = Instant.current()
+        var worker = 0
+        while let part = parts.first(where: { $0.threads == 0 }) {
+            let (messages, isClosed) = part.link.take()
+            for message in messages {
+                switch message {
+                case .ready(let version, let threads):
+                    part.threads = threads
+                    if version != PackageVersion.text {
+                        stage.say("\(part.name) is volley \(version), and this is \(PackageVersion.text)")
+                    }
+                case .refused(let reason): throw UsageError("\(part.name): \(reason)")
+                default: throw UsageError("\(part.name) speaks out of turn: is it another volley?")
+                }
+            }
+            guard part.threads == 0 else { continue }
+            guard !isClosed else {
+                throw UsageError("\(part.name) ended before the run: its command is to run `volley part`")
+            }
+            guard Instant.current().nanoseconds(since: start) < Int64(Self.patience) * 1_000_000_000 else {
+                throw UsageError("\(part.name) was not ready within \(Self.patience) s")
+            }
+            if stage.wait(nanoseconds: 1_000_000_000) == .interrupted {
+                throw UsageError("interrupted while waiting for \(part.name): nothing was started")
+            }
+        }
+        for part in parts {
+            part.firstWorker = worker
+            worker += part.threads
+        }
+    }
+
+    // MARK: Clocks
+
+    /// By how much a part's clock is ahead of this one, in nanoseconds, and how far that may be wrong.
+    private func skew(_ part: PartProcess, _ stage: inout RunStage) throws(UsageError) -> (ahead: Int64, error: Int64) {
+        var best: (ahead: Int64, error: Int64)?
+        for _ in 0..<Self.clockRounds {
+            let asked = Int64(clamping: uncurl_clock_ns(CLOCK_REALTIME))
+            part.link.send(.clock)
+            let theirs = try answer(part, &stage)
+            let now = Int64(clamping: uncurl_clock_ns(CLOCK_REALTIME))
+            let error = (now - asked) / 2
+            if error < best?.error ?? .max { best = (Int64(clamping: theirs) - (asked + error), error) }
+        }
+        return best ?? (0, 0)
+    }
+
+    private func answer(_ part: PartProcess, _ stage: inout RunStage) throws(UsageError) -> UInt64 {
+        while true {
+            let (messages, isClosed) = part.link.take()
+            if case .time(let time)? = messages.first { return time }
+            guard messages.isEmpty, !isClosed else {
+                throw UsageError("\(part.name) ended before the run, or speaks out of turn")
+            }
+            if stage.wait(nanoseconds: 1_000_000_000) == .interrupted {
+                throw UsageError("interrupted while the clocks were compared: nothing was started")
+            }
+        }
+    }
+
+    // MARK: The run
+
+    private mutating func run(
+        _ plan: RunPlan,
+        _ watch: inout RunWatch,
+        _ stage: inout RunStage
+    ) throws(UsageError) -> RunResult {
+        var notes: [String] = []
+        var skews: [Int64] = []
+        for part in parts {
+            let (ahead, error) = try skew(part, &stage)
+            skews.append(ahead)
+            let way = "\(Units.time(ahead.magnitude)) \(ahead < 0 ? "behind" : "ahead")"
+            if !hasRun {
+                notes.append(
+                    "the clock of \(part.name) is \(way), to within \(Units.time(error.magnitude)): allowed for"
+                )
+            }
+        }
+        hasRun = true
+        let now = UInt64(clamping: uncurl_clock_ns(CLOCK_REALTIME))
+        let start = now / 1_000_000 + Self.lead
+        for (part, skew) in zip(parts, skews) {
+            part.link.send(.start(at: UInt64(clamping: Int64(start) + skew / 1_000_000)))
+        }
+        let begun = Instant.current().advanced(byNanoseconds: Int64(start * 1_000_000 - now))
+        let board = WorkerBoard(workers: plan.threads, intervals: watch.intervals) {}
+        var lost: [String] = []
+        var interrupted = false
+        var isEnding = false
+        watch.begin(startedAt: start)
+        while isUnderWay(board) {
+            for part in parts where !part.hasEnded && !part.hasVanished {
+                let isLost = hear(part, board, &notes)
+                if isLost {
+                    lost.append("\(part.name) ended in the middle of the run: its figures are missing from then on")
+                }
+            }
+            // A part is lost, or the run is to end: the other parts stop.
+            if !isEnding, interrupted || !lost.isEmpty || watch.isToEnd {
+                isEnding = true
+                for part in parts where !part.hasVanished { part.link.send(.stop) }
+            }
+            guard isUnderWay(board) else { break }
+            if stage.wait(nanoseconds: watch.span) == .interrupted { interrupted = true }
+            watch.turn(elapsed: UInt64(clamping: Instant.current().nanoseconds(since: begun)))
+        }
+        var results = board.finished ?? []
+        watch.finish(&results, measured: RunResult.measured(results))
+        var result = RunResult(plan: plan, startedAt: start, workers: results, interrupted: interrupted)
+        (result.course, result.watched, result.lost) = (watch.series, watch.conditions.values, lost)
+        result.notes += notes
+        return result
+    }
+
+    /// Counts are missing, or the last words of a part: they would be the first of its next run.
+    private func isUnderWay(_ board: WorkerBoard) -> Bool {
+        board.finished == nil || parts.contains { !$0.hasEnded && !$0.hasVanished }
+    }
+
+    /// Takes in what a part has said since the last call.
+    ///
+    /// - Returns: true if the part has ended before it had said everything.
+    private func hear(_ part: PartProcess, _ board: WorkerBoard, _ notes: inout [String]) -> Bool {
+        let (messages, isClosed) = part.link.take()
+        for message in messages {
+            switch message {
+            case .interval(let told) where told.worker < part.threads:
+                board.intervals?.put(
+                    IntervalPart(
+                        worker: part.firstWorker + told.worker,
+                        isWarmUp: told.isWarmUp,
+                        first: told.first,
+                        next: told.next,
+                        end: told.end,
+                        metrics: told.metrics
+                    )
+                )
+            case .result(let worker, let result) where worker < part.threads:
+                board.finished(part.firstWorker + worker, result)
+            case .note(let text): notes.append("\(part.name): \(oneLine(text, limit: 400))")
+            case .end: part.hasEnded = true
+            default: break
+            }
+        }
+        guard isClosed, !part.hasEnded else { return false }
+        part.hasVanished = true
+        for worker in 0..<part.threads {
+            board.lost(part.firstWorker + worker)
+        }
+        return true
+    }
+}

@@ -1,0 +1,311 @@
+import Foundation
+import HTTPEngine
+import Synchronization
+import TLS
+import TestServer
+import TestSupport
+import Testing
+
+@testable import URLLoading
+
+/// Uploads that go on where they were cut, over real connections that the server resets by plan.
+@Suite("Uploads that go on", .timeLimit(.minutes(5)))
+struct ResumableUploadTests {
+    private static let size = 8 << 20
+    private static let octets: Data = {
+        var random = SplitMix(seed: 0x7570)
+        var data = Data(capacity: size)
+        while data.count < size { withUnsafeBytes(of: random.next()) { data.append(contentsOf: $0) } }
+        return data
+    }()
+
+    /// What the server says that it has got.
+    private struct Receipt: Decodable {
+        let length: Int
+        let sha256: String
+    }
+
+    private static func hash(_ data: Data) -> String {
+        let hash = MessageDigest.sha256.hash(Array(data).span) ?? []
+        return hash.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    }
+
+    private static func place(_ location: String) -> String {
+        "HTTP/1.1 104 Upload Resumption Supported\r\nUpload-Draft-Interop-Version: 6\r\nLocation: \(location)\r\n\r\n"
+    }
+
+    private func configuration(_ version: URLSessionConfiguration.ResumableUploadVersion?) -> URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.isolated
+        configuration.resumableUploads = version
+        return configuration
+    }
+
+    private func request(_ server: TestServer, _ query: String = "") throws -> URLRequest {
+        var request = URLRequest(url: try url(server.url("/resumable-upload" + query)))
+        request.httpMethod = "POST"
+        request.setValue("image/png", forHTTPHeaderField: "Content-Type")
+        return request
+    }
+
+    private func expectWhole(_ data: Data, _ response: URLResponse?) throws {
+        #expect((response as? HTTPURLResponse)?.statusCode == 200)
+        let receipt = try JSONDecoder().decode(Receipt.self, from: data)
+        #expect(receipt.length == Self.size)
+        #expect(receipt.sha256 == Self.hash(Self.octets))
+    }
+
+    @Test(
+        "data whose connection is reset five times comes whole, in each version",
+        arguments: URLSessionConfiguration.ResumableUploadVersion.allCases
+    )
+    func data(version: URLSessionConfiguration.ResumableUploadVersion) async throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let session = URLSession(configuration: configuration(version))
+        defer { session.invalidateAndCancel() }
+        let (data, response) = try await session.upload(
+            for: request(server, "?cut=1000000&times=5"),
+            from: Self.octets
+        )
+        try expectWhole(data, response)
+        // One that begins it, and five times the question and the rest.
+        #expect(server.requestCount == 11)
+    }
+
+    @Test("a file comes whole, and its counts go on from what the server has")
+    func file() async throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let file = try TemporaryFile(Array(Self.octets))
+        let recorder = Recorder()
+        let session = URLSession(configuration: configuration(.six), delegate: recorder, delegateQueue: nil)
+        defer { session.invalidateAndCancel() }
+        let task = session.uploadTask(
+            with: try request(server, "?cut=2000000&times=3"),
+            fromFile: URL(fileURLWithPath: file.path)
+        )
+        task.resume()
+        await recorder.end()
+        try expectWhole(recorder.told.data, task.response)
+        let counts = recorder.events.filter { $0.hasPrefix("sent ") }
+        #expect(counts.last == "sent \(Self.size)/\(Self.size)")
+        #expect(counts.allSatisfy { $0.hasSuffix("/\(Self.size)") })
+        #expect(task.countOfBytesSent == Self.size)
+    }
+
+    @Test("of a stream, the delegate is asked for what comes behind the server's offset")
+    func stream() async throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let offsets = Mutex<[Int64]>([])
+        let delegate = Streaming(Self.octets) { offset in offsets.withLock { $0.append(offset) } }
+        let session = URLSession(configuration: configuration(.six), delegate: delegate, delegateQueue: nil)
+        defer { session.invalidateAndCancel() }
+        let task = session.uploadTask(withStreamedRequest: try request(server, "?cut=2000000&times=3"))
+        task.resume()
+        await delegate.recorder.end()
+        try expectWhole(delegate.recorder.told.data, task.response)
+        #expect(offsets.withLock { $0.count } == 3)
+        #expect(offsets.withLock { $0 == $0.sorted() && $0[0] >= 2_000_000 })
+    }
+
+    @Test("an upload that is cancelled goes on in another task, whatever its content was", arguments: [true, false])
+    func cancelled(isFile: Bool) async throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let file = try TemporaryFile(Array(Self.octets))
+        let session = URLSession(configuration: configuration(.five))
+        defer { session.invalidateAndCancel() }
+        // So slowly that the server has said where the upload is long before the end.
+        var slow = try request(server)
+        slow.rates = TransferRates(sending: TransferRate(bytesPerSecond: 1 << 16))
+        let recorder = Listening()
+        let first =
+            isFile
+            ? session.uploadTask(with: slow, fromFile: URL(fileURLWithPath: file.path))
+            : session.uploadTask(with: slow, from: Self.octets)
+        first.delegate = recorder
+        first.resume()
+        await until { recorder.isInformed && first.countOfBytesSent > 1 << 16 }
+        let resumeData = try #require(await first.cancelByProducingResumeData())
+        await recorder.recorder.end()
+        let error = recorder.recorder.told.error as? URLError
+        #expect(error?.code == .cancelled)
+        #expect(error?.uploadTaskResumeData == resumeData)
+        // Another session, which offers nothing itself.
+        let other = URLSession(configuration: configuration(nil))
+        defer { other.invalidateAndCancel() }
+        let before = server.bytesReceived
+        let end = Recorder()
+        let second = other.uploadTask(withResumeData: resumeData)
+        second.delegate = end
+        second.resume()
+        await end.end()
+        try expectWhole(end.told.data, second.response)
+        #expect(server.bytesReceived - before < UInt64(Self.size))
+        #expect(second.countOfBytesSent == Self.size)
+        #expect(second.originalRequest?.url == slow.url)
+        #expect(second.originalRequest?.value(forHTTPHeaderField: "Content-Type") == "image/png")
+    }
+
+    @Test("where the server has forgotten the upload, and where the file is another one, all of it is sent anew")
+    func anew() async throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let file = try TemporaryFile(Array(Self.octets.reversed()))
+        let session = URLSession(configuration: configuration(.six))
+        defer { session.invalidateAndCancel() }
+        var slow = try request(server)
+        slow.rates = TransferRates(sending: TransferRate(bytesPerSecond: 1 << 16))
+        let first = session.uploadTask(with: slow, fromFile: URL(fileURLWithPath: file.path))
+        let listening = Listening()
+        first.delegate = listening
+        first.resume()
+        await until { listening.isInformed && first.countOfBytesSent > 1 << 16 }
+        let resumeData = try #require(await first.cancelByProducingResumeData())
+        try Self.octets.write(to: URL(fileURLWithPath: file.path))
+        let (data, response) = try await session.upload(resumeFrom: resumeData)
+        try expectWhole(data, response)
+        // Where nobody knows it.
+        var forgotten = try #require(UploadResumeData(resumeData))
+        forgotten = UploadResumeData(
+            request: forgotten.request,
+            resource: try url(server.url("/resumable-upload/777")),
+            draft: forgotten.draft,
+            content: .data(Self.octets)
+        )
+        let (again, answer) = try await session.upload(resumeFrom: try #require(forgotten.data))
+        try expectWhole(again, answer)
+    }
+
+    @Test("a server that is gone leaves resume data in the error")
+    func gone() async throws {
+        let place = Self.place("/7")
+        let server = try RawServer.start([
+            [.receive(.headEnd), .send(Array(place.utf8)), .receive(.bytes(1 << 20)), .reset],
+            [.receive(.headEnd), .reset],
+        ])
+        let session = URLSession(configuration: configuration(.six))
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: try url(server.url("/files")))
+        request.httpMethod = "POST"
+        do {
+            _ = try await session.upload(for: request, from: Self.octets)
+            Issue.record("an upload without an answer is none")
+        } catch let error as URLError {
+            let data = try #require(error.uploadTaskResumeData)
+            #expect(UploadResumeData(data)?.resource.path == "/7")
+            #expect(error.downloadTaskResumeData == nil)
+        }
+        let head = String(decoding: server.received(1), as: UTF8.self)
+        #expect(head.hasPrefix("HEAD /7 HTTP/1.1\r\n"))
+        #expect(head.contains("Upload-Draft-Interop-Version: 6\r\n"))
+    }
+
+    @Test("without the property no octet of a request is another, and there is no resume data")
+    func notOffered() async throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let session = URLSession(configuration: configuration(nil))
+        defer { session.invalidateAndCancel() }
+        var slow = try request(server)
+        slow.rates = TransferRates(sending: TransferRate(bytesPerSecond: 1 << 16))
+        let task = session.uploadTask(with: slow, from: Self.octets)
+        task.resume()
+        await until { task.countOfBytesSent > 1 << 16 }
+        #expect(await task.cancelByProducingResumeData() == nil)
+        let plain = try RawServer.start([[.receive(.headEnd), .send(Array("HTTP/1.1 204 No Content\r\n\r\n".utf8))]])
+        var request = URLRequest(url: try url(plain.url("/")))
+        request.httpMethod = "PUT"
+        _ = try await session.upload(for: request, from: Data("a".utf8))
+        #expect(!String(decoding: plain.received(0), as: UTF8.self).contains("Upload-"))
+    }
+
+    @Test("resume data that is none, or was changed, makes a task that fails")
+    func damaged() async throws {
+        let session = URLSession(configuration: configuration(.six))
+        defer { session.invalidateAndCancel() }
+        for data in [Data(), Data("bplist00".utf8), Data([0])] {
+            await #expect(throws: URLError.self) { try await session.upload(resumeFrom: data) }
+        }
+    }
+
+    @Test("secrets stay with the server that they are for, where the upload is kept by another")
+    func elsewhere() async throws {
+        let keeper = try RawServer.start([
+            [
+                .receive(.headEnd),
+                .send(Array("HTTP/1.1 204 No Content\r\nUpload-Offset: 5\r\nUpload-Complete: ?0\r\n\r\n".utf8)),
+                .receive(.headEnd), .send(Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".utf8)),
+            ]
+        ])
+        let place = Self.place(keeper.url("/7"))
+        let server = try RawServer.start([
+            [.receive(.headEnd), .send(Array(place.utf8)), .receive(.bytes(1 << 20)), .reset]
+        ])
+        let configuration = configuration(.six)
+        configuration.httpAdditionalHeaders = ["X-API-Key": "session", "X-Harmless": "yes"]
+        let session = URLSession(configuration: configuration)
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: try url(server.url("/files")))
+        request.httpMethod = "POST"
+        request.setValue("Bearer secret", forHTTPHeaderField: "Authorization")
+        request.setValue("own", forHTTPHeaderField: "X-Own")
+        _ = try await session.upload(for: request, from: Self.octets)
+        let sent = String(decoding: keeper.received(0).prefix(2000), as: UTF8.self)
+        #expect(sent.contains("HEAD /7") && sent.contains("PATCH /7") && sent.contains("X-Own: own"))
+        #expect(!sent.contains("secret") && !sent.contains("X-API-Key"))
+        #expect(sent.contains("Upload-Offset: 5\r\n"))
+    }
+}
+
+/// Gives the stream that it is asked for.
+private final class Streaming: NSObject, URLSessionDataDelegate {
+    let recorder = Recorder()
+    private let octets: Data
+    private let note: @Sendable (Int64) -> Void
+
+    init(_ octets: Data, _ note: @escaping @Sendable (Int64) -> Void) { (self.octets, self.note) = (octets, note) }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        needNewBodyStream completionHandler: @Sendable @escaping (InputStream?) -> Void
+    ) { completionHandler(InputStream(data: octets)) }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        needNewBodyStreamFrom offset: Int64,
+        completionHandler: @Sendable @escaping (InputStream?) -> Void
+    ) {
+        note(offset)
+        completionHandler(InputStream(data: Data(octets.dropFirst(Int(offset)))))
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        recorder.urlSession(session, dataTask: dataTask, didReceive: data)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        recorder.urlSession(session, task: task, didCompleteWithError: error)
+    }
+}
+
+/// Hears when the server has said where the upload is.
+private final class Listening: NSObject, URLSessionDataDelegate {
+    let recorder = Recorder()
+    private let informed = Atomic(false)
+
+    var isInformed: Bool { informed.load(ordering: .acquiring) }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceiveInformationalResponse response: HTTPURLResponse
+    ) { if response.statusCode == 104 { informed.store(true, ordering: .releasing) } }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        recorder.urlSession(session, task: task, didCompleteWithError: error)
+    }
+}

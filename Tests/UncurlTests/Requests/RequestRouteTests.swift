@@ -1,0 +1,150 @@
+import FacadeTestSupport
+import Foundation
+import TestServer
+import TestSupport
+import Testing
+import Uncurl
+
+@Suite("Where and how long one request connects", .timeLimit(.minutes(5)))
+struct RequestRouteTests {
+    private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nCache-Control: max-age=600\r\n\r\nok"
+
+    /// So long that a test which waits for it fails at its own limit.
+    private static let unreached = RequestOptions(timeout: 100_000)
+
+    private func text(_ server: RawServer, _ index: Int) -> String {
+        String(decoding: server.received(index), as: UTF8.self)
+    }
+
+    @Test(
+        "a request is sent to the host and port that it names, with its own URL and Host, until it leaves its origin",
+        .rows("W6")
+    )
+    func connectTo() async throws {
+        let other = try RawServer.answering([Self.ok])
+        let redirect = "HTTP/1.1 302 Found\r\nLocation: \(other.url("/next"))\r\nContent-Length: 0\r\n\r\n"
+        let server = try RawServer.answering([Self.ok, redirect])
+        let configuration = URLSessionConfiguration.isolated
+        configuration.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
+        let manager = HTTPSessionManager(configuration: configuration)
+        var request = HTTPRequest("http://one.invalid:81/x")
+        request.options.connectTo = try ConnectTo(host: "127.0.0.1", port: Int(server.port))
+        let first = await manager.response(to: request, serializer: .data)
+        #expect(first.value == Data("ok".utf8) && first.request?.url?.host == "one.invalid")
+        // The cache has nothing of it, and gives nothing for it.
+        let second = await manager.response(to: request, serializer: .data)
+        #expect(second.value == Data("ok".utf8) && second.request?.url?.path == "/next")
+        let sent = text(server, 0)
+        #expect(sent.components(separatedBy: "GET /x HTTP/1.1\r\nHost: one.invalid:81\r\n").count == 3, "\(sent)")
+        #expect(text(other, 0).contains("Host: 127.0.0.1:\(other.port)\r\n"))
+    }
+
+    @Test(
+        "a place to connect to that is none is an error",
+        arguments: [("", 80), ("a b", 80), ("h", 0), ("h", 65_536)]
+    )
+    func noPlace(_ host: String, _ port: Int) {
+        #expect {
+            _ = try ConnectTo(host: host, port: port)
+        } throws: { error in
+            if case UncurlError.invalidURL = error { true } else { false }
+        }
+    }
+
+    @Test("a request goes by its own proxy with that one's credentials, and by none where it says so", .rows("W19"))
+    func proxy() async throws {
+        let asking = "HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=\"p\"\r\nContent-Length: 0\r\n\r\n"
+        let server = try RawServer.start([
+            RawScript([.receive(.headEnd), .send(asking), .finish]), RawScript.answering(Array(Self.ok.utf8)),
+        ])
+        let manager = HTTPSessionManager(configuration: .isolated)
+        var request = HTTPRequest("http://one.invalid/x")
+        request.options.proxy = try RequestProxy("http://user:p%40ss@127.0.0.1:\(server.port)")
+        #expect(await manager.response(to: request, serializer: .data).value == Data("ok".utf8))
+        let sent = text(server, 1)
+        #expect(sent.hasPrefix("GET http://one.invalid/x HTTP/1.1\r\n"), "\(sent)")
+        #expect(sent.contains("Proxy-Authorization: Basic \(Data("user:p@ss".utf8).base64EncodedString())\r\n"))
+        let configuration = URLSessionConfiguration.isolated
+        configuration.connectionProxyDictionary = ["HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": 1]
+        let origin = try RawServer.answering([Self.ok])
+        var direct = HTTPRequest(origin.url("/y"))
+        direct.options.proxy = RequestProxy.none
+        let other = HTTPSessionManager(configuration: configuration)
+        #expect(await other.response(to: direct, serializer: .data).value == Data("ok".utf8))
+        #expect(text(origin, 0).hasPrefix("GET /y HTTP/1.1\r\n"))
+    }
+
+    @Test("a proxy that refuses a request's credentials fails it, and no hook is asked", .rows("W19"))
+    func refusedByProxy() async throws {
+        let refusal =
+            "HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=\"p\"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        let server = try RawServer.start([], otherwise: RawScript.answering(Array(refusal.utf8)))
+        let manager = HTTPSessionManager(configuration: .isolated)
+        let asked = Log<Bool>()
+        manager.hooks.didReceiveChallenge = { _, _, _ in
+            asked.add(true)
+            return .performDefaultHandling
+        }
+        var request = HTTPRequest("http://one.invalid/x")
+        request.options.proxy = try RequestProxy("http://user:wrong@127.0.0.1:\(server.port)")
+        let response = await manager.response(to: request, serializer: .data)
+        #expect(response.error != nil && asked.entries.isEmpty)
+    }
+
+    @Test("a proxy that is none is an error without the password", arguments: ["ftp://h", "http://u:secret@", "a b"])
+    func noProxy(_ url: String) {
+        #expect {
+            _ = try RequestProxy(url)
+        } throws: { error in
+            if case UncurlError.invalidURL(let text, _) = error { !text.contains("secret") } else { false }
+        }
+    }
+
+    @Test("a limit on connecting ends a handshake that does not end, of one request and of a manager", .rows("W13"))
+    func connecting() async throws {
+        let server = try RawServer.start()
+        let manager = HTTPSessionManager(configuration: .isolated)
+        var request = HTTPRequest(server.secureURL("/"), options: Self.unreached)
+        request.options.connectTimeout = 0.05
+        #expect(await manager.response(to: request, serializer: .data).error?.isTimeout == true)
+        request.options.connectTimeout = nil
+        manager.requestDefaults.connectTimeout = 0.05
+        #expect(await manager.response(to: request, serializer: .data).error?.isTimeout == true)
+    }
+
+    @Test("a limit on the first byte ends a wait for an answer, of one request and of a manager", .rows("W13"))
+    func firstByte() async throws {
+        let server = try RawServer.start()
+        let manager = HTTPSessionManager(configuration: .isolated)
+        var request = HTTPRequest(server.url("/"), options: Self.unreached)
+        request.options.firstByteTimeout = 0.05
+        #expect(await manager.response(to: request, serializer: .data).error?.isTimeout == true)
+        request.options.firstByteTimeout = nil
+        manager.requestDefaults.firstByteTimeout = 0.05
+        #expect(await manager.response(to: request, serializer: .data).error?.isTimeout == true)
+    }
+
+    @Test("a manager's deadline ends a request that has none of its own", .rows("W13"))
+    func deadline() async throws {
+        let server = try RawServer.start()
+        let manager = HTTPSessionManager(configuration: .isolated)
+        manager.deadline = .milliseconds(50)
+        let request = HTTPRequest(server.url("/"), options: Self.unreached)
+        #expect(await manager.response(to: request, serializer: .data).error?.isTimeout == true)
+    }
+
+    @Test("a hook that does not answer within the request's limit fails the request as timed out")
+    func silentHook() async throws {
+        let redirect = "HTTP/1.1 302 Found\r\nLocation: /next\r\nContent-Length: 0\r\n\r\n"
+        let server = try RawServer.answering([redirect])
+        let manager = server.manager()
+        manager.hooks.willPerformRedirection = { _, _, _, request in
+            let (nothing, source) = AsyncStream<Void>.makeStream()
+            for await _ in nothing {}
+            source.finish()
+            return request
+        }
+        let request = HTTPRequest("x", options: RequestOptions(timeout: 0.2))
+        #expect(await manager.response(to: request, serializer: .data).error?.isTimeout == true)
+    }
+}

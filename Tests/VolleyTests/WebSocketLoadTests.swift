@@ -1,0 +1,200 @@
+import Foundation
+import LoadTestSupport
+import TLS
+import TestServer
+import TestSupport
+import Testing
+import TextCoding
+
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import volley
+
+/// Load on WebSockets.
+@Suite("WebSocket load", .ownThread, .serialized)
+struct WebSocketLoadTests {
+    private func socketURL(_ server: TestServer) -> String { "ws://127.0.0.1:\(server.port)/websocket" }
+
+    @Test(
+        "each message is counted with its echo, and each connection with its handshake",
+        arguments: [[], ["-R", "400", "--drain", "60s"], ["--think", "1ms"]]
+    )
+    func echoes(line: [String]) throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let (report, log) = (TemporaryFile(), TemporaryFile())
+        let ended = try volley(
+            [
+                "-n", "200", "-c", "4", "--message-size", "200", "--expect-echo", "--format", "json=\(report.path)",
+                "--format", "text", "--format", "hlog=\(log.path)", "--fail-if", "open_p99>60s", "--fail-if",
+                "dropped>0",
+            ] + line + [socketURL(server)]
+        )
+        #expect([0, 3].contains(ended.status), "\(ended.err)\(ended.out)")
+        #expect(server.requestCount == 4)
+        let saved = try SavedReport(path: report.path)
+        let number = { (section: String, name: String) in saved.document[section]?[name]?.integer }
+        #expect(number("requests", "sent") == 200 && number("requests", "completed") == 200)
+        #expect(saved.document["requests"]?["balanced"]?.bool == true)
+        #expect(number("websocket", "opened") == 4 && number("connections", "opened") == 4)
+        #expect(number("websocket", "dropped") == 0 && number("websocket", "pushed") == 0)
+        #expect(saved.document["websocket"]?["messages_per_connection"]?.number == 50)
+        // A masked frame of 200 bytes has 8 of head (RFC 6455 §5.2), one of the server 4; the handshakes besides.
+        #expect(number("bytes", "out_content") == 200 * 200 && number("bytes", "in_content") == 200 * 200)
+        #expect((number("bytes", "out") ?? 0) > 200 * 208 && (number("bytes", "in") ?? 0) > 200 * 204)
+        #expect(try saved.histogram("latency", "raw")?.count == 200)
+        #expect(try saved.histogram("websocket", "open")?.count == 4)
+        #expect(try saved.histogram("schedule", "corrected")?.count == (line.first == "-R" ? 200 : nil))
+        #expect(ended.out.contains("WebSockets  4 opened") && ended.out.contains("  open "), "\(ended.out)")
+        #expect(ended.out.contains("Messages    200 sent = 200 completed"), "\(ended.out)")
+        #expect(ended.out.contains("kept: dropped>0: dropped is 0"), "\(ended.out)")
+        let logged = try HistogramLog.read(log.text, path: "x").lines
+        #expect(logged.filter { $0.tag == "open" }.reduce(0) { $0 + $1.histogram.count } == 4)
+        #expect(try SchemaCheck(ReportSchema.text).complaints(about: report.text) == [])
+        #expect(try HTMLReport.page(saved.document).contains("<tr><th>open (WebSocket)</th><td>4</td>"))
+        let whole = try ReportMerge.merge([saved, saved])
+        #expect(whole.document["websocket"]?["opened"]?.integer == 8)
+        #expect(whole.document["websocket"]?["messages_per_connection"]?.number == 50)
+        #expect(whole.document["websocket"]?["message_bytes"]?.integer == 200)
+    }
+
+    @Test("the embedded server echoes; messages are filled in, and a connection ends after so many")
+    func churn() throws {
+        let ended = try volley([
+            "--websocket", "-n", "60", "-c", "3", "-t", "1", "--requests-per-connection", "10", "--template",
+            "--message", "{{counter}} {{uuid}}", "--expect-echo", "--format", "json",
+        ])
+        #expect(ended.status == 0, "\(ended.err)\(ended.out)")
+        #expect(ended.number("requests", "completed") == 60)
+        #expect((6...9).contains(ended.number("websocket", "opened") ?? 0), "\(ended.out)")
+        #expect(ended.number("websocket", "dropped") == 0)
+    }
+
+    @Test("what is no WebSocket, and what ends one, is a failure by its kind")
+    func failures() throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let refused = try volley(["-n", "5", "-c", "1", "--format", "json", "ws://127.0.0.1:\(server.port)/get"])
+        #expect(refused.status == 4)
+        #expect(refused.failures == ["upgrade upgrade-refused status 200: 5"], "\(refused.out)\(refused.err)")
+        // The sample handshake's proof answers no other key (RFC 6455 §1.3).
+        let head = "HTTP/1.1 101 x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        let forged = try RawServer.start(
+            otherwise: [
+                .receive(.headEnd), .send(head + "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n"),
+            ]
+        )
+        defer { forged.stop() }
+        let wrong = try volley(["--websocket", "-n", "2", "-c", "1", "--format", "json", forged.url("/")])
+        #expect(wrong.failures == ["upgrade malformed handshake: 2"], "\(wrong.out)")
+    }
+
+    @Test("a Python server that closes, falls silent, answers otherwise, pushes: each is told")
+    func python() throws {
+        let server = try PythonEcho()
+        defer { server.stop() }
+        let line = ["-c", "1", "-t", "1", "--format", "json", "--message", "hello"]
+        let plain = try volley(line + ["-n", "50", "--expect-echo", server.url("/echo")])
+        #expect(plain.status == 0 && plain.number("requests", "completed") == 50, "\(plain.err)\(plain.out)")
+        let closing = try volley(line + ["-n", "3", server.url("/close")])
+        #expect(closing.failures == ["message close-frame 1011: 3"], "\(closing.out)")
+        #expect(closing.number("websocket", "opened") == 3)
+        let other = try volley(line + ["-n", "3", "--expect-echo", server.url("/other")])
+        #expect(other.failures == ["check unexpected the echo: 3"], "\(other.out)")
+        let text = try volley(line + ["-n", "3", "--expect-body", "oth", server.url("/other")])
+        #expect(text.status == 0 && text.number("requests", "completed") == 3, "\(text.out)")
+        let silent = try EndedProgram(built: "volley", line + ["-n", "1", "-T", "300ms", server.url("/silent")])
+        #expect(silent.failures == ["message timeout : 1"], "\(silent.out)")
+        let pushing = try volley(line + ["-n", "4", "--think", "200ms", server.url("/push")])
+        #expect(pushing.status == 0 && (pushing.number("websocket", "pushed") ?? 0) >= 3, "\(pushing.out)")
+        // The measured part ends while an answer is awaited.
+        let cut = try volley(line + ["-d", "1s", server.url("/silent")])
+        #expect(cut.number("requests", "in_flight_at_stop") == 1 && cut.number("requests", "sent") == 1, "\(cut.out)")
+        let secure = try volley(line + ["-R", "100", "-n", "20", "--drain", "60s", server.url("/echo")])
+        #expect(secure.number("requests", "completed") == 20, "\(secure.err)\(secure.out)")
+    }
+
+    @Test("wss is TLS")
+    func secure() throws {
+        let server = try TestServer.start(tls: TLSServerContext(TLSServerConfiguration(TestCertificates.localhost)))
+        defer { server.stop() }
+        let ended = try volley([
+            "--insecure", "-n", "20", "-c", "2", "--format", "json", "wss://127.0.0.1:\(server.port)/websocket",
+        ])
+        #expect(ended.status == 0 && ended.number("requests", "completed") == 20, "\(ended.err)\(ended.out)")
+        #expect(ended.number("tls", "handshakes") == 2)
+    }
+
+    @Test("what says nothing for WebSockets is refused, and their flags without them")
+    func usage() {
+        for (line, words) in [
+            (["--message", "x", "http://h/"], "use it with --websocket"), (["--binary"], "use it with --websocket"),
+            (["-m", "PUT", "ws://h/"], "-m is about requests of HTTP"),
+            (["--websocket", "--pipeline", "2", "http://h/"], "--pipeline is about requests of HTTP"),
+            (["ws://h/", "--stage", "1s@10c"], "--stage with connections"),
+            (["ws://h/", "--message", "x", "--message-size", "1"], "exclude each other"),
+            (["ws://h/", "--message-size", "65M"], "at most 64M"),
+        ] {
+            #expect(complaintOf(line)?.contains(words) == true, "\(line): \(complaintOf(line) ?? "none")")
+        }
+    }
+
+    private func complaintOf(_ line: [String]) -> String? {
+        do throws(UsageError) {
+            _ = try invocation(line)
+            return nil
+        } catch { return error.description }
+    }
+}
+
+extension EndedProgram {
+    /// `phase class detail: count` of each kind.
+    fileprivate var failures: [String] {
+        (report["errors"] as? [[String: Any]] ?? []).map { row in
+            let words = ["phase", "class", "detail"].map { row[$0] as? String ?? "" }.joined(separator: " ")
+            return "\(words): \(row["count"] as? Int ?? 0)"
+        }
+    }
+}
+
+/// A server on Python's `websockets`, whose paths behave in several ways.
+private final class PythonEcho {
+    private let process: ChildProcess
+    private let port: String
+
+    init() throws {
+        let out = TemporaryFile()
+        let script = TemporaryFile(
+            Array(
+                """
+                import asyncio, sys
+                import websockets
+                async def serve(socket):
+                    path = socket.path
+                    async for message in socket:
+                        if path == "/close":
+                            return await socket.close(1011)
+                        if path == "/silent":
+                            continue
+                        await socket.send("other" if path == "/other" else message)
+                        if path == "/push":
+                            await socket.send("pushed")
+                async def main():
+                    async with websockets.serve(serve, "127.0.0.1", 0) as server:
+                        sockets = server.sockets
+                        print(list(sockets)[0].getsockname()[1], flush=True)
+                        await asyncio.Future()
+                asyncio.run(main())
+                """.utf8
+            )
+        )
+        // Debian's package, which the drop-in's tests use too.
+        process = try ChildProcess("/usr/bin/python3", [script.path], output: out.path, error: "/dev/null")
+        ChildProcess.wait { out.text.hasSuffix("\n") }
+        port = out.text.split(separator: "\n").first.map(String.init) ?? "0"
+    }
+
+    func url(_ path: String) -> String { "ws://127.0.0.1:\(port)\(path)" }
+
+    func stop() { process.signal(SIGKILL) }
+}
