@@ -114,8 +114,7 @@ public final class EventLoop: @unchecked Sendable {
 
     // MARK: Sockets (loop thread)
 
-    /// Registers a descriptor; `handler` is kept until ``deregister(_:)``. A socket is registered once, for its whole
-    /// life.
+    /// Registers a descriptor, once for its whole life; `handler` is kept until ``deregister(_:)``.
     public func register(_ fd: CInt, _ interest: Interest, _ handler: any ReadinessHandler) throws(Errno) -> Token {
         let slot = free.popLast() ?? grow()
         let token = Token(slot: slot, generation: slots[Int(slot)].generation)
