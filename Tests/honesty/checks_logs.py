@@ -6,8 +6,8 @@ import subprocess
 import tempfile
 import time
 
-from honesty import check, listing, within
-from servers import OK, RESET, Logged
+from honesty import check, listing, seconds, within
+from servers import CLOSE, OK, RESET, Cut, Logged, Slow
 
 
 def every(count, what):
@@ -155,3 +155,31 @@ def unequal(bench):
     rate, wanted, read = report["rate"]["successes_per_second"], server.count() / 3, server.count()
     ok = report["requests"]["completed"] == read == 1_200 and abs(rate / wanted - 1) <= 0.01
     return within(ok, f"{rate:.1f}/s of {wanted:.1f}/s, {read} read")
+
+
+def ending(what, kind):
+    def run(bench):
+        server = every(5, what)
+        report = bench.report("-n", 5_000, "-c", 8, "-t", 2, server.url + "/", allowed=(4,))
+        told, error, logged = report["requests"], report["errors"][0], server.count(what)
+        ok = len(report["errors"]) == 1 and error["class"] == kind and told["failed"] == error["count"] == logged == 1_000 and told["completed"] == 4_000
+        return within(ok and told["sent"] == server.count(), f"{told['failed']} failed as {error['class']}, {logged} in the log")
+
+    return run
+
+
+for number, what, title, kind in (
+    ("18e", Cut(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nok"), "every fifth answer ends 4 bytes before its length", "closed-in-body"),
+    ("18f", CLOSE, "every fifth request is dropped: a close and no answer", "closed-before-answer"),
+):
+    check(number, title, "failed = the log's, in one class, exit 4")(ending(what, kind))
+
+
+@check("18g", "answers of 40 octets, one a millisecond, on 8 connections", "percentiles of all the octets' time: 2 % of the log")
+def octets(bench):
+    server = Logged(lambda path, number: Slow(OK))
+    report = bench.report("-n", 1_000, "-c", 8, "-t", 1, server.url + "/")
+    times = sorted(row[3] - row[0] for row in server.log)
+    pairs = [(name, seconds(report["latency"]["raw"], name), times[int(len(times) * float(name) / 100) - 1]) for name in ("50", "90", "99")]
+    ok = report["requests"]["completed"] == len(times) == 1_000 and all(abs(told / logged - 1) <= 0.02 for _, told, logged in pairs)
+    return within(ok, ", ".join(f"p{name} {told * 1e3:.1f} ms log {logged * 1e3:.1f}" for name, told, logged in pairs))

@@ -12,6 +12,14 @@ OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 RESET, CLOSE = "reset", "close"
 
 
+class Cut(bytes):
+    """Octets to send before the connection is closed."""
+
+
+class Slow(bytes):
+    """Octets to send one at a time, a millisecond apart."""
+
+
 class Logged(threading.Thread):
     """One thread, one epoll set. `act(path, number)` says what becomes of a request: bytes to send, RESET or CLOSE; or one of these and the
     seconds to wait before it. `log` has a row for each request, in the order they were read: when, its path, what was done, and when."""
@@ -77,9 +85,14 @@ class Logged(threading.Thread):
         elif what == CLOSE:
             self.drop(connection)
         else:
+            sent = 1 if isinstance(what, Slow) else len(what)
             try:
-                connection.sendall(what)
+                connection.sendall(what[:sent])
             except OSError:
+                return self.drop(connection)
+            if sent < len(what):
+                heapq.heappush(self.later, (row[3] + 0.001, next(self.order), connection, row, Slow(what[sent:])))
+            elif isinstance(what, Cut):
                 self.drop(connection)
 
     def drop(self, connection):
