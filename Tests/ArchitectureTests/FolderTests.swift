@@ -296,6 +296,23 @@ struct FolderTests {
         "volley": 4, "WebSocket": 1,
     ]
 
+    /// URLLoading's largest circle: Apple's classes, whose open methods take and give each other.
+    private static let appleCircle: Set<String> = [
+        "CachedURLResponse", "HTTPCookieStorage", "URLCache", "URLCredentialStorage", "URLSession",
+        "URLSessionConfiguration", "URLSessionDataTask", "URLSessionDelegate", "URLSessionDownloadTask",
+        "URLSessionStreamTask", "URLSessionTask", "URLSessionTaskDelegate", "URLSessionWebSocketTask",
+    ]
+    /// The files of ours in that circle, each with what forces it.
+    private static let besideApple = [
+        "CacheFile": "makes the `CachedURLResponse` that a file holds; that names `URLCache`, for its storage policy",
+        "DiskCache": "keeps `CachedURLResponse`s for `URLCache`",
+        "MemoryCache": "keeps `CachedURLResponse`s for `URLCache`",
+        "SelectiveDelegate": "a task delegate that says what it hears of: its methods take sessions and tasks",
+        "SessionHome": "what a session and a task know of their loader: its methods take both",
+        "TaskReport": "a task's result names the task, which a data task may have become",
+        "TaskSpec": "what a task asks for; one receiver of its result is a `TaskReport`",
+    ]
+
     private static func folder(_ path: String) -> String {
         let parts = path.split(separator: "/")
         return parts.count > 3 ? String(parts[2]) : ""
@@ -336,6 +353,13 @@ struct FolderTests {
     func circles(room: String) {
         let circles = TopLevelNames(of: SourceTree.sources.filter { $0.room == room }).circles
         #expect(circles.first?.count ?? 1 <= Self.largestCircle[room] ?? 1, "\(circles.first ?? [])")
+    }
+
+    @Test("URLLoading's largest circle is Apple's classes, and what of ours is listed with a reason")
+    func appleCircle() throws {
+        let circles = TopLevelNames(of: SourceTree.sources.filter { $0.room == "URLLoading" }).circles
+        let names = try #require(circles.first).compactMap { $0.split(separator: "/").last?.dropLast(6) }
+        #expect(Set(names.map(String.init)) == Self.appleCircle.union(Self.besideApple.keys))
     }
 
     @Test("a circle of files is found, and files beside it are not part of it")

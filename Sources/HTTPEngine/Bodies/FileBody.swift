@@ -64,6 +64,11 @@ public struct FileBody: Sendable {
         self.length = length
     }
 
+    /// The file's name; nil for a file that was given as a descriptor.
+    package var path: String? {
+        if case .path(let path, _) = source { path } else { nil }
+    }
+
     /// The same file's content behind so many octets; nil where there are not so many.
     package func dropping(_ count: UInt64) -> FileBody? {
         count <= length ? FileBody(source, offset + count, length - count) : nil

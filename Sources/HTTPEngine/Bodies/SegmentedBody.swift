@@ -10,7 +10,7 @@ public struct SegmentedBody: Sendable {
         /// Content that a thread reads.
         case threaded(ThreadedBody)
 
-        var length: UInt64? {
+        package var length: UInt64? {
             switch self {
             case .bytes(let bytes): UInt64(bytes.count)
             case .file(let file): file.length
@@ -18,7 +18,7 @@ public struct SegmentedBody: Sendable {
             }
         }
 
-        var isReplayable: Bool {
+        package var isReplayable: Bool {
             switch self {
             case .bytes, .file: true
             case .threaded(let body): body.isReplayable

@@ -11,7 +11,7 @@ public struct ThreadedBody: Sendable {
     /// Whether `open` gives the same content every time.
     public let isReplayable: Bool
     let pool: BlockingPool
-    let open: @Sendable () throws -> any BlockingReader
+    package let open: @Sendable () throws -> any BlockingReader
 
     /// - Parameters:
     ///   - length: in bytes; nil for content that is sent in chunks.

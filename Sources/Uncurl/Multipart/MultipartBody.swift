@@ -5,18 +5,6 @@ public import URLLoading
 extension MultipartForm {
     /// For the engine: files go from the disk to the socket, streams are read on threads that may wait.
     func body() throws(MultipartFailure) -> SegmentedBody {
-        let segments = pieces.map { piece -> SegmentedBody.Segment in
-            switch piece {
-            case .bytes(let bytes): .bytes(bytes)
-            case .file(_, let file): .file(file)
-            case .stream(let part, let source):
-                .threaded(
-                    ThreadedBody(length: source.length, replayable: source.isReplayable) {
-                        try MultipartStreamReader(part, source)
-                    }
-                )
-            }
-        }
         guard let body = SegmentedBody(segments) else { throw .tooLong }
         return body
     }

@@ -118,9 +118,7 @@ public struct MultipartForm: Sendable {
 
     /// Whether it can be sent again, after a redirect or a challenge: no part is a stream that is read once.
     public var isReplayable: Bool {
-        parts.allSatisfy { part in
-            if case .stream(_, let source) = part.content { source.isReplayable } else { true }
-        }
+        parts.allSatisfy { $0.content.isReplayable }
     }
 
     // MARK: Layout
@@ -132,36 +130,28 @@ public struct MultipartForm: Sendable {
     private var closing: [UInt8] { layout.closing(isEmpty: parts.isEmpty) }
 
     /// Content up to this size, in bytes, is joined with the boundaries around it.
-    private static let smallPiece = 64 << 10
+    private static let smallSegment = 64 << 10
 
     /// The form in order: boundaries and small content together, files and streams alone.
-    var pieces: [MultipartPiece] {
-        var pieces: [MultipartPiece] = []
+    var segments: [SegmentedBody.Segment] {
+        var segments: [SegmentedBody.Segment] = []
         var bytes: [UInt8] = []
         func flush() {
-            if !bytes.isEmpty { pieces.append(.bytes(bytes)) }
+            if !bytes.isEmpty { segments.append(.bytes(bytes)) }
             bytes = []
         }
         for (index, part) in parts.enumerated() {
             bytes += opening(of: part, isFirst: index == 0)
             switch part.content {
-            case .bytes(let content) where bytes.count + content.count <= MultipartForm.smallPiece:
+            case .bytes(let content) where bytes.count + content.count <= MultipartForm.smallSegment:
                 bytes += content
-            case .bytes, .file, .stream:
+            case .bytes, .file, .threaded:
                 flush()
-                pieces.append(part.content)
+                segments.append(part.content)
             }
         }
         bytes += closing
         flush()
-        return pieces
+        return segments
     }
-}
-
-/// What is sent in one go: the content of a part, or what stands between two of them.
-enum MultipartPiece: Sendable {
-    case bytes([UInt8])
-    case file(URL, FileBody)
-    /// With the name of its part, for errors.
-    case stream(String, MultipartContent.StreamSource)
 }

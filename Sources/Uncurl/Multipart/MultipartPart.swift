@@ -10,7 +10,7 @@ struct MultipartPart: Sendable {
     let label: String
     /// The header fields, each with its line's end.
     let head: String
-    let content: MultipartPiece
+    let content: SegmentedBody.Segment
 
     init(label: String, head: String, content: MultipartContent) throws(MultipartFailure) {
         self.label = label
@@ -18,18 +18,17 @@ struct MultipartPart: Sendable {
         self.content =
             switch content.kind {
             case .bytes(let bytes): .bytes(bytes)
-            case .file(let url): .file(url, try MultipartPart.file(url))
-            case .stream(let source): .stream(label, source)
+            case .file(let url): .file(try MultipartPart.file(url))
+            case .stream(let source):
+                .threaded(
+                    ThreadedBody(length: source.length, replayable: source.isReplayable) {
+                        try MultipartStreamReader(label, source)
+                    }
+                )
             }
     }
 
-    var length: UInt64? {
-        switch content {
-        case .bytes(let bytes): UInt64(bytes.count)
-        case .file(_, let file): file.length
-        case .stream(_, let source): source.length
-        }
-    }
+    var length: UInt64? { content.length }
 
     // MARK: Fields
 

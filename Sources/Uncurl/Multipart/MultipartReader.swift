@@ -14,8 +14,8 @@ public final class MultipartReader {
     private enum State {
         case between
         case bytes([UInt8], at: Int)
-        case file(URL, OpenFile, offset: UInt64, left: UInt64)
-        case stream(MultipartStreamReader)
+        case file(FileBody, OpenFile, offset: UInt64, left: UInt64)
+        case stream(any BlockingReader)
         case failed(MultipartFailure)
         case closed
     }
@@ -24,14 +24,14 @@ public final class MultipartReader {
     /// known.
     private static let longest = 1 << 20
 
-    private let pieces: [MultipartPiece]
+    private let segments: [SegmentedBody.Segment]
     private var next = 0
     private var state = State.between
     /// The offset of the next byte to be read.
     public private(set) var offset: UInt64 = 0
 
     /// Nothing is opened yet.
-    public init(_ form: MultipartForm) { pieces = form.pieces }
+    public init(_ form: MultipartForm) { segments = form.segments }
 
     deinit { close() }
 
@@ -52,9 +52,9 @@ public final class MultipartReader {
             case .bytes(let bytes, let position):
                 step = min(left, UInt64(bytes.count - position))
                 state = .bytes(bytes, at: position + Int(step))
-            case .file(let url, let file, let position, let rest):
+            case .file(let body, let file, let position, let rest):
                 step = min(left, rest)
-                state = .file(url, file, offset: position + step, left: rest - step)
+                state = .file(body, file, offset: position + step, left: rest - step)
             case .stream(let reader):
                 step = UInt64(try read(reader, Int(min(left, 64 << 10))).count)
             case .between, .failed, .closed:
@@ -74,9 +74,9 @@ public final class MultipartReader {
             case .bytes(let all, let position):
                 bytes = Array(all[position...].prefix(count))
                 state = .bytes(all, at: position + bytes.count)
-            case .file(let url, let file, let position, let left):
-                bytes = try read(file, url, at: position, Int(min(UInt64(min(count, Self.longest)), left)))
-                state = .file(url, file, offset: position + UInt64(bytes.count), left: left - UInt64(bytes.count))
+            case .file(let body, let file, let position, let left):
+                bytes = try read(file, body, at: position, Int(min(UInt64(min(count, Self.longest)), left)))
+                state = .file(body, file, offset: position + UInt64(bytes.count), left: left - UInt64(bytes.count))
             case .stream(let reader):
                 bytes = try read(reader, min(count, Self.longest))
             case .between, .failed, .closed:
@@ -89,7 +89,7 @@ public final class MultipartReader {
         return []
     }
 
-    /// Goes on to the next piece where one is used up. False at the end.
+    /// Goes on to the next segment where one is used up. False at the end.
     private func prepare() throws(MultipartFailure) -> Bool {
         switch state {
         case .bytes(let bytes, let position) where position < bytes.count: return true
@@ -99,20 +99,20 @@ public final class MultipartReader {
         case .closed: return false
         case .between, .bytes, .file: break
         }
-        guard next < pieces.count else {
+        guard next < segments.count else {
             state = .between
             return false
         }
-        let piece = pieces[next]
+        let segment = segments[next]
         next += 1
-        switch piece {
+        switch segment {
         case .bytes(let bytes):
             state = .bytes(bytes, at: 0)
-        case .file(let url, let file):
-            state = .file(url, try open(file), offset: file.offset, left: file.length)
-        case .stream(let part, let source):
+        case .file(let body):
+            state = .file(body, try open(body), offset: body.offset, left: body.length)
+        case .threaded(let body):
             do {
-                state = .stream(try MultipartStreamReader(part, source))
+                state = .stream(try body.open())
             } catch {
                 throw failed(error as? MultipartFailure ?? .notReplayable)
             }
@@ -130,7 +130,7 @@ public final class MultipartReader {
 
     private func read(
         _ file: OpenFile,
-        _ url: URL,
+        _ body: FileBody,
         at offset: UInt64,
         _ count: Int
     ) throws(MultipartFailure) -> [UInt8] {
@@ -138,14 +138,14 @@ public final class MultipartReader {
         do throws(Errno) {
             bytes = try file.read(at: offset, atMost: count)
         } catch {
-            throw failed(.fileUnreadable(url, reason: "\(error)"))
+            throw failed(.fileUnreadable(URL(fileURLWithPath: body.path ?? ""), reason: "\(error)"))
         }
-        guard !bytes.isEmpty else { throw failed(.fileChanged(reason: "\(url.path) has become shorter")) }
+        guard !bytes.isEmpty else { throw failed(.fileChanged(reason: "\(body.path ?? "") has become shorter")) }
         return bytes
     }
 
-    /// Empty where the stream ends: the next piece's turn has come.
-    private func read(_ reader: MultipartStreamReader, _ count: Int) throws(MultipartFailure) -> [UInt8] {
+    /// Empty where the stream ends: the next segment's turn has come.
+    private func read(_ reader: any BlockingReader, _ count: Int) throws(MultipartFailure) -> [UInt8] {
         let bytes: [UInt8]
         do {
             bytes = try reader.read(atMost: count)
