@@ -1,7 +1,7 @@
 internal import URLLoading
 
 extension UncurlError {
-    /// What happened, for logs that many read: without URLs, which may hold secrets.
+    /// A description for shared logs. It contains no URLs, because URLs may hold secrets.
     var words: String {
         switch self {
         case .invalidURL(_, let reason): "no URL to load: \(reason)"
@@ -24,7 +24,7 @@ extension UncurlError {
         }
     }
 
-    /// The user info of network errors tells the URL.
+    /// The user info of network errors contains the URL.
     private static func words(of error: any Error) -> String {
         switch error {
         case let error as UncurlError: error.words

@@ -3,7 +3,7 @@ public import Dispatch
 internal import URLLoading
 public import Logging
 
-/// Writes requests to a `swift-log` logger: each end at one level, the steps on the way at another. Behind the package
+/// Writes requests to a `swift-log` logger: each end at one level, the steps before it at another. Behind the package
 /// trait `SwiftLog`.
 ///
 /// A URL is written without user, password and query, which often hold secrets.
@@ -16,8 +16,9 @@ public struct LoggingMonitor: EventMonitor {
 
     /// - Parameters:
     ///   - logger: what the lines are written to.
-    ///   - ends: for requests that succeeded; one that failed is an error, one that was cancelled none.
-    ///   - steps: for all that happens on the way.
+    ///   - ends: the level for the end of a request that succeeded. A failure is logged as an error, a cancellation
+    ///     at the level of the steps.
+    ///   - steps: the level for every other event.
     public init(_ logger: Logger, ends: Logger.Level = .info, steps: Logger.Level = .debug) {
         self.logger = logger
         endLevel = ends

@@ -8,7 +8,7 @@ internal import URLLoading
 ///
 /// - `http_client_requests_total`, by `method` and `outcome` (a status code, or the kind of a failure),
 /// - `http_client_retries_total`,
-/// - `http_client_request_duration`, a timer from a request's begin to its end, retries and their waits included.
+/// - `http_client_request_duration`, a timer from a request's start to its end, retries and their waits included.
 public final class MetricsMonitor: EventMonitor {
     /// A serial queue of its own.
     public let queue = DispatchQueue(label: "Uncurl.metrics")
@@ -36,7 +36,7 @@ public final class MetricsMonitor: EventMonitor {
         }
     }
 
-    /// Few values: what a label may have.
+    /// Limits the values of the label: each distinct value is a metric of its own.
     static func outcome(_ status: Int?, _ error: UncurlError?) -> String {
         switch error {
         case nil, .validation?: status.map(String.init) ?? "none"

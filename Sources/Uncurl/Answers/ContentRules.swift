@@ -1,12 +1,12 @@
 public import URLLoading
 
-/// Which answers may have no content although a value is made of it.
+/// Says which answers may have no content although a serializer makes a value of them.
 public struct EmptyContentRule: Sendable, Hashable {
     /// Answers to these methods may have no content.
     public var methods: Set<HTTPMethod>
     /// Answers with these statuses may have no content.
     public var statusCodes: Set<Int>
-    /// Whatever the method and the status.
+    /// Whether every answer may have no content, whatever its method and status.
     public var allowsAny: Bool
 
     /// A rule for answers without content. HEAD, 204 and 205 have none by definition (RFC 9110 §6.4.1).
@@ -16,7 +16,7 @@ public struct EmptyContentRule: Sendable, Hashable {
         self.allowsAny = allowsAny
     }
 
-    /// Answers to HEAD and the statuses 204 and 205, which have none by definition.
+    /// Answers to HEAD and with the statuses 204 and 205, which have no content by definition.
     public static var whereThereIsNone: EmptyContentRule { EmptyContentRule() }
     /// Every answer may have no content.
     public static var always: EmptyContentRule { EmptyContentRule(allowsAny: true) }
@@ -44,7 +44,7 @@ public struct ContentPreprocessor: Sendable {
     /// The content as it came.
     public static var passthrough: ContentPreprocessor { ContentPreprocessor { $0 } }
 
-    /// Takes away the guard that keeps a JSON text from being run as a script: `)]}',` and the line's end behind it.
+    /// Removes the guard that keeps a JSON text from being run as a script: `)]}',` and the line end after it.
     public static var withoutScriptGuard: ContentPreprocessor {
         ContentPreprocessor { content in
             let guardText = Data(")]}',".utf8)

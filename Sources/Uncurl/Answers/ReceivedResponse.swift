@@ -1,17 +1,17 @@
 public import URLLoading
 
-/// A complete answer, as a serializer gets it.
+/// A complete answer, as a serializer receives it.
 public struct ReceivedResponse: Sendable {
-    /// The request that was answered: after a redirect, the last.
+    /// The request that was answered; after redirects, the last one.
     public var request: URLRequest?
-    /// The head of the answer. Nil where there was none.
+    /// The head of the answer; nil where no head came.
     public var response: URLResponse?
-    /// Empty for a download.
+    /// The content; empty for a download.
     public var data: Data
-    /// Where a download lies.
+    /// The file of a download.
     public var fileURL: URL?
 
-    /// An answer, for a serializer that is called by hand.
+    /// An answer, for a program that calls a serializer itself.
     public init(request: URLRequest? = nil, response: URLResponse?, data: Data, fileURL: URL? = nil) {
         self.request = request
         self.response = response
@@ -19,25 +19,25 @@ public struct ReceivedResponse: Sendable {
         self.fileURL = fileURL
     }
 
-    /// The status, of an HTTP answer.
+    /// The status; nil where the answer is not HTTP.
     public var status: Int? { (response as? HTTPURLResponse)?.statusCode }
 
-    /// Whether anything came.
+    /// Whether the answer has content.
     var hasContent: Bool {
         guard let fileURL else { return !data.isEmpty }
         let size = try? FileManager.default.attributesOfItem(atPath: fileURL.path)[.size] as? NSNumber
         return size?.int64Value != 0
     }
 
-    /// The encoding that the content type's charset names; nil where it names none, or one that is not known here.
+    /// The encoding that the charset of the content type names; nil where there is no charset or its name is unknown.
     public var charset: String.Encoding? { response?.textEncodingName.flatMap(TextEncoding.named) }
 
-    /// The content, wherever it lies. A file is mapped, not read: only what is looked at comes into memory. As with
-    /// every mapping, the file must not be shortened while the content is in use. Removing it does no harm.
+    /// The content, from memory or from the file. A file is mapped: only the pages that are read come into memory. As
+    /// with every mapping, the file must not be shortened while the content is in use. The file may be removed.
     public func content() throws(SerializationFailure) -> Data {
         guard let fileURL else { return data }
         do {
-            // `mappedIfSafe` reads on Linux.
+            // On Linux, `mappedIfSafe` reads the whole file.
             return try Data(contentsOf: fileURL, options: .alwaysMapped)
         } catch {
             throw SerializationFailure(.file, answer: self, underlying: error)

@@ -2,9 +2,9 @@ internal import URLLoading
 
 /// Which answers are acceptable, by their status codes, their content types, and checks of the program's own.
 ///
-/// An answer that is not HTTP (a file's, a data URL's) has neither, and passes the first two.
+/// An answer that is not HTTP (a file's, a data URL's) passes the checks of the status and of the content type.
 public struct ResponseValidation: Sendable {
-    /// A check of the program's own. It throws what is wrong with the answer.
+    /// A check of the program's own. It throws an error that says what is wrong with the answer.
     public typealias Check = @Sendable (ReceivedResponse) throws -> Void
 
     /// The status codes that are acceptable. Nil: any.
@@ -14,7 +14,8 @@ public struct ResponseValidation: Sendable {
     /// Checks of the program's own, called in order up to the first that throws.
     public var checks: [Check]
 
-    /// Status 200 to 299, any content type and no further checks, unless said otherwise.
+    /// Accepts the statuses 200 to 299 and any content type, without further checks, unless the arguments say
+    /// otherwise.
     public init(
         statusCodes: Set<Int>? = ResponseValidation.successes,
         contentTypes: AcceptableTypes = .any,
@@ -52,19 +53,19 @@ public struct ResponseValidation: Sendable {
     }
 }
 
-/// Which media types are acceptable.
+/// Says which media types are acceptable.
 @frozen public enum AcceptableTypes: Sendable, Hashable, ExpressibleByArrayLiteral {
-    /// Every type is acceptable, and so is none.
+    /// Every type is acceptable, and so is an answer without a type.
     case any
-    /// Such as `application/json`, `image/*`, `*/*`. Parameters do not count, nor does case, and `application/json`
-    /// takes `application/problem+json` too (RFC 6839).
+    /// Media types or ranges such as `application/json`, `image/*`, `*/*`. Parameters and case are ignored.
+    /// `application/json` also matches `application/problem+json` (RFC 6839).
     case listed([String])
-    /// What the request's Accept field asked for; any where it has none.
+    /// The media types of the request's Accept field; any type where the request has no such field.
     case asRequested
 
     public init(arrayLiteral elements: String...) { self = .listed(elements) }
 
-    /// An answer without content has no wrong type.
+    /// Nil: the type is acceptable. An answer without content passes whatever its type.
     fileprivate func reason(
         against response: HTTPURLResponse,
         _ answer: ReceivedResponse

@@ -4,26 +4,26 @@ public import URLLoading
 public struct SerializationFailure: Error, Sendable {
     /// What the serializer could not do.
     @frozen public enum Reason: Sendable {
-        /// There is no content, and without content there is no value.
+        /// The answer has no content, and the serializer needs some.
         case empty
-        /// The octets are no text in that encoding.
+        /// The octets are not valid in this text encoding.
         case text(String.Encoding)
-        /// The content is no JSON text. The value says what is wrong, and where.
+        /// The content is not a JSON text. The associated value says what is wrong, and where.
         case json(JSONFailure)
-        /// The content is no property list; ``SerializationFailure/underlying`` says why.
+        /// The content is not a property list; ``SerializationFailure/underlying`` says why.
         case propertyList
-        /// The content is well-formed, and is not what the decoded type wants. ``SerializationFailure/underlying`` is
-        /// the decoder's error.
+        /// The content is well-formed but does not fit the decoded type. ``SerializationFailure/underlying`` is the
+        /// decoder's error.
         case decoding
-        /// The content is no image that can be read; ``underlying`` says why.
+        /// The content is not an image that can be read; ``SerializationFailure/underlying`` says why.
         case image
-        /// The content is no XML document; ``SerializationFailure/underlying`` says why.
+        /// The content is not an XML document; ``SerializationFailure/underlying`` says why.
         case xml
         /// None of a compound serializer's candidates made a value.
         case unmatched
         /// The downloaded file cannot be read.
         case file
-        /// There is no file: this was no download.
+        /// There is no file, because the request was not a download.
         case noFile
         /// A serializer or preprocessor of the program's own threw.
         case other
@@ -33,9 +33,9 @@ public struct SerializationFailure: Error, Sendable {
     public let reason: Reason
     /// The head of the answer.
     public let response: URLResponse?
-    /// The body; empty for a download.
+    /// The content; empty for a download.
     public let data: Data
-    /// Where a download lies.
+    /// The file of a download.
     public let fileURL: URL?
     /// The decoder's, parser's or file system's error.
     public let underlying: (any Error)?
@@ -49,7 +49,7 @@ public struct SerializationFailure: Error, Sendable {
         self.underlying = underlying
     }
 
-    /// The answer's status; nil where it was not HTTP.
+    /// The answer's status; nil where the answer is not HTTP.
     public var status: Int? { (response as? HTTPURLResponse)?.statusCode }
 
     /// Wraps an error of a serializer, unless it is a serialization failure already.
@@ -84,7 +84,7 @@ extension SerializationFailure: CustomStringConvertible, LocalizedError {
     }
 }
 
-/// For code that looks at `NSError`s: the domain and keys that AFNetworking's have.
+/// The failure as an `NSError` with AFNetworking's domain and keys.
 extension SerializationFailure: CustomNSError {
     public static var errorDomain: String { ResponseErrorKeys.domain }
 

@@ -1,12 +1,12 @@
 public import URLLoading
 
-/// An answer that ``ResponseValidation`` did not accept. It carries all of the answer.
+/// The failure of an answer that ``ResponseValidation`` did not accept. It carries the whole answer.
 public struct ValidationFailure: Error, Sendable {
     /// What is not acceptable.
     @frozen public enum Reason: Sendable {
         /// The status is not among the acceptable ones.
         case status(Int)
-        /// Nil: the answer tells no type.
+        /// The content type is not acceptable. Nil: the answer names no type.
         case contentType(String?, acceptable: [String])
         /// A check of the program's own threw.
         case rejected(any Error)
@@ -16,11 +16,12 @@ public struct ValidationFailure: Error, Sendable {
     public let reasons: [Reason]
     /// The head of the answer.
     public let response: URLResponse?
-    /// The content of the answer. Of a download with a destination up to a mebibyte; empty for any other download.
+    /// The content of the answer. A download with a destination keeps at most a mebibyte of it, any other download
+    /// nothing.
     public let data: Data
     /// The file of a download without a destination.
     public let fileURL: URL?
-    /// What is wrong with the content as well. Nil where it was made into a value, which the response carries.
+    /// Why the content was not made into a value. Nil where it was: then the response carries the value.
     public var serialization: SerializationFailure?
 
     /// A failure that carries its answer, for a check of the program's own.
@@ -43,7 +44,7 @@ extension ValidationFailure: CustomStringConvertible, LocalizedError {
         return words + place + content
     }
 
-    /// Without the place.
+    /// The reasons without the URL.
     var words: String { reasons.map(\.words).joined(separator: ", and ") }
 
     public var errorDescription: String? { description }
@@ -68,7 +69,7 @@ extension ValidationFailure.Reason {
     }
 }
 
-/// For code that looks at `NSError`s: the domain, codes and keys that AFNetworking's have.
+/// The failure as an `NSError` with AFNetworking's domain, codes and keys.
 extension ValidationFailure: CustomNSError {
     public static var errorDomain: String { ResponseErrorKeys.domain }
 
@@ -77,7 +78,8 @@ extension ValidationFailure: CustomNSError {
         (reasons.contains(where: \.isStatus) ? URLError.badServerResponse : .cannotDecodeContentData).rawValue
     }
 
-    /// A wrong type besides the status, and content that is no value, are the underlying errors.
+    /// The underlying error holds the reasons after the first. Where there is one reason only, it is the failure of
+    /// serialization, if there is one.
     public var errorUserInfo: [String: Any] {
         var info = ResponseErrorKeys.info(description, response, data)
         if reasons.count > 1 {

@@ -1,7 +1,7 @@
 internal import CZlib
 internal import URLLoading
 
-/// Data through zlib, in one go. Its pointers stay in here.
+/// Compresses data with zlib in one call. zlib's pointers do not leave this type.
 enum Deflater {
     private static let step = 64 << 10
 
@@ -31,7 +31,7 @@ enum Deflater {
         }
     }
 
-    /// Until zlib leaves room in its output: it has used up its input then, and told all it was to tell.
+    /// Calls zlib until it leaves room in its output: then it has read all of its input and written all it has.
     private static func drain(_ stream: UnsafeMutablePointer<z_stream>, _ flush: CInt, into output: inout Data) {
         var isFull = true
         while isFull {

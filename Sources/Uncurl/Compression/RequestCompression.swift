@@ -1,7 +1,7 @@
 public import URLLoading
 
-/// Compresses content in memory before it is sent, for servers that are known to take it: HTTP has no way to ask.
-/// Files, streams and forms go as they are.
+/// Compresses content in memory before it is sent. HTTP has no way to ask a server whether it decodes a request's
+/// content, so the program must know that it does. Files, streams and forms are sent as they are.
 public struct RequestCompression: Sendable {
     /// A content coding (RFC 9110 §8.4.1).
     @frozen public enum Coding: String, Sendable {
@@ -11,13 +11,13 @@ public struct RequestCompression: Sendable {
         case gzip
     }
 
-    /// What becomes of a request that has a Content-Encoding already.
+    /// What happens to a request that already has a Content-Encoding field.
     @frozen public enum ExistingEncoding: Sendable {
         /// The request fails with ``CompressionFailure/encodedAlready(_:)``.
         case fail
         /// The field is replaced. The content is compressed once more.
         case replace
-        /// It goes as it is.
+        /// The request is sent as it is.
         case skip
     }
 
@@ -25,7 +25,7 @@ public struct RequestCompression: Sendable {
     public var coding: Coding
     /// What is done with a request that has a Content-Encoding field already.
     public var existing: ExistingEncoding
-    /// Whether this content is worth it.
+    /// Whether this content is worth compressing.
     public var applies: @Sendable (Data) -> Bool
 
     /// Makes a compression. Each argument is described at the property of its name.
@@ -39,7 +39,7 @@ public struct RequestCompression: Sendable {
         self.applies = applies
     }
 
-    /// The request with its content compressed, its Content-Encoding set, and a Content-Length of its own taken away.
+    /// The request with its content compressed and its Content-Encoding set. A Content-Length of its own is removed.
     public func compress(_ request: URLRequest) throws(CompressionFailure) -> URLRequest {
         guard let body = request.httpBody, applies(body) else { return request }
         if let encoding = request.value(forHTTPHeaderField: "Content-Encoding") {
@@ -57,7 +57,7 @@ public struct RequestCompression: Sendable {
     }
 }
 
-/// Content that was not compressed.
+/// Why content was not compressed.
 @frozen public enum CompressionFailure: Error, Hashable, Sendable {
     /// The request names a content coding already.
     case encodedAlready(String)

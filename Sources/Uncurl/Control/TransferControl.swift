@@ -7,11 +7,11 @@ public final class TransferControl: Sendable {
     @frozen public enum State: Hashable, Sendable {
         /// It has not begun.
         case initialized
-        /// It goes on: it is built, under way, or waits for its next attempt.
+        /// It is being prepared, is under way, or waits for its next attempt.
         case resumed
-        /// Its task reads and sends nothing. Between attempts no attempt begins.
+        /// Its task sends and receives nothing. Between attempts, no attempt begins.
         case suspended
-        /// It was cancelled. Its end may be about to be told.
+        /// It was cancelled. Its end may not have been reported yet.
         case cancelled
         /// It has ended.
         case finished
@@ -21,21 +21,21 @@ public final class TransferControl: Sendable {
         var state = State.initialized
         var task: URLSessionTask?
         var error: UncurlError?
-        /// Waits for the deadline, which has passed once it is late.
+        /// Waits for the deadline. `isLate` says that it has passed.
         var timer: Task<Void, any Error>?
         var isLate = false
         /// The tasks of earlier attempts.
         var past: [URLSessionTask] = []
-        /// Whether the task has been told to run, and whether a thread is about to tell it otherwise.
+        /// Whether the task has been told to run, and whether a thread is about to resume or suspend it.
         var runs = false
         var isSteered = false
         var begins: [CheckedContinuation<Void, Never>] = []
-        /// Ends a wait before the next attempt.
+        /// The wait before the next attempt; cancelling it ends the wait.
         var sleeper: Task<Void, Never>?
-        /// Cancels the Swift task in which all this happens, and with it what interceptors wait for.
+        /// Cancels the Swift task that carries out the transfer, and with it what interceptors wait for.
         var run: (@Sendable () -> Void)?
 
-        /// The task, and whether it has to run or to stop; nil where it does so already.
+        /// The task and whether it must be resumed or suspended; nil where its state is right already.
         mutating func steer() -> (task: URLSessionTask, runs: Bool)? {
             guard !isSteered, let task, state == .resumed || state == .suspended, runs != (state == .resumed) else {
                 return nil
@@ -46,7 +46,7 @@ public final class TransferControl: Sendable {
         }
     }
 
-    /// Who reads the progress. Most transfers have no reader, and make nothing for one.
+    /// The readers of the progress. Most transfers have none, and allocate nothing for them.
     private struct Readers {
         var upload: ProgressReaders?
         var download: ProgressReaders?
@@ -59,7 +59,7 @@ public final class TransferControl: Sendable {
     private let reins = Mutex(Reins())
 
     private let list: TransferList
-    /// In the list: nil before it is there, and negative once it has left.
+    /// The index in the list: nil before the transfer is added, negative once it has been removed.
     private let place = Mutex<Int?>(nil)
     private let readers = Mutex(Readers())
 
@@ -72,25 +72,25 @@ public final class TransferControl: Sendable {
     /// What the transfer does now.
     public var state: State { reins.withLock { $0.state } }
 
-    /// The task under way, or the last; nil before the first.
+    /// The current task, or the last; nil before the first.
     public var task: URLSessionTask? { reins.withLock { $0.task } }
 
-    /// The tasks of all attempts, the first one first.
+    /// The tasks of all attempts, in order.
     public var tasks: [URLSessionTask] { reins.withLock { $0.past + ($0.task.map { [$0] } ?? []) } }
 
-    /// How much of the request's content has been sent, in bytes: of all attempts the most.
+    /// The sent bytes of the request's content: the maximum over all attempts.
     public var uploadProgress: TransferProgress { furthest(tasks.map { TransferProgress(sentBy: $0) }) }
 
-    /// How much of the response's content has come, in bytes: of all attempts the most.
+    /// The received bytes of the response's content: the maximum over all attempts.
     public var downloadProgress: TransferProgress { furthest(tasks.map { TransferProgress(receivedBy: $0) }) }
 
-    /// A sequence of ``uploadProgress``, as it goes on.
+    /// A sequence of the values of ``uploadProgress``.
     func uploadProgressSequence() -> ProgressSequence { sequence(\.upload) }
 
-    /// A sequence of ``downloadProgress``, as it goes on.
+    /// A sequence of the values of ``downloadProgress``.
     func downloadProgressSequence() -> ProgressSequence { sequence(\.download) }
 
-    /// The task under way is told of the reader; a later one finds it when it begins.
+    /// Adds a reader. The current task reports to it at once; a later task finds it when it begins.
     private func sequence(_ direction: WritableKeyPath<Readers, ProgressReaders?>) -> ProgressSequence {
         let sequence = readers.withLock { readers in
             let all = readers[keyPath: direction] ?? ProgressReaders(isOver: readers.isOver)
@@ -113,7 +113,7 @@ public final class TransferControl: Sendable {
         return TransferProgress(completed: most, total: all.last?.total ?? all.last { $0.total != nil }?.total)
     }
 
-    /// Why the request failed; nil before its end, and where it did not.
+    /// Why the request failed; nil before its end, and where it succeeded.
     public var error: UncurlError? { reins.withLock { $0.error } }
 
     /// The request's ``RequestOptions/tag``.
@@ -134,7 +134,7 @@ public final class TransferControl: Sendable {
         }
         guard let before else { return }
         watchers.tell(.cancelled)
-        // A download leaves its resume data.
+        // A cancelled download produces resume data.
         if let download = before.task as? URLSessionDownloadTask {
             download.cancel(byProducingResumeData: { _ in })
         } else {
@@ -145,7 +145,7 @@ public final class TransferControl: Sendable {
         for begin in before.begins { begin.resume() }
     }
 
-    /// Stops the task, or keeps the next attempt from beginning.
+    /// Suspends the task, or keeps the next attempt from beginning.
     public func suspend() {
         let isStop = reins.withLock { reins in
             guard reins.state == .resumed || reins.state == .initialized else { return false }
@@ -157,7 +157,7 @@ public final class TransferControl: Sendable {
         watchers.tell(.suspended)
     }
 
-    /// Begins the transfer, or goes on with it.
+    /// Begins the transfer, or continues it after ``suspend()``.
     public func resume() {
         let begins = reins.withLock { reins -> [CheckedContinuation<Void, Never>]? in
             guard reins.state == .suspended || reins.state == .initialized else { return nil }
@@ -172,9 +172,9 @@ public final class TransferControl: Sendable {
         watchers.tell(.resumed)
     }
 
-    /// Resumes or suspends the task as the state says, one thread at a time. If two threads change the state at once,
-    /// the last change must be the last that the task hears. A second thread leaves its change to the thread that is
-    /// here.
+    /// Resumes or suspends the task according to the state, on one thread at a time. If two threads change the state
+    /// at once, the task must receive the later change last: a second thread leaves its change to the thread that is
+    /// already here.
     private func steer() { follow(reins.withLock { $0.steer() }) }
 
     private func follow(_ word: (task: URLSessionTask, runs: Bool)?) {
@@ -192,7 +192,7 @@ public final class TransferControl: Sendable {
 
     var isCancelled: Bool { state == .cancelled }
 
-    /// Ends the request when this time has passed. Nil: never.
+    /// Ends the request when this time has passed; nil sets no limit.
     func limit(by deadline: Duration?, on clock: any Clock<Duration>) {
         guard let deadline else { return }
         let time = min(max(.zero, deadline), Self.longestWait)
@@ -212,14 +212,14 @@ public final class TransferControl: Sendable {
         if isLate { cancel() }
     }
 
-    /// What the request failed for: a request that its deadline ended was not cancelled by the program.
+    /// The reason of the failure: a request that its deadline ended was not cancelled by the program.
     func reason(for error: UncurlError) -> UncurlError {
         guard error.isCancelled, reins.withLock({ $0.isLate }) else { return error }
         let words = [NSLocalizedDescriptionKey: "The request was not over by its deadline."]
         return .transport(URLError(.timedOut, userInfo: words))
     }
 
-    /// Returns when the transfer has been resumed, or cancelled; at once if it is going.
+    /// Returns when the transfer has been resumed or cancelled; at once if it is not suspended.
     func ready() async {
         if state == .resumed { return }
         await withCheckedContinuation { continuation in
@@ -235,7 +235,7 @@ public final class TransferControl: Sendable {
         }
     }
 
-    /// Begins an attempt's task, if the transfer has not been stopped meanwhile.
+    /// Begins an attempt's task, unless the transfer has been stopped meanwhile.
     func begin(_ task: URLSessionTask) {
         let (isCancelled, word) = reins.withLock { reins in
             if let before = reins.task { reins.past.append(before) }
@@ -247,7 +247,7 @@ public final class TransferControl: Sendable {
         if isCancelled { task.cancel() } else { follow(word) }
     }
 
-    /// Keeps what cancels the Swift task that carries the transfer out.
+    /// Stores the closure that cancels the Swift task which carries out the transfer.
     func carries(_ cancel: @escaping @Sendable () -> Void) {
         let isCancelled = reins.withLock { reins in
             if reins.state != .cancelled, reins.state != .finished { reins.run = cancel }
@@ -256,10 +256,10 @@ public final class TransferControl: Sendable {
         if isCancelled { cancel() }
     }
 
-    /// A century: as good as for ever. The runtime's clocks trap on instants beyond what 63 bits of seconds hold.
+    /// A century, in place of no limit: the runtime's clocks trap on instants beyond 63 bits of seconds.
     private static let longestWait = Duration.seconds(3_155_760_000)
 
-    /// Waits before the next attempt; a cancelled transfer does not.
+    /// Waits before the next attempt; a cancelled transfer does not wait.
     func wait(for delay: Duration, on clock: any Clock<Duration>) async {
         let delay = min(delay, Self.longestWait)
         let sleeper = Task { _ = try? await clock.sleep(for: delay) }

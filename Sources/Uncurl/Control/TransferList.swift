@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// The requests of a manager that have begun and not ended.
 final class TransferList: Sendable {
-    /// Each transfer knows its place, as every request comes and goes here.
+    /// Each transfer stores its index, so that adding and removing one is cheap: every request does both.
     private struct Places {
         var transfers: [TransferControl?] = []
         var free: [Int] = []
@@ -14,7 +14,7 @@ final class TransferList: Sendable {
         places.withLock { $0.transfers }.compactMap { $0 }.sorted { $0.identifier < $1.identifier }
     }
 
-    /// - Returns: its place, for ``remove(at:)``.
+    /// - Returns: the index of the transfer, for ``remove(at:)``.
     func add(_ transfer: TransferControl) -> Int {
         places.withLock { places in
             if let place = places.free.popLast() {

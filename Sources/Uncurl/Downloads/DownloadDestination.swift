@@ -1,32 +1,32 @@
 public import URLLoading
 
-/// The place of a downloaded file. The file is moved there in one step, once it is whole and its answer has been
-/// validated. The file of a refused answer is deleted; up to a mebibyte of its content is in the failure.
+/// The place of a downloaded file. The file is moved there in one step, after the download is complete and its answer
+/// has been validated. The file of a refused answer is deleted; the failure carries up to a mebibyte of its content.
 public struct DownloadDestination: Sendable {
-    /// What may be done on the way to the place.
+    /// What the move of a file may do.
     public struct Options: OptionSet, Sendable {
         public let rawValue: Int
 
         /// The options of these bits.
         public init(rawValue: Int) { self.rawValue = rawValue }
 
-        /// Missing folders on the way are created.
+        /// Missing parent folders are created.
         public static let createIntermediateDirectories = Options(rawValue: 1 << 0)
-        /// A regular file that lies there already is replaced. Anything else there is a ``FileFailure/Obstacle``, with
-        /// this option too.
+        /// A regular file at the place is replaced. Anything else at the place is a ``FileFailure/Obstacle``, with this
+        /// option too.
         public static let removePreviousFile = Options(rawValue: 1 << 1)
     }
 
-    /// What may be done on the way to the place.
+    /// What the move may do.
     public let options: Options
     private let choose: @Sendable (URL, URLResponse?) -> URL?
 
     /// A destination that is chosen for each download.
     ///
     /// - Parameters:
-    ///   - options: what may be done on the way to the place.
-    ///   - choose: names the place of the file that lies at the given URL now; nil leaves it there. Called on the
-    ///     session's delegate queue, and not for a refused answer.
+    ///   - options: what the move may do.
+    ///   - choose: returns the place of the file that is at the given URL now, or nil to leave it there. Called on the
+    ///     session's delegate queue, but not for a refused answer.
     public init(options: Options = [], _ choose: @escaping @Sendable (URL, URLResponse?) -> URL?) {
         self.options = options
         self.choose = choose
@@ -40,7 +40,8 @@ public struct DownloadDestination: Sendable {
         DownloadDestination(options: options) { _, _ in url }
     }
 
-    /// Puts the download into a folder, by the name that the server suggests. The name cannot lead out of the folder.
+    /// Puts the download into a folder, under the name that the server suggests. The name cannot lead out of the
+    /// folder.
     public static func folder(
         _ url: URL,
         options: Options = [.createIntermediateDirectories]
@@ -58,7 +59,7 @@ public struct DownloadDestination: Sendable {
         return .folder(folder ?? FileManager.default.homeDirectoryForCurrentUser, options: options)
     }
 
-    /// Creates missing folders on the way, if it may.
+    /// Creates missing parent folders, if the options allow it.
     func prepare(_ place: URL) throws {
         guard place.isFileURL else { throw CocoaError(.fileWriteUnsupportedScheme) }
         guard options.contains(.createIntermediateDirectories) else { return }

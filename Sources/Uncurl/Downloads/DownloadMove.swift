@@ -1,9 +1,8 @@
 internal import URLLoading
 
-/// A finished download on its way to its place: validated first, then moved. What becomes of it is part of the task's
-/// result.
+/// Validates a finished download and moves its file to its place. The outcome is part of the task's result.
 struct DownloadMove {
-    /// The most content that is kept of a refused download, in bytes: an error document is shorter.
+    /// The most content that is kept of a refused download, in bytes. An error document is shorter.
     private static let refusedContent = 1 << 20
 
     let core: ManagerCore
@@ -13,10 +12,10 @@ struct DownloadMove {
     let own: (@Sendable (URLSession, URLSessionDownloadTask, URL) -> URL?)?
     let destination: DownloadDestination?
 
-    /// What is wrong with the answer, and so keeps it from its place; nil: nothing. Any thread.
+    /// Why the answer is refused; nil where it is acceptable. Called on any thread.
     ///
-    /// The caller has said where the file goes and looks for it nowhere else: a refused one is deleted, and the failure
-    /// has its content. Without a destination the file is the caller's all the same.
+    /// With a destination, the caller looks for the file nowhere else: a refused file is deleted, and the failure
+    /// carries its content. Without a destination, the caller gets the file of a refused answer too.
     func refusal(_ file: URL, _ outcome: TaskOutcome, by validation: ResponseValidation) -> ValidationFailure? {
         let request = task.currentRequest ?? task.originalRequest
         var answer = ReceivedResponse(request: request, response: outcome.response, data: Data(), fileURL: file)
@@ -37,7 +36,7 @@ struct DownloadMove {
         return (try? handle.read(upToCount: refusedContent)) ?? Data()
     }
 
-    /// On the session's delegate queue.
+    /// Called on the session's delegate queue.
     func run(_ file: URL, _ outcome: TaskOutcome) -> DownloadedFile {
         if let place = core.hooks.didFinishDownloading?(session, task, file) ?? own?(session, task, file) {
             return move(file, to: place, [])
@@ -48,8 +47,8 @@ struct DownloadMove {
         return move(file, to: place, destination.options)
     }
 
-    /// Where a file without a place lies. A background session deletes its own files once they have been taken, so
-    /// that one of them goes to the temporary folder, as an ordinary session's does.
+    /// The URL of a file that has no destination. A background session deletes its own files once their events have
+    /// been handled, so such a file is moved to the temporary folder, as an ordinary session's is.
     private func leave(_ file: URL, _ outcome: TaskOutcome) -> URL {
         guard outcome.settle != nil else { return file }
         let place = FileManager.default.temporaryDirectory.appendingPathComponent(file.lastPathComponent)

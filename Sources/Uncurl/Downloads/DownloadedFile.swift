@@ -1,13 +1,13 @@
 internal import URLLoading
 
-/// What has become of a downloaded file by the time a response is made of it.
+/// The outcome of a file's move, before a response is made of the file.
 enum DownloadedFile: Sendable {
-    /// It lies where it is to stay.
+    /// The file is at its final place.
     case placed(URL)
-    /// It could not be put at its place, and lies where it came to.
+    /// The file could not be moved to its place, and is still where the session put it.
     case stranded(UncurlError)
-    /// The answer is not acceptable and goes to no place. The failure has its content, or names the file where no place
-    /// was given.
+    /// The answer is not acceptable, and its file is not moved. The failure carries the file's content, or its URL
+    /// where the download has no destination.
     case refused(ValidationFailure)
 
     var isStranded: Bool {

@@ -1,17 +1,17 @@
 internal import Glibc
 internal import URLLoading
 
-/// Puts a finished file at its place in one step: at every moment the place has what it had before, or all of the file.
+/// Puts a finished file at its place in one step: at every moment the place has what it had before, or the whole file.
 ///
-/// A regular file is replaced if that is wanted. Nothing else ever is: not a folder, a device, a socket, a pipe or a
-/// symbolic link. From another file system the file comes by a copy beside its place. At its place it has the
-/// permissions of any new file: those that the process's umask leaves.
+/// A regular file is replaced if `replacesFile` says so. Anything else is never replaced: a folder, a device, a socket,
+/// a pipe or a symbolic link. A file from another file system is first copied to a file beside its place. At its place
+/// the file has the permissions of any new file: those that the process's umask leaves.
 struct FilePlacement {
     let file: URL
     let place: URL
     let replacesFile: Bool
 
-    /// - Throws: ``FileFailure/Obstacle`` for what is not replaced, or `CocoaError`. The file is where it was then.
+    /// - Throws: ``FileFailure/Obstacle`` for what is not replaced, or `CocoaError`. The file then stays where it was.
     func run() throws {
         if isLinked { return try removeName() }
         if let obstacle = try obstacle() { throw obstacle }
@@ -29,8 +29,8 @@ struct FilePlacement {
         try? FileManager.default.removeItem(at: file)
     }
 
-    /// The mask is read, as asking the system for it would set it for a moment, for all threads. Where it cannot be
-    /// read the file stays its user's alone.
+    /// The umask is read from `/proc`: the system call that returns it also sets it, for all threads. Where it cannot
+    /// be read, the file stays readable for its user alone.
     private func permit(_ source: URL) {
         let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         guard let line = status.split(separator: "\n").first(where: { $0.hasPrefix("Umask:") }),
@@ -39,7 +39,7 @@ struct FilePlacement {
         _ = unsafe chmod(source.path, 0o666 & ~mask)
     }
 
-    /// What lies at the place and has to stay there. A symbolic link is looked at itself, not what it leads to.
+    /// What is at the place and must not be replaced. Of a symbolic link, the link itself counts, not its target.
     private func obstacle() throws -> FileFailure.Obstacle? {
         var facts = stat()
         guard unsafe lstat(place.path, &facts) == 0 else {
@@ -56,15 +56,15 @@ struct FilePlacement {
         }
     }
 
-    /// Whether the file is at its place already and has its old name besides: a process was killed between the two
-    /// steps of ``link(_:)``.
+    /// Whether the file is already at its place and still has its old name too. That happens if a process is killed
+    /// between the two steps of ``link(_:)``.
     private var isLinked: Bool {
         guard let own = Inode(file), own.names > 1, Inode(place)?.number == own.number else { return false }
         let (folder, other) = (file.deletingLastPathComponent(), place.deletingLastPathComponent())
         return file.lastPathComponent != place.lastPathComponent || Inode(folder)?.number != Inode(other)?.number
     }
 
-    /// What a name stands for.
+    /// The file behind a name.
     private struct Inode {
         struct Number: Equatable {
             let device: dev_t
@@ -72,7 +72,7 @@ struct FilePlacement {
         }
 
         let number: Number
-        /// How many names it has.
+        /// The number of its names (hard links).
         let names: nlink_t
 
         init?(_ url: URL) {
@@ -83,7 +83,7 @@ struct FilePlacement {
         }
     }
 
-    /// False: `source` is on another file system than the place.
+    /// - Returns: false if `source` is on another file system than the place.
     private func put(_ source: URL) throws -> Bool {
         if replacesFile {
             if unsafe rename(source.path, place.path) == 0 { return true }
@@ -92,7 +92,7 @@ struct FilePlacement {
         }
         switch errno {
         case EXDEV: return false
-        // A folder, or a file that is not to be replaced, has come there since.
+        // Since the check, a folder, or a file that must not be replaced, has appeared there.
         case EISDIR, EEXIST:
             if let obstacle = try obstacle() { throw obstacle }
             throw failure(EEXIST)
@@ -104,13 +104,14 @@ struct FilePlacement {
         guard unsafe unlink(file.path) == 0 else { throw failure(errno) }
     }
 
-    /// A second name, and then no first one: unlike a rename it replaces nothing. False: `errno` says why not.
+    /// Gives the file a second name and then removes the first. Unlike a rename, this replaces nothing. False: `errno`
+    /// says why it failed.
     private func link(_ source: URL) throws -> Bool {
         if unsafe Glibc.link(source.path, place.path) == 0 {
             _ = unsafe unlink(source.path)
             return true
         }
-        // There are file systems that know no second names.
+        // Some file systems have no hard links.
         guard errno == EPERM || errno == EOPNOTSUPP || errno == EMLINK else { return false }
         return unsafe rename(source.path, place.path) == 0
     }

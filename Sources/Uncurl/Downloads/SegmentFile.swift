@@ -27,13 +27,13 @@ final class SegmentFile: Sendable {
         }
     }
 
-    /// In bytes.
+    /// The length in bytes.
     var length: Int64 {
         var facts = stat()
         return unsafe fstat(descriptor, &facts) == 0 ? Int64(facts.st_size) : -1
     }
 
-    /// False: the file is as it was.
+    /// - Returns: false if the file could not be cut; it is then unchanged.
     func cut(to length: Int64) -> Bool { ftruncate(descriptor, off_t(length)) == 0 }
 
     func remove() { try? FileManager.default.removeItem(at: url) }

@@ -1,36 +1,37 @@
-/// Which parts of a download are still to be asked for. Parts are handed out from the front, so that what is there when
-/// the download breaks off is one piece, but for the parts under way: that piece can be gone on from.
+/// Decides which part of a download is requested next. Parts are handed out from the front. So when the download breaks
+/// off, the finished parts form one piece, except for the parts under way, and a later download can resume after that
+/// piece.
 struct SegmentPlan: Sendable {
-    /// A part of the content that one connection asks for, in bytes from the content's start.
+    /// A part of the content that one connection requests. Offsets are in bytes from the content's start.
     struct Segment: Sendable {
-        /// Where the rest of it begins.
+        /// The first byte that has not come yet.
         var first: Int64
         let last: Int64
-        /// How often it was asked for without a byte of it coming.
+        /// How often the part was requested without one byte of it coming.
         var failures = 0
 
         var isWhole: Bool { first > last }
         var range: String { "bytes=\(first)-\(last)" }
     }
 
-    /// How often a part is asked for without a byte of it coming before the download fails.
+    /// How often a part is requested without one byte of it coming before the download fails.
     static let mostFailures = 3
 
-    /// Of the whole content, in bytes.
+    /// The length of the whole content, in bytes.
     let total: Int64
     private let length: Int64
     private var next: Int64
     private var returned: [Segment] = []
-    /// Where each part begins that is under way.
+    /// The first missing byte of each part that is under way.
     private var open: Set<Int64> = []
 
     /// - Parameters:
-    ///   - total: of the whole content, in bytes.
-    ///   - first: the part that is under way, as its answer said how long the whole is.
-    ///   - segments: how many are asked for at once.
+    ///   - total: the length of the whole content, in bytes.
+    ///   - first: the part that is under way already: its answer named the total length.
+    ///   - segments: the number of parts that are requested at once.
     init(total: Int64, first: Segment, segments: Int) {
         self.total = total
-        // Four parts a connection: a slow one does not keep the others waiting at the end.
+        // Four parts per connection, so that the others do not wait long for a slow one at the end.
         let share = total / Int64(max(1, segments) * 4) + 1
         length = min(max(share, Self.shortest), Self.longest)
         next = first.last + 1
@@ -42,7 +43,7 @@ struct SegmentPlan: Sendable {
     static let shortest: Int64 = 256 << 10
     private static let longest: Int64 = 8 << 20
 
-    /// The part that is asked for next; nil: each has been handed out.
+    /// The part that is requested next; nil when every part has been handed out.
     mutating func take() -> Segment? {
         if let segment = returned.popLast() {
             open.insert(segment.first)
@@ -55,7 +56,7 @@ struct SegmentPlan: Sendable {
         return segment
     }
 
-    /// More of a part has come.
+    /// Records that more bytes of a part have come.
     mutating func advance(_ segment: inout Segment, by count: Int) {
         open.remove(segment.first)
         segment.first += Int64(count)
@@ -63,7 +64,7 @@ struct SegmentPlan: Sendable {
         if !segment.isWhole { open.insert(segment.first) }
     }
 
-    /// The rest of a part is for another connection.
+    /// Returns the rest of a part, for another connection.
     mutating func giveBack(_ segment: Segment) {
         guard !segment.isWhole else { return }
         open.remove(segment.first)
@@ -72,6 +73,6 @@ struct SegmentPlan: Sendable {
 
     var isWhole: Bool { next >= total && returned.isEmpty && open.isEmpty }
 
-    /// How much is there without a gap, in bytes from the start.
+    /// The bytes that have come without a gap, from the content's start.
     var prefix: Int64 { (Array(open) + returned.map(\.first)).min() ?? next }
 }

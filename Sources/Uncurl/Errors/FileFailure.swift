@@ -1,11 +1,10 @@
 public import URLLoading
 
-/// A file that could not be put where it belongs. It lies at ``source``.
+/// The failure to put a file at its place. The file is at ``source``.
 public struct FileFailure: Error, Sendable {
-    /// What lies where a file is to go and is not replaced by it. Of a symbolic link the link itself counts, not what
-    /// it leads to.
+    /// What is at the place and is not replaced. Of a symbolic link, the link itself counts, not its target.
     @frozen public enum Obstacle: Error, Hashable, Sendable {
-        /// Without ``DownloadDestination/Options/removePreviousFile``; with it a regular file is replaced.
+        /// A regular file. ``DownloadDestination/Options/removePreviousFile`` allows its replacement.
         case file
         /// A folder.
         case folder
@@ -19,14 +18,14 @@ public struct FileFailure: Error, Sendable {
         case socket
     }
 
-    /// Where the file lies.
+    /// Where the file is.
     public let source: URL
-    /// Where it was to go.
+    /// The place that it should have gone to.
     public let destination: URL
     /// An ``Obstacle``, or the file system's error.
     public let underlying: any Error
 
-    /// What stood in the way; nil where something else failed.
+    /// What is in the way; nil where something else failed.
     public var obstacle: Obstacle? { underlying as? Obstacle }
 }
 
@@ -37,7 +36,7 @@ extension FileFailure: LocalizedError, CustomStringConvertible {
 
     public var errorDescription: String? { description }
 
-    /// Without the paths.
+    /// The cause without the paths.
     var cause: String { obstacle?.description ?? (underlying as NSError).localizedDescription }
 }
 

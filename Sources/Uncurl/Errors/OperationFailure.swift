@@ -1,10 +1,10 @@
 public import URLLoading
 
-/// What ends an operation besides the network and its answer.
+/// What ends an operation besides the network and the answer.
 @frozen public enum OperationFailure: Error {
-    /// The output stream took no more; the error is the stream's, nil where it is full.
+    /// The output stream accepts no more bytes. The error is the stream's; nil where the stream is full.
     case output((any Error)?, written: Int64)
-    /// The server's content has changed since the pause, and what was written to the stream cannot be taken back.
+    /// The server's content has changed since the pause, and the bytes already in the stream cannot be taken back.
     case changedContent(written: Int64)
 }
 

@@ -1,44 +1,44 @@
 public import URLLoading
 
-/// Why a request did not give what was asked of it. Each case carries the facts that it was decided on.
+/// Why a request failed. Each case carries the facts of its failure.
 ///
-/// What programs ask most is a property of every case: ``statusCode``, ``responseData``, ``urlError``, ``isCancelled``,
-/// ``isTimeout``, ``isConnectivity``. ``nsError`` is the error that AFNetworking and `URLSession` give, with their
-/// domains, codes and keys.
+/// The facts that programs need most are properties of every case: ``statusCode``, ``responseData``, ``urlError``,
+/// ``isCancelled``, ``isTimeout``, ``isConnectivity``. ``nsError`` is the error that AFNetworking and `URLSession`
+/// give, with their domains, codes and keys.
 @frozen public enum UncurlError: Error, Sendable {
-    /// A string that is no URL, or a URL that this manager does not load. Nothing has been sent.
+    /// A string is not a URL, or is a URL that this manager does not load. Nothing has been sent.
     case invalidURL(String, reason: String)
     /// The parameters cannot be put into the request; nothing has been sent.
     case parameters(ParameterFailure)
-    /// A header field whose name is no token, or whose value holds CR, LF or NUL or is a negative length. Nothing has
-    /// been sent.
+    /// A header field cannot be sent: its name is no token, its value holds CR, LF or NUL, or its value is a negative
+    /// length. Nothing has been sent.
     case header(name: String)
-    /// The form cannot be sent, or stopped being readable while it was.
+    /// The form cannot be sent, or a part of it became unreadable while it was sent.
     case multipart(MultipartFailure)
-    /// The content cannot be compressed as it should be; nothing has been sent.
+    /// The content cannot be compressed as the options ask. Nothing has been sent.
     case compression(CompressionFailure)
     /// An adapter threw; nothing has been sent.
     case adaptation(any Error)
-    /// The response came, and its status or its content type is not acceptable.
+    /// The answer came, but its status or its content type is not acceptable.
     case validation(ValidationFailure)
-    /// The response came, and its content is not what it should be.
+    /// The answer came, but its content could not be made into a value.
     case serialization(SerializationFailure)
-    /// The server's certificate chain was not accepted, by the policy's reason.
+    /// The server's certificate chain was not accepted; the failure names the rule.
     case trust(TrustFailure)
     /// A hook answered a challenge with an error.
     case challenge(any Error)
-    /// The content cannot go where it was to go.
+    /// The content cannot be written to the operation's output stream.
     case output(OperationFailure)
-    /// The download is here, and could not be put where it belongs.
+    /// The download is complete, but its file could not be put at its place.
     case file(FileFailure)
-    /// The network, or this machine.
+    /// The network failed, or this machine did.
     case transport(URLError)
     /// The program cancelled the request, or the Swift task that waited for it.
     case cancelled
     /// The manager has been invalidated.
     case sessionInvalidated
-    /// A retrier gave another error than the one it was asked about.
+    /// A retrier returned an error of its own in place of the attempt's.
     indirect case retry(any Error, original: UncurlError)
-    /// The content has been read, is needed once more, and cannot be had again.
+    /// The content must be sent again and can be read only once.
     case bodyNotReplayable
 }

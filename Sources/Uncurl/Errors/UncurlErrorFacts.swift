@@ -1,7 +1,7 @@
 public import URLLoading
 
-/// What programs ask of a failure, whatever its case. Where an interceptor gave another error (``retry(_:original:)``),
-/// the original answers.
+/// Facts of a failure that do not depend on its case. For ``UncurlError/retry(_:original:)``, the original error
+/// provides them.
 extension UncurlError {
     /// The status of the answer; nil where no HTTP answer came.
     public var statusCode: Int? { (response as? HTTPURLResponse)?.statusCode }
@@ -19,8 +19,8 @@ extension UncurlError {
         }
     }
 
-    /// The content of that answer, such as an error document. Nil where no answer came; empty for a download that lies
-    /// in a file.
+    /// The content of that answer, such as an error document. Nil where no answer came; empty for a download whose
+    /// content is in a file.
     public var responseData: Data? {
         switch self {
         case .validation(let failure): failure.data
@@ -33,7 +33,7 @@ extension UncurlError {
         }
     }
 
-    /// The failure as `URLSession` tells it; nil for one that `URLSession` does not know, such as an answer's status.
+    /// The failure as a `URLError`; nil where `URLSession` has no such error, such as for an answer's status.
     public var urlError: URLError? {
         switch self {
         case .transport(let error): error
@@ -59,7 +59,7 @@ extension UncurlError {
     /// Whether a time limit ended the request.
     public var isTimeout: Bool { urlError?.code == .timedOut }
 
-    /// Whether the network or the way to the host was missing: the same request may succeed once it is there. A time
+    /// Whether the network or the route to the host was missing. The same request may succeed once it is there. A time
     /// limit does not count.
     public var isConnectivity: Bool {
         switch urlError?.code {
@@ -71,7 +71,7 @@ extension UncurlError {
         }
     }
 
-    /// The error beneath this one; nil where there is none.
+    /// The underlying error; nil where there is none.
     public var underlying: (any Error)? {
         switch self {
         case .parameters(let failure): failure
@@ -93,12 +93,12 @@ extension UncurlError {
     }
 }
 
-/// The same failure for code that looks at `NSError`s.
+/// The failure as an `NSError`.
 extension UncurlError: CustomNSError {
-    /// The failure in the domain, with the code and under the keys of the libraries that programs come from:
-    /// `NSURLErrorDomain` (−999 for a cancelled request, −1001 for a time limit, −1202 with the server's trust), and
+    /// The failure as an `NSError` with the domain, the code and the keys that programs know from other libraries:
+    /// `NSURLErrorDomain` (−999 for a cancelled request, −1001 for a time limit, −1202 with the server's trust), or
     /// AFNetworking's domains of request and response serialization (−1011 for a status, −1016 for a content type or
-    /// content) with the response and its content in the user info.
+    /// content), with the response and its content in the user info.
     ///
     /// `error as NSError` has the same code and user info; its domain is ``errorDomain`` for every case, as Swift has
     /// one domain for a type.
@@ -113,7 +113,7 @@ extension UncurlError: CustomNSError {
         }
     }
 
-    /// The nearest code of `URLError`, for a failure that neither library knows.
+    /// The nearest `URLError` code, for a failure that neither library has.
     private var other: (code: URLError.Code, facts: [String: Any]) {
         let beneath: [String: Any] = underlying.map { [NSUnderlyingErrorKey: $0 as NSError] } ?? [:]
         return switch self {

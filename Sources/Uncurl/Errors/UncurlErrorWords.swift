@@ -3,7 +3,7 @@ public import URLLoading
 extension UncurlError: LocalizedError, CustomStringConvertible {
     public var errorDescription: String? { description }
 
-    /// What happened, in words for people. They may name URLs.
+    /// A description for people. It may contain URLs.
     public var description: String {
         switch self {
         case .invalidURL(let text, let reason): "“\(text)” cannot be loaded: \(reason)"

@@ -1,4 +1,5 @@
-/// Checks what may stand in a header field. Other characters could end a field or a message and begin another.
+/// Checks the characters of a header field. Characters outside the grammar could end the field or the message and begin
+/// another.
 enum FieldSyntax {
     /// token = 1*tchar (RFC 9110 §5.6.2)
     static func isToken(_ text: some StringProtocol) -> Bool {
@@ -9,7 +10,7 @@ enum FieldSyntax {
         (octet | 0x20) &- 0x61 < 26 || octet &- 0x30 < 10 || "!#$%&'*+-.^_`|~".utf8.contains(octet)
     }
 
-    /// RFC 9110 §5.5: no control but the tab.
+    /// A field value has no control characters but the tab (RFC 9110 §5.5).
     static func isValue(_ text: some StringProtocol) -> Bool {
         text.utf8.allSatisfy { $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F }
     }

@@ -1,11 +1,11 @@
-/// Header fields in order; names are compared without regard to case (RFC 9110 §5.1), and a name may stand there more
-/// than once.
+/// Header fields in order. Names are compared without regard to case (RFC 9110 §5.1), and a name may occur more than
+/// once.
 public struct HTTPHeaders: Sendable {
     /// A name and a value. Names are compared without case (RFC 9110 §5.1).
     public struct Field: Hashable, Sendable {
-        /// Sent as written.
+        /// The name, sent as it is written here.
         public var name: String
-        /// Sent as written.
+        /// The value, sent as it is written here.
         public var value: String
 
         /// A field. A malformed one is refused when a request with it is built, with ``UncurlError/header(name:)``.
@@ -20,16 +20,16 @@ public struct HTTPHeaders: Sendable {
     /// No fields.
     public init() {}
 
-    /// These fields in their order; several of one name stay several.
+    /// These fields in their order. Several fields of one name stay separate.
     public init(_ fields: some Sequence<Field>) { self.fields = Array(fields) }
 
-    /// The names of a dictionary have no order of their own: they are sorted.
+    /// The fields of a dictionary, sorted by name: a dictionary has no order.
     public init(_ dictionary: [String: String]) {
         fields = dictionary.sorted { $0.key < $1.key }.map { Field($0.key, $0.value) }
     }
 
     /// The value of a name. Several fields of one name are joined by commas (RFC 9110 §5.3). Setting nil removes them;
-    /// setting a value replaces all of them at the place of the first.
+    /// setting a value replaces them all at the position of the first.
     public subscript(name: String) -> String? {
         get {
             let values = self.values(of: name)
@@ -46,7 +46,7 @@ public struct HTTPHeaders: Sendable {
         }
     }
 
-    /// Each value of a name, in order.
+    /// The values of a name, in order.
     public func values(of name: String) -> [String] {
         fields.compactMap { $0.isNamed(name) ? $0.value : nil }
     }
@@ -54,20 +54,20 @@ public struct HTTPHeaders: Sendable {
     /// Whether a field has this name.
     public func contains(_ name: String) -> Bool { fields.contains { $0.isNamed(name) } }
 
-    /// Appends a field and keeps those of the same name.
+    /// Appends a field and keeps the fields of the same name.
     public mutating func add(_ name: String, _ value: String) { fields.append(Field(name, value)) }
 
     /// Removes all fields of this name.
     public mutating func remove(_ name: String) { fields.removeAll { $0.isNamed(name) } }
 
-    /// Fields of `others` replace fields of the same name.
+    /// Removes the fields whose names are in `others`, and appends the fields of `others`.
     public mutating func merge(_ others: HTTPHeaders) {
         let replaced = Set(others.fields.map { $0.name.lowercased() })
         if !replaced.isEmpty { fields.removeAll { replaced.contains($0.name.lowercased()) } }
         fields += others.fields
     }
 
-    /// In the order of their names, equal names as they were.
+    /// The fields sorted by name. Fields of one name keep their order.
     public func sorted() -> HTTPHeaders {
         let order = fields.enumerated().sorted {
             let (left, right) = ($0.element.name.lowercased(), $1.element.name.lowercased())
@@ -120,10 +120,10 @@ extension HTTPHeaders.Field {
     public static func acceptCharset(_ value: String) -> Self { Self("Accept-Charset", value) }
     /// The languages that the answer may have (RFC 9110 §12.5.4).
     public static func acceptLanguage(_ value: String) -> Self { Self("Accept-Language", value) }
-    /// The content codings that the answer may have (RFC 9110 §12.5.3). The session decodes those alone that it asks
-    /// for itself.
+    /// The content codings that the answer may have (RFC 9110 §12.5.3). The session decodes only the codings that it
+    /// requests itself.
     public static func acceptEncoding(_ value: String) -> Self { Self("Accept-Encoding", value) }
-    /// Credentials as they are written (RFC 9110 §11.6.2).
+    /// Credentials as the field carries them (RFC 9110 §11.6.2).
     public static func authorization(_ value: String) -> Self { Self("Authorization", value) }
     /// A bearer token (RFC 6750 §2.1).
     public static func authorization(bearer token: String) -> Self { Self("Authorization", "Bearer \(token)") }

@@ -1,4 +1,4 @@
-/// A request method (RFC 9110 §9), case-sensitive as methods are.
+/// A request method (RFC 9110 §9). Methods are case-sensitive.
 public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
     public let rawValue: String
 

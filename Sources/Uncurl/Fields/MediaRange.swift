@@ -1,9 +1,9 @@
-/// A media type or a range of them (RFC 9110 §12.5.1): `text/html`, `image/*`, `*/*`.
+/// A media type or a media range (RFC 9110 §12.5.1): `text/html`, `image/*`, `*/*`.
 struct MediaRange {
     private let type: Substring
     private let subtype: Substring
 
-    /// Parameters are left aside; nil for what has no slash.
+    /// Parameters are ignored. Nil for text without a slash.
     init?(_ text: some StringProtocol) {
         let name = text.prefix { $0 != ";" }.lowercased()
         let parts = name.split(separator: "/", omittingEmptySubsequences: false)
@@ -15,14 +15,15 @@ struct MediaRange {
 
     var isEverything: Bool { type == "*" && subtype == "*" }
 
-    /// A type with a structured suffix is of the application type that the suffix names too (RFC 6839):
-    /// `application/json` takes `application/problem+json`, `application/xml` takes `image/svg+xml`.
+    /// Whether this range contains the other. A type with a structured suffix also belongs to the application type of
+    /// that suffix (RFC 6839): `application/json` contains `application/problem+json`, `application/xml` contains
+    /// `image/svg+xml`.
     func contains(_ other: MediaRange) -> Bool {
         if type == "*" || type == other.type, subtype == "*" || subtype == other.subtype { return true }
         return type == "application" && other.subtype.hasSuffix("+" + subtype)
     }
 
-    /// The ranges of an Accept field, without those that it refuses by a weight of zero.
+    /// The ranges of an Accept field, without those of weight zero.
     static func accepted(by field: String) -> [String] {
         field.split(separator: ",").filter { !isRefused($0) }.map { String(trimmed($0.prefix { $0 != ";" })) }
             .filter { MediaRange($0) != nil }

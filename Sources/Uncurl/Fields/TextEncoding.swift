@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Finds the encoding of octets, and their text.
+/// Finds the text encoding of octets, and decodes them.
 enum TextEncoding {
     static func named(_ charset: String) -> String.Encoding? {
         encodings[charset.lowercased().trimmingCharacters(in: CharacterSet(charactersIn: " \t\"'"))]
@@ -8,7 +8,7 @@ enum TextEncoding {
 
     /// The encoding that a byte order mark names.
     static func marked(_ data: Data) -> String.Encoding? {
-        // The longer first: UTF-32's begins with UTF-16's.
+        // UTF-32's mark comes first: it begins with UTF-16's.
         if data.starts(with: [0xFF, 0xFE, 0, 0]) { return .utf32LittleEndian }
         if data.starts(with: [0, 0, 0xFE, 0xFF]) { return .utf32BigEndian }
         if data.starts(with: [0xEF, 0xBB, 0xBF]) { return .utf8 }
@@ -17,8 +17,8 @@ enum TextEncoding {
         return nil
     }
 
-    /// RFC 4627 §3: a JSON text begins with two ASCII characters or is one digit, so its first zeros tell. Then the
-    /// charset of the content type, but only where the octets are not UTF-8 after all.
+    /// The encoding of a JSON text. It begins with two ASCII characters or is one digit, so its first zero octets give
+    /// the encoding (RFC 4627 §3). The charset of the content type counts only where the octets are not UTF-8.
     static func ofJSON(_ data: Data, charset: String.Encoding?) -> String.Encoding {
         if let marked = marked(data) { return marked }
         let first = Array(data.prefix(4))
@@ -27,13 +27,13 @@ enum TextEncoding {
         if first.count >= 2, first[0] == 0 { return .utf16BigEndian }
         if first.count >= 2, first[1] == 0 { return .utf16LittleEndian }
         guard let charset, charset != .utf8 else { return .utf8 }
-        // The octets of this encoding are ASCII, whatever they mean.
+        // ISO-2022-JP uses ASCII octets only, so its text always looks like UTF-8.
         if charset == .iso2022JP { return charset }
         return isUTF8(data) ? .utf8 : charset
     }
 
-    /// A property list that is text, in UTF-8: by its mark, else as it is. Foundation's decoder traps on numbers with
-    /// octets in them that are no UTF-8.
+    /// A textual property list as UTF-8. Without a byte order mark it must be UTF-8 already: Foundation's decoder traps
+    /// on numbers with octets that are not UTF-8.
     static func propertyList(_ data: Data) throws -> Data {
         guard let text = text(data, marked(data) ?? .utf8) else { throw CocoaError(.propertyListReadCorrupt) }
         return Data(text.utf8)
@@ -60,7 +60,7 @@ enum TextEncoding {
         }
     }
 
-    /// Nil where the octets are no text in that encoding. A byte order mark is no part of the text.
+    /// Nil where the octets are not text in that encoding. A byte order mark is not part of the text.
     static func text(_ data: Data, _ encoding: String.Encoding) -> String? {
         switch encoding {
         case .utf8, .ascii:
@@ -78,7 +78,7 @@ enum TextEncoding {
         }
     }
 
-    /// Without a mark UTF-16 is big-endian (RFC 2781 §4.3).
+    /// UTF-16 without a byte order mark is big-endian (RFC 2781 §4.3).
     private static func utf16(_ data: Data, isLittleEndian: Bool) -> String? {
         guard data.count.isMultiple(of: 2) else { return nil }
         var units: [UInt16] = []
@@ -105,8 +105,8 @@ enum TextEncoding {
         return String(text)
     }
 
-    /// Names as servers write them. Those without a name of Foundation's stand by the number that CoreFoundation gave
-    /// them.
+    /// Charset names as servers write them. Encodings that Foundation does not name are given by CoreFoundation's
+    /// number.
     private static let encodings: [String: String.Encoding] = [
         "utf-8": .utf8, "utf8": .utf8, "us-ascii": .ascii, "ascii": .ascii,
         "utf-16": .utf16, "utf-16be": .utf16BigEndian, "utf-16le": .utf16LittleEndian,
@@ -124,7 +124,7 @@ enum TextEncoding {
 }
 
 extension String.Encoding {
-    /// The encoding that a charset parameter names, in any case; nil for one that is not known here.
+    /// The encoding of a charset parameter, in any case; nil for an unknown name.
     public init?(charset: String) {
         guard let encoding = TextEncoding.named(charset) else { return nil }
         self = encoding

@@ -1,9 +1,9 @@
 public import URLLoading
 
-/// The answer of a hook to a challenge.
+/// A hook's answer to a challenge.
 @frozen public enum ChallengeAnswer: Sendable {
-    /// As if there were no hook: the manager's security policy judges a server's trust, and the session's own rules
-    /// answer other challenges.
+    /// The challenge is handled as if there were no hook: the manager's security policy judges a server's trust, and
+    /// the session's own rules answer any other challenge.
     case performDefaultHandling
     /// The credential is offered. For a server's trust it is `URLCredential(trust:)`.
     case useCredential(URLCredential)
@@ -16,8 +16,8 @@ public import URLLoading
 }
 
 extension ChallengeAnswer {
-    /// A server is trusted by a credential for trust, or by the policy. A name and a password, or no credential, do not
-    /// decide on trust.
+    /// The answer as it applies to this protection space. A server is trusted by a credential for trust, or by the
+    /// policy. A name and a password, or no credential, do not decide on trust.
     func about(_ space: URLProtectionSpace) -> ChallengeAnswer {
         guard space.serverTrust != nil else { return self }
         switch self {
@@ -27,7 +27,7 @@ extension ChallengeAnswer {
         }
     }
 
-    /// What the task fails with; nil: it may go on.
+    /// The error that the task fails with; nil where it may continue.
     var refusal: UncurlError? {
         switch self {
         case .performDefaultHandling, .useCredential, .rejectProtectionSpace: nil

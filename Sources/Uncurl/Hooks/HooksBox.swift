@@ -1,4 +1,4 @@
-/// Sixteen closures, which few tasks have: an object of their own, so that the other tasks hold only a reference.
+/// Holds the sixteen closures of a task's hooks. Few tasks have hooks, so a task holds only a reference.
 final class HooksBox: Sendable {
     let values: TaskHooks
 

@@ -1,10 +1,10 @@
 /// Bytes that a task has just sent, or has just written to a file.
 public struct TransferredBytes: Hashable, Sendable {
-    /// In bytes: since the hook was called last.
+    /// The number of bytes since the last call.
     public let count: Int64
-    /// In bytes: so far.
+    /// The number of bytes so far.
     public let total: Int64
-    /// In bytes: in the end; nil where it is not known.
+    /// The expected number of bytes; nil where it is unknown.
     public let expected: Int64?
 
     init(_ count: Int64, _ total: Int64, of expected: Int64) {
@@ -13,11 +13,11 @@ public struct TransferredBytes: Hashable, Sendable {
     }
 }
 
-/// Where a download goes on.
+/// Where a resumed download continues.
 public struct ResumedOffset: Hashable, Sendable {
-    /// In bytes: what is there already.
+    /// The number of bytes that earlier attempts have loaded.
     public let offset: Int64
-    /// In bytes: in the end; nil where it is not known.
+    /// The expected number of bytes; nil where it is unknown.
     public let expected: Int64?
 
     init(_ offset: Int64, of expected: Int64) {

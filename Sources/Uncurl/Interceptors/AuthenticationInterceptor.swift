@@ -1,13 +1,13 @@
 internal import Synchronization
 public import URLLoading
 
-/// Puts a credential into each request, and refreshes it once for all that need it.
+/// Puts a credential into each request, and refreshes it once for all requests that need a new one.
 ///
-/// Requests that come while a refresh is under way wait for it. A request refused with an older credential is sent
-/// again at once; one refused with the current one begins a refresh. One that fails ends the requests that waited for
-/// it; the next request begins another, as often as the ``RefreshWindow`` allows.
+/// Requests that begin during a refresh wait for it. A request that is refused with an older credential is sent again
+/// at once; a refusal of the current credential begins a refresh. A failed refresh ends the requests that waited for
+/// it; the next request begins another one, within the limit of the ``RefreshWindow``.
 public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInterceptor {
-    /// How many refreshes in how much time are too many.
+    /// Limits how often a credential is refreshed within an interval.
     public struct RefreshWindow: Hashable, Sendable {
         /// How far back refreshes are counted.
         public var interval: Duration
@@ -23,13 +23,13 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
 
     private enum Refresh {
         case none
-        /// All requests wait for it. A request that is cancelled meanwhile does not cancel it.
+        /// All requests wait for the refresh. A cancelled request does not cancel it.
         case underWay(Task<Scheme.Credential, any Error>)
     }
 
     private struct State {
         var credential: Scheme.Credential?
-        /// Grows with each credential: what is known of one says nothing of the next.
+        /// Grows with each credential, so that facts about one credential are not used for the next.
         var version = 0
         var refresh = Refresh.none
         var refreshes: [ContinuousClock.Instant] = []
@@ -43,7 +43,7 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
     ///
     /// - Parameters:
     ///   - authenticator: puts credentials into requests and refreshes them.
-    ///   - credential: the first credential; nil lets each request fail until one is set.
+    ///   - credential: the first credential. With nil, each request fails until one is set.
     ///   - window: limits the refreshes; nil sets no limit.
     public init(
         authenticator: Scheme,
@@ -55,8 +55,8 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
         state = Mutex(State(credential: credential))
     }
 
-    /// The credential in use. Setting one forgets what is known of the one before; a refresh under way no longer
-    /// counts.
+    /// The current credential. Setting it discards what is known of the previous one, and the result of a refresh under
+    /// way.
     public var credential: Scheme.Credential? {
         get { state.withLock { $0.credential } }
         set {
@@ -82,7 +82,7 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
         guard authenticator.isAuthenticationFailure(failure), let request = failure.request else { return .doNotRetry }
         do {
             let (credential, version) = try current()
-            // It went out with another credential than the one there is by now.
+            // The request was sent with an older credential.
             guard authenticator.isRequest(request, authenticatedWith: credential) else { return .retry }
             _ = try await refreshed(credential, version)
             return .retry
@@ -103,13 +103,13 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
         }
     }
 
-    /// The credential after `used`: the one there is by now, or that of the refresh under way, or of one that begins
-    /// now.
+    /// The credential that replaces `used`: the current one if it is newer, else the result of the refresh under way,
+    /// else of a refresh that begins now.
     private func refreshed(_ used: Scheme.Credential, _ version: Int) async throws -> Scheme.Credential {
         let task = try state.withLock { state throws(AuthenticationFailure) -> Task<Scheme.Credential, any Error>? in
             switch state.refresh {
             case .underWay(let task): return task
-            // Refreshed meanwhile: what `used` could be refreshed with is used up.
+            // The credential was refreshed meanwhile, so `used` cannot be refreshed again.
             case .none where state.version != version: return nil
             case .none: return try begin(&state, used)
             }
@@ -155,7 +155,7 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
         return task
     }
 
-    /// What came of a refresh counts for the credential it was begun for.
+    /// The result of a refresh applies only to the credential that the refresh began with.
     private func settle(_ version: Int, _ body: (inout State) -> Void) {
         change { if $0.version == version { body(&$0) } }
     }

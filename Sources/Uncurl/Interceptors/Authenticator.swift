@@ -1,31 +1,32 @@
 public import URLLoading
 
-/// What an ``AuthenticationInterceptor`` knows of one service's credentials.
+/// Defines the credentials of one service for an ``AuthenticationInterceptor``.
 public protocol Authenticator: Sendable {
-    /// What a request is authenticated with, such as a token and its end.
+    /// What authenticates a request, such as a token with its expiry date.
     associatedtype Credential: Sendable
 
     /// Puts the credential into a request.
     func apply(_ credential: Credential, to request: inout URLRequest)
 
-    /// Gets a new credential for one that is used up. One at a time, whatever number of requests wait for it.
+    /// Returns a new credential for one that is no longer accepted. At most one refresh is under way at a time, however
+    /// many requests wait for it.
     func refresh(_ credential: Credential) async throws -> Credential
 
-    /// Whether the credential should be refreshed before it is used: it is about to expire.
+    /// Whether the credential is about to expire and should be refreshed before it is used.
     func needsRefresh(_ credential: Credential) -> Bool
 
-    /// Whether an attempt failed because of its credential. A 401 unless said otherwise.
+    /// Whether an attempt failed because of its credential. By default, a status of 401.
     func isAuthenticationFailure(_ failure: FailedAttempt) -> Bool
 
-    /// Whether a request was sent with this very credential: one that was sent with an older one is merely sent again.
+    /// Whether a request was sent with this very credential. A request with an older credential is only sent again.
     func isRequest(_ request: URLRequest, authenticatedWith credential: Credential) -> Bool
 }
 
 extension Authenticator {
-    /// No credential needs a refresh before it is refused.
+    /// False: a credential is refreshed only after a server has refused it.
     public func needsRefresh(_ credential: Credential) -> Bool { false }
 
-    /// An answer with the status 401.
+    /// True for an answer with the status 401.
     public func isAuthenticationFailure(_ failure: FailedAttempt) -> Bool {
         if case .validation(let refusal) = failure.error { refusal.status == 401 } else { false }
     }
@@ -35,7 +36,7 @@ extension Authenticator {
 @frozen public enum AuthenticationFailure: Error, Sendable {
     /// The interceptor has no credential.
     case missingCredential
-    /// More refreshes are due than the window allows: the service refuses fresh credentials, or the refreshes fail.
+    /// The window allows no further refresh: the service refuses fresh credentials, or the refreshes fail.
     case excessiveRefresh
     /// The refresh that this request waited for failed. The next request that needs one begins another.
     case refreshFailed(any Error)

@@ -1,29 +1,30 @@
 public import URLLoading
 
-/// How many interceptors wait for each other: one that sends a request through its own manager is asked about that
-/// request too.
+/// Counts how many interceptors wait for each other. An interceptor that sends a request through its own manager is
+/// called for that request too.
 enum InterceptionDepth {
-    /// A credential that is fetched through a manager whose interceptor fetches another is two. What goes deeper than
-    /// this comes to no end.
+    /// A credential that is fetched through a manager whose interceptor fetches another credential has a depth of two.
+    /// A greater depth than this never ends.
     static let deepest = 16
 
     @TaskLocal private static var depth = 0
 
-    /// Runs what interceptors do, one level deeper.
+    /// Runs an interceptor's code, one level deeper.
     static func within<Made>(_ body: () async throws -> Made) async throws -> Made {
         guard depth < deepest else { throw InterceptionFailure.tooDeep(limit: deepest) }
         return try await $depth.withValue(depth + 1, operation: body)
     }
 }
 
-/// What is wrong with how interceptors are used.
+/// A wrong use of interceptors.
 @frozen public enum InterceptionFailure: Error, Hashable, Sendable {
-    /// An interceptor sends requests through the manager that asks it: so many of them wait for each other.
+    /// An interceptor sends requests through the manager that calls it, and this many of them wait for each other.
     case tooDeep(limit: Int)
 }
 
 extension InterceptionFailure {
-    /// An interceptor hears of it from the last request that it sent, and tells it on: one word for all levels.
+    /// Finds this failure beneath the error of a request that an interceptor sent, so that every level reports the same
+    /// failure.
     init?(beneath error: any Error) {
         switch error {
         case let failure as InterceptionFailure: self = failure

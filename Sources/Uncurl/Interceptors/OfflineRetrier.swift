@@ -1,17 +1,17 @@
 internal import URLLoading
 
-/// Sends a request again once there is a network, after a failure that says that there was none.
+/// Sends a request again once a network is available, after a failure that says that none was.
 ///
-/// A request that never reached its host is sent again whatever its method; after a lost connection only one of a
-/// method that may be repeated is (RFC 9110 §9.2.2).
+/// A request that never reached its host is sent again whatever its method. After a lost connection, only a request
+/// with an idempotent method is (RFC 9110 §9.2.2).
 public struct OfflineRetrier: RequestInterceptor {
-    /// The longest wait for a network. When it has passed the request fails as it had failed.
+    /// The longest wait for a network. After it the request fails with its original error.
     public var maximumWait: Duration
     /// The most retries of one request.
     public var limit: Int
     /// Measures the wait.
     public var clock: any Clock<Duration> = ContinuousClock()
-    /// Returns when there is a network.
+    /// Returns when a network is available.
     private let path: @Sendable () async throws -> Void
 
     /// A retrier.
@@ -19,9 +19,8 @@ public struct OfflineRetrier: RequestInterceptor {
     /// - Parameters:
     ///   - maximumWait: the longest wait for a network.
     ///   - limit: the most retries of one request.
-    ///   - reachability: says when there is a network; it has been started. Nil: the retrier looks for itself whether
-    ///     any
-    ///     network is there.
+    ///   - reachability: a started manager that says when a network is available. Nil: the retrier itself watches for
+    ///     any network.
     public init(
         maximumWait: Duration = .seconds(5),
         limit: Int = 1,

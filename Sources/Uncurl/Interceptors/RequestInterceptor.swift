@@ -1,12 +1,12 @@
 public import URLLoading
 
-/// Changes a request before each attempt, and decides what becomes of a failed attempt.
+/// Changes a request before each attempt, and decides what follows a failed attempt.
 ///
 /// The manager's interceptors come before the request's, each list in its order. The first that throws ends the
-/// request. The first decision that is not ``RetryDecision/doNotRetry`` counts.
+/// request. The first decision other than ``RetryDecision/doNotRetry`` applies.
 ///
-/// An interceptor that sends requests through the same manager is asked about those too. Where sixteen interceptors
-/// wait for each other, the last request fails with ``InterceptionFailure/tooDeep(limit:)``.
+/// An interceptor that sends requests through the same manager is called for those too. Where sixteen interceptors wait
+/// for each other, the last request fails with ``InterceptionFailure/tooDeep(limit:)``.
 public protocol RequestInterceptor: Sendable {
     /// Called before each attempt, with the request as it was built.
     func adapt(_ request: URLRequest, for attempt: RequestAttempt) async throws -> URLRequest
@@ -21,37 +21,37 @@ extension RequestInterceptor {
     public func retry(_ failure: FailedAttempt) async -> RetryDecision { .doNotRetry }
 }
 
-/// One sending of a request.
+/// One attempt to send a request.
 public struct RequestAttempt: Hashable, Sendable {
     /// Unique in the process.
     public let transfer: Int
-    /// How often it was sent before.
+    /// The number of earlier attempts.
     public let retryCount: Int
 }
 
-/// An attempt that failed, with all that came of it.
+/// A failed attempt, with everything that it received.
 public struct FailedAttempt: Sendable {
     /// Which of the request's attempts it was.
     public let attempt: RequestAttempt
-    /// Nil where none could be built.
+    /// The request as it was sent; nil where none could be built.
     public let request: URLRequest?
-    /// The answer; nil where there was none.
+    /// The answer; nil where no answer came.
     public let response: HTTPURLResponse?
     /// The content that came.
     public let data: Data
     /// Why the attempt failed.
     public let error: UncurlError
-    /// False: the content has been read from a stream that is used up.
+    /// Whether the content can be sent again. False: it came from a stream that has been read.
     public let isReplayable: Bool
 }
 
-/// What becomes of a failed attempt.
+/// What follows a failed attempt.
 @frozen public enum RetryDecision: Sendable {
     /// The request is sent again at once.
     case retry
     /// The request is sent again after this time.
     case retryAfter(Duration)
-    /// The next interceptor is asked.
+    /// The next interceptor decides.
     case doNotRetry
     /// The request fails with ``UncurlError/retry(_:original:)``.
     case doNotRetryWithError(any Error)
@@ -62,7 +62,7 @@ public struct ClosureInterceptor: RequestInterceptor {
     private let change: (@Sendable (URLRequest, RequestAttempt) async throws -> URLRequest)?
     private let decide: (@Sendable (FailedAttempt) async -> RetryDecision)?
 
-    /// An interceptor of two closures. A missing one changes nothing, or does not retry.
+    /// An interceptor of two closures. Without `adapt` it changes nothing; without `retry` it does not retry.
     public init(
         adapt: (@Sendable (URLRequest, RequestAttempt) async throws -> URLRequest)? = nil,
         retry: (@Sendable (FailedAttempt) async -> RetryDecision)? = nil

@@ -1,10 +1,10 @@
 internal import HTTPSemantics
 public import URLLoading
 
-/// Sends a request again after a failure that may pass. Only its methods are retried, up to a limit, with
-/// growing delays.
+/// Sends a request again after a failure that may be temporary. Only the listed methods are retried, up to a limit,
+/// with growing delays.
 ///
-/// A status code becomes a failure by validation alone: a serializer that accepts a 503 gets it.
+/// A status code is a failure only if the validation refuses it: a serializer that accepts a 503 gets it.
 public struct RetryPolicy: RequestInterceptor {
     /// How a delay varies, so that many clients do not return at once.
     @frozen public enum Jitter: Hashable, Sendable {
@@ -18,7 +18,8 @@ public struct RetryPolicy: RequestInterceptor {
 
     /// The most retries of one request.
     public var limit: Int
-    /// The first retry waits `scale`, each after it `base` times as long, none longer than `maximumDelay`.
+    /// The factor between delays. The first retry waits `scale`, each further one `base` times as long as the one
+    /// before, up to `maximumDelay`.
     public var base: Double
     /// The delay before the first retry.
     public var scale: Duration
@@ -26,16 +27,16 @@ public struct RetryPolicy: RequestInterceptor {
     public var maximumDelay: Duration
     /// How a delay varies.
     public var jitter: Jitter
-    /// What a server says in Retry-After (RFC 9110 §10.2.3) counts in place of a shorter delay. One that asks for more
-    /// than this is not asked again.
+    /// The longest Retry-After (RFC 9110 §10.2.3) that is obeyed. It replaces a shorter delay. A server that asks for a
+    /// longer one gets no retry.
     public var maximumRetryAfter: Duration
-    /// The methods that are sent again.
+    /// The methods that are retried.
     public var methods: Set<HTTPMethod>
-    /// The statuses that may pass.
+    /// The statuses that are retried.
     public var statusCodes: Set<Int>
-    /// The errors of the network that may pass.
+    /// The network errors that are retried.
     public var codes: Set<URLError.Code>
-    /// From 0 to 1.
+    /// Returns a random number from 0 to 1.
     var random: @Sendable () -> Double = { .random(in: 0...1) }
     var now: @Sendable () -> Date = { Date() }
 
@@ -62,16 +63,16 @@ public struct RetryPolicy: RequestInterceptor {
         self.codes = codes
     }
 
-    /// Only where the connection was lost.
+    /// Retries only after a lost connection.
     public static func connectionLost(limit: Int = 2) -> RetryPolicy {
         RetryPolicy(limit: limit, statusCodes: [], codes: [.networkConnectionLost])
     }
 
-    /// RFC 9110 §9.2.2.
+    /// The idempotent methods (RFC 9110 §9.2.2).
     public static let idempotentMethods: Set<HTTPMethod> = [.delete, .get, .head, .options, .put, .trace, .query]
-    /// Request Timeout, Too Many Requests, and the server's own troubles.
+    /// Request Timeout, Too Many Requests, and temporary errors of the server.
     public static let passingStatusCodes: Set<Int> = [408, 429, 500, 502, 503, 504]
-    /// Errors that a later attempt may not meet; the same as Alamofire's.
+    /// Errors that may not occur in a later attempt; the same as Alamofire's.
     public static let passingCodes: Set<URLError.Code> = [
         .backgroundSessionInUseByAnotherProcess, .backgroundSessionWasDisconnected, .badServerResponse,
         .callIsActive, .cannotConnectToHost, .cannotFindHost, .cannotLoadFromNetwork, .dataNotAllowed,
@@ -109,7 +110,7 @@ public struct RetryPolicy: RequestInterceptor {
         }
     }
 
-    /// Seconds, or a date.
+    /// The field's value: a number of seconds, or a date.
     private func retryAfter(_ response: HTTPURLResponse?) -> Duration? {
         let now = now().timeIntervalSince1970
         let value = response?.value(forHTTPHeaderField: "Retry-After")

@@ -1,8 +1,7 @@
 internal import Synchronization
 
 extension Task where Failure == any Error {
-    /// The value of a task that several callers await. A caller that is cancelled returns at once, and the task goes
-    /// on.
+    /// The value of a task that several callers await. A cancelled caller returns at once, and the task continues.
     ///
     /// - Throws: what the task throws, or `CancellationError`.
     func valueUnlessCancelled() async throws -> Success {
