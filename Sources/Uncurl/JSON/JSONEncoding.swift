@@ -4,9 +4,9 @@ public import URLLoading
 public struct JSONEncoding: Sendable {
     /// Whether the text has line ends and indentation.
     public var isPretty = false
-    /// Names in alphabetical order; else as given.
+    /// Whether names are written in alphabetical order. Otherwise they keep the given order.
     public var sortsKeys = false
-    /// `/` as `\/`, for texts that are put into HTML.
+    /// Whether `/` is written as `\/`, for texts inside HTML.
     public var escapesSlashes = false
     /// How names are spelled.
     public var keys = KeyStyle.asGiven
@@ -18,10 +18,10 @@ public struct JSONEncoding: Sendable {
     /// Compact text with names as given, dates in ISO 8601 and bytes in Base64.
     public init() {}
 
-    /// In UTF-8. Any value makes a text of its own, not only objects and arrays (RFC 8259 §2).
+    /// The parameters as a JSON text in UTF-8. Any value makes a text, not only objects and arrays (RFC 8259 §2).
     ///
-    /// - Throws: ``ParameterFailure``: a number that is none, nesting beyond ``Parameters/maximumDepth``, or what a
-    ///   style threw.
+    /// - Throws: ``ParameterFailure`` for a number that is not finite, for nesting beyond ``Parameters/maximumDepth``,
+    ///   or with the error of a style.
     public func data(_ parameters: Parameters) throws(ParameterFailure) -> Data {
         var writer = JSONWriter(options: self)
         try writer.write(parameters, at: "", depth: 0)
@@ -38,7 +38,7 @@ struct JSONWriter {
         self.options = options
     }
 
-    /// - Parameter path: where the value stands, for errors.
+    /// - Parameter path: the position of the value, for errors.
     mutating func write(_ value: Parameters, at path: String, depth: Int) throws(ParameterFailure) {
         guard depth <= Parameters.maximumDepth else {
             throw ParameterFailure(.tooDeep(limit: Parameters.maximumDepth))
@@ -79,7 +79,7 @@ struct JSONWriter {
         end(UInt8(ascii: "]"), isEmpty: elements.isEmpty, depth: depth)
     }
 
-    /// In the order of what is written of the elements: that of a `Set` is another one in each process.
+    /// Writes the elements sorted by their JSON text: the order of a `Set` differs from process to process.
     private mutating func set(_ elements: [Parameters], at path: String, depth: Int) throws(ParameterFailure) {
         var written: [[UInt8]] = []
         for element in elements {

@@ -1,34 +1,34 @@
 internal import Foundation
 
-/// Octets that are no JSON text (RFC 8259).
+/// The error for octets that are not a JSON text (RFC 8259).
 public struct JSONFailure: Error, Sendable, Hashable {
-    /// What the parser met (RFC 8259).
+    /// What is wrong (RFC 8259).
     @frozen public enum Reason: Sendable, Hashable {
-        /// The text ends within a value.
+        /// The text ends inside a value.
         case unexpectedEnd
-        /// An octet that may not stand there.
+        /// An octet is not allowed at this position.
         case unexpected(octet: UInt8)
-        /// In a string, or of a text in UTF-16 or UTF-32 anywhere.
+        /// A string holds octets that are not UTF-8. In a text in UTF-16 or UTF-32, the invalid octets may be anywhere.
         case invalidUTF8
-        /// A backslash with no escape behind it.
+        /// A backslash is followed by no known escape.
         case invalidEscape
-        /// Half of a surrogate pair.
+        /// A surrogate has no partner.
         case loneSurrogate
-        /// A control character within a string, which must be escaped (§7).
+        /// A string holds an unescaped control character (§7).
         case controlInString(UInt8)
-        /// A number that is malformed (§6).
+        /// A number is malformed (§6).
         case invalidNumber
-        /// A number that a double cannot hold.
+        /// A number is too large for a double.
         case numberOutOfRange
-        /// Arrays and objects are nested deeper than this.
+        /// Arrays and objects are nested deeper than the limit.
         case tooDeep(limit: Int)
-        /// More than blanks follows the value.
+        /// Something other than whitespace follows the value.
         case trailingOctets
     }
 
-    /// What the parser met.
+    /// What is wrong.
     public let reason: Reason
-    /// In octets of UTF-8, from the text's start.
+    /// The position of the error, in octets of UTF-8 from the start of the text.
     public let offset: Int
 }
 

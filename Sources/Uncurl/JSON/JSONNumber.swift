@@ -1,17 +1,17 @@
 public import URLLoading
 
-/// A number of a JSON text. Integers are kept exactly, however many digits they have.
+/// A number of a JSON text. Integers are exact, however many digits they have.
 @frozen public enum JSONNumber: Sendable, Hashable {
-    /// A whole number, with all of its digits.
+    /// An integer that fits 64 bits with a sign.
     case integer(Int64)
-    /// Beyond ``integer(_:)``.
+    /// A positive integer that fits only 64 bits without a sign.
     case unsigned(UInt64)
-    /// An integer beyond 64 bits, by its digits.
+    /// An integer beyond 64 bits, as its digits.
     case digits(String)
-    /// What is written with a fraction or an exponent.
+    /// A number with a fraction or an exponent.
     case floating(Double)
 
-    /// Nil where it does not fit exactly.
+    /// The number as `Int64`; nil where it does not fit exactly.
     public var int64: Int64? {
         switch self {
         case .integer(let value): value
@@ -20,7 +20,7 @@ public import URLLoading
         }
     }
 
-    /// Nil where it does not fit exactly.
+    /// The number as `UInt64`; nil where it does not fit exactly.
     public var uint64: UInt64? {
         switch self {
         case .integer(let value): UInt64(exactly: value)
@@ -30,7 +30,7 @@ public import URLLoading
         }
     }
 
-    /// The nearest.
+    /// The nearest double.
     public var double: Double {
         switch self {
         case .integer(let value): Double(value)
@@ -40,13 +40,13 @@ public import URLLoading
         }
     }
 
-    /// Exact as far as 38 digits go.
+    /// The number as a decimal, exact for up to 38 digits.
     public var decimal: Decimal {
         switch self {
         case .integer(let value): Decimal(value)
         case .unsigned(let value): Decimal(value)
         case .digits(let digits): Decimal(string: digits) ?? .nan
-        // Made of the digits: 0.1 is meant where 0.1 is written.
+        // Made from the shortest digits: 0.1 stays 0.1.
         case .floating(let value): Decimal(string: value.description) ?? .nan
         }
     }

@@ -1,9 +1,10 @@
-/// Reads one JSON text (RFC 8259) out of UTF-8. Strict: what the grammar does not have is an error, with its place.
+/// Reads one JSON text (RFC 8259) in UTF-8. The parser is strict: text outside the grammar is an error, with its
+/// position.
 ///
-/// An object's last member of a name wins, as in every common reader. Integers keep all their digits.
+/// Of several members with one name, the last one counts, as in other common parsers. Integers keep all their digits.
 struct JSONParser {
-    /// Values are made by recursion; 512 levels take a tenth of the smallest stack a thread has here. Foundation's
-    /// reader stops there as well.
+    /// The limit of nesting. The parser is recursive; 512 levels take a tenth of the smallest stack that a thread has
+    /// here. Foundation's parser has the same limit.
     static let maximumDepth = 512
 
     private var index = 0
@@ -89,13 +90,13 @@ struct JSONParser {
         }
     }
 
-    /// Past the opening bracket.
+    /// Reads the opening bracket.
     private mutating func enter(_ depth: Int) throws(JSONFailure) {
         guard depth <= Self.maximumDepth else { throw failure(.tooDeep(limit: Self.maximumDepth)) }
         index += 1
     }
 
-    /// Whether nothing is in between.
+    /// Whether the closing bracket follows at once.
     private mutating func closes(_ bracket: UInt8, _ text: Span<UInt8>) throws(JSONFailure) -> Bool {
         skipBlanks(text)
         guard try peek(text) == bracket else { return false }
@@ -103,7 +104,7 @@ struct JSONParser {
         return true
     }
 
-    /// After an element: the closing bracket, or a comma.
+    /// Reads what follows an element: true for the closing bracket, false for a comma.
     private mutating func ends(_ bracket: UInt8, _ text: Span<UInt8>) throws(JSONFailure) -> Bool {
         skipBlanks(text)
         let next = try peek(text)
@@ -154,7 +155,7 @@ struct JSONParser {
         skipDigits(text)
     }
 
-    /// Nil: more than 64 bits.
+    /// The integer; nil where it has more than 64 bits.
     private static func integer(_ text: Span<UInt8>, _ range: Range<Int>, _ isNegative: Bool) -> JSONNumber? {
         var magnitude: UInt64 = 0
         for index in range {
@@ -220,7 +221,7 @@ struct JSONParser {
         }
     }
 
-    /// The octet behind the reverse solidus.
+    /// The character of an escape, from the octet after the backslash.
     private mutating func escape(_ text: Span<UInt8>) throws(JSONFailure) -> Unicode.Scalar {
         let octet = try peek(text)
         let scalar: Unicode.Scalar
@@ -240,7 +241,7 @@ struct JSONParser {
         return scalar
     }
 
-    /// Four digits, or twice that where it takes two halves.
+    /// Reads four hexadecimal digits, or two escapes that form a surrogate pair.
     private mutating func unicodeEscape(_ text: Span<UInt8>) throws(JSONFailure) -> Unicode.Scalar {
         let start = index
         let first = try fourDigits(text)

@@ -1,15 +1,15 @@
 internal import Foundation
 
-/// Reads values from octets.
+/// Reads JSON values from octets.
 enum JSONText {
-    /// - Parameter charset: what the content type says. JSON is UTF-8 by its standard, whatever servers claim of it, so
-    ///   it counts where the octets are neither that nor UTF-16 or UTF-32.
+    /// - Parameter charset: the charset of the content type. A JSON text is UTF-8 by its standard, whatever the server
+    ///   claims, so the charset counts only where the octets are neither UTF-8 nor UTF-16 nor UTF-32.
     static func value(of data: Data, charset: String.Encoding?) throws(JSONFailure) -> JSONValue {
         let octets = try utf8(data, charset: charset)
         return try JSONParser.value(of: octets.span)
     }
 
-    /// The text in UTF-8, without a byte order mark; the octets themselves where they are that already.
+    /// The text in UTF-8 without a byte order mark. Octets that are that already are returned as they are.
     static func utf8(_ data: Data, charset: String.Encoding?) throws(JSONFailure) -> Data {
         let encoding = TextEncoding.ofJSON(data, charset: charset)
         if encoding == .utf8 { return TextEncoding.withoutMark(data) }

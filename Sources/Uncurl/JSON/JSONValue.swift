@@ -1,21 +1,21 @@
 public import URLLoading
 
-/// The value of a JSON text. Values are compared by meaning: the order of an object's members does not count.
+/// The value of a JSON text. Two objects are equal whatever the order of their members.
 public indirect enum JSONValue: Sendable, Hashable {
     /// `null`.
     case null
     /// `true` or `false`.
     case bool(Bool)
-    /// A number, with all digits where it is whole.
+    /// A number. An integer has all its digits.
     case number(JSONNumber)
-    /// A string, its escapes resolved.
+    /// A string with its escapes decoded.
     case string(String)
     /// An array.
     case array([JSONValue])
-    /// An object. Of two members with one name the last counts.
+    /// An object. Of several members with one name, the last one counts.
     case object([String: JSONValue])
 
-    /// Reads a text in UTF-8, UTF-16 or UTF-32 (RFC 8259), nested up to 512 levels.
+    /// Reads a text in UTF-8, UTF-16 or UTF-32 (RFC 8259), with up to 512 levels of nesting.
     ///
     /// - Throws: ``JSONFailure``
     public init(reading data: Data) throws(JSONFailure) {
@@ -35,15 +35,15 @@ public indirect enum JSONValue: Sendable, Hashable {
         if case .number(let value) = self { value } else { nil }
     }
 
-    /// Nil for a number with a fraction, or one that does not fit.
+    /// The number as `Int`; nil for a fraction, for a number that does not fit, and for any other value.
     public var int: Int? { number?.int64.flatMap(Int.init(exactly:)) }
     /// The number where it is whole and fits; nil otherwise.
     public var int64: Int64? { number?.int64 }
     /// The number where it is whole and fits; nil otherwise.
     public var uint64: UInt64? { number?.uint64 }
-    /// The nearest.
+    /// The number as the nearest double; nil for any other value.
     public var double: Double? { number?.double }
-    /// Exact as far as 38 digits go.
+    /// The number as a decimal, exact for up to 38 digits; nil for any other value.
     public var decimal: Decimal? { number?.decimal }
 
     /// The string; nil for any other value.
@@ -61,7 +61,7 @@ public indirect enum JSONValue: Sendable, Hashable {
         if case .object(let value) = self { value } else { nil }
     }
 
-    /// A member; nil where there is none, or where this is no object. Setting nil removes it.
+    /// The member of this name; nil where there is none or where this is no object. Setting nil removes the member.
     public subscript(name: String) -> JSONValue? {
         get { object?[name] }
         set {
@@ -71,13 +71,13 @@ public indirect enum JSONValue: Sendable, Hashable {
         }
     }
 
-    /// An element; nil beyond the ends, or where this is no array.
+    /// The element at this index; nil outside the array or where this is no array.
     public subscript(index: Int) -> JSONValue? {
         guard let array, array.indices.contains(index) else { return nil }
         return array[index]
     }
 
-    /// The value without members and elements that are null, at every depth. A value that is null itself stays.
+    /// The value without members and elements that are null, at every depth. A null by itself stays.
     public var removingNulls: JSONValue {
         switch self {
         case .null, .bool, .number, .string: self
@@ -86,8 +86,8 @@ public indirect enum JSONValue: Sendable, Hashable {
         }
     }
 
-    /// As `JSONSerialization` gives it: `NSNull`, `NSNumber`, `String`, `[Any]`, `[String: Any]`. Integers beyond 64
-    /// bits are `NSDecimalNumber`s.
+    /// The value as `JSONSerialization` returns it: `NSNull`, `NSNumber`, `String`, `[Any]`, `[String: Any]`. Integers
+    /// beyond 64 bits are `NSDecimalNumber`s.
     public var foundationObject: Any {
         switch self {
         case .null: NSNull()
@@ -110,16 +110,16 @@ extension JSONValue: ExpressibleByStringInterpolation, ExpressibleByIntegerLiter
     public init(nilLiteral: ()) { self = .null }
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
 
-    /// Of two values with one name the last counts.
+    /// Of several values with one name, the last one counts.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(Dictionary(elements, uniquingKeysWith: { $1 }))
     }
 }
 
 extension JSONValue: CustomStringConvertible {
-    /// A JSON text again, names in alphabetical order.
+    /// The value as a JSON text, with names in alphabetical order.
     public var description: String { String(decoding: JSONText.octets(of: self), as: UTF8.self) }
 
-    /// A JSON text again, in UTF-8, names in alphabetical order.
+    /// The value as a JSON text in UTF-8, with names in alphabetical order.
     public var data: Data { Data(JSONText.octets(of: self)) }
 }

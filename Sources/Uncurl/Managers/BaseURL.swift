@@ -3,11 +3,11 @@ internal import URLLoading
 /// Resolves references against a base URL.
 struct BaseURL: Sendable {
     let url: URL
-    /// The base as text, up to and with the last slash of its path. Nil where appending a plain reference is not
-    /// enough.
+    /// The text of the base up to the last slash of its path. Nil where a plain reference cannot simply be appended to
+    /// it.
     private let prefix: String?
 
-    /// A path that does not end in a slash gets one: `…/v1` and `users` are to make `…/v1/users`.
+    /// Adds a slash to a path without one at its end, so that `…/v1` and `users` make `…/v1/users`.
     init(_ given: URL) {
         var url = given
         if var parts = URLComponents(url: given.absoluteURL, resolvingAgainstBaseURL: true),
@@ -21,9 +21,9 @@ struct BaseURL: Sendable {
         prefix = text.hasSuffix("/") && !text.contains("?") && !text.contains("#") ? text : nil
     }
 
-    /// Resolves by RFC 3986 §5.2: a whole URL replaces the base, a path with a slash in front replaces its path.
-    /// Characters that a URL must write as %XX are written so, as `URL(string:)` does; what is written so already
-    /// stays.
+    /// Resolves a reference by RFC 3986 §5.2: a whole URL replaces the base, and a path that begins with a slash
+    /// replaces the base's path. Characters that a URL must escape are escaped, as `URL(string:)` does; escapes in the
+    /// reference are kept.
     func resolve(_ reference: String) throws(UncurlError) -> URL {
         if reference.isEmpty { return url }
         if let prefix, reference.isPlainReference, let url = URL(string: prefix + reference) { return url }
@@ -48,12 +48,12 @@ struct BaseURL: Sendable {
 }
 
 extension String {
-    /// With %XX in place of octets that no URL has, and of a `%` that begins none (RFC 3986 §2). `URL(string:)` would
-    /// escape once more what is escaped already in a text that has such octets.
+    /// The text with octets that no URL has escaped as %XX, and each `%` that begins no escape (RFC 3986 §2). In a text
+    /// with such octets, `URL(string:)` would escape the existing escapes again.
     fileprivate var escapingInvalid: String {
         guard URL(string: self, encodingInvalidCharacters: false) == nil else { return self }
         let octets = Array(utf8)
-        // An address of IPv6 stands in brackets; elsewhere they are escaped.
+        // Brackets enclose an IPv6 address; elsewhere they are escaped.
         let plain = Set("-._~:/?#@!$&'()*+,;=".utf8).union(contains("//[") ? "[]".utf8 : "".utf8)
         return octets.indices.reduce(into: "") { text, index in
             let octet = octets[index]
@@ -69,8 +69,8 @@ extension String {
         }
     }
 
-    /// Segments of letters, digits, `-`, `_` and `~`, with a query of the same: what stands behind the base just as it
-    /// is. Dots are left out, as they may be `..`.
+    /// Whether the reference can be appended to the base as it is: it has only segments of letters, digits, `-`, `_`
+    /// and `~`, and a query of the same. Dots are excluded because of `..`.
     fileprivate var isPlainReference: Bool {
         guard let first = utf8.first, first != UInt8(ascii: "/"), first != UInt8(ascii: "?") else { return false }
         return utf8.allSatisfy { octet in

@@ -1,13 +1,13 @@
 internal import URLLoading
 
-/// The request that a manager built last, for the next equal one: most programs repeat a request.
+/// The request that a manager built last. An equal request reuses it: most programs repeat requests.
 struct BuiltRequest: Sendable {
     let request: URLRequest
     private let method: HTTPMethod
     private let path: String
     private let settings: ManagerCore.Snapshot
 
-    /// Nil for a request that may be built otherwise the next time.
+    /// Nil for a request that may be built differently the next time.
     init?(_ request: URLRequest, for wanted: HTTPRequest, _ settings: ManagerCore.Snapshot) {
         guard settings.buildsAlike, wanted.isPlain else { return nil }
         self.request = request
@@ -30,7 +30,7 @@ extension HTTPRequest {
 }
 
 extension RequestOptions {
-    /// Whether nothing of these options is part of a request.
+    /// Whether these options change nothing in a built request.
     fileprivate var changeNoRequest: Bool {
         timeout == nil && cachePolicy == nil && throttle == nil && compression == nil && maximumDataLength == nil
             && connectTimeout == nil && firstByteTimeout == nil && connectTo == nil && proxy == nil

@@ -1,9 +1,9 @@
 internal import URLLoading
 
-/// The user info of the notification of a task's end. Every request posts one, so its dictionary is made from another
-/// by replacing the values: no key is hashed again.
+/// The user info of the notification of a task's end. Every request posts one. The dictionary is copied from a template
+/// and only its values are replaced, so no key is hashed again.
 struct CompletionFacts: @unchecked Sendable {
-    // `@unchecked`: a key of any type need not be `Sendable`; these are strings.
+    // `@unchecked` because `AnyHashable` need not be `Sendable`; these keys are strings.
 
     private enum Fact {
         case serializer
@@ -13,7 +13,7 @@ struct CompletionFacts: @unchecked Sendable {
 
     static let ofTasks = CompletionFacts()
 
-    /// The keys of nearly every end.
+    /// The keys of nearly every notification.
     private let usual: [AnyHashable: Fact] = [
         URLSessionManager.responseSerializerKey: .serializer,
         URLSessionManager.responseDataKey: .data,

@@ -1,7 +1,7 @@
 public import URLLoading
 
-/// A session manager for one service: requests are references to its base URL, and their parameters go through one
-/// serializer.
+/// A session manager for one service. Requests name references that are resolved against its base URL, and one
+/// serializer writes their parameters.
 ///
 /// ```swift
 /// let manager = HTTPSessionManager(baseURL: URL(string: "https://api.example.com/v1")!)
@@ -11,11 +11,11 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
     /// A manager for one service.
     ///
     /// - Parameters:
-    ///   - baseURL: where references are resolved (RFC 3986 §5); a path without a slash at its end gets one. Nil:
-    ///     requests name whole URLs.
-    ///   - configuration: that of the session. It is copied.
-    ///   - hooks: the ``URLSessionManager/hooks``, from the first event on.
-    ///   - sessionHooks: the ``URLSessionManager/sessionHooks``, likewise.
+    ///   - baseURL: the URL that references are resolved against (RFC 3986 §5). A slash is added to a path without one
+    ///     at its end. Nil: requests name whole URLs.
+    ///   - configuration: the session's configuration. It is copied.
+    ///   - hooks: the ``URLSessionManager/hooks``, set before the first event.
+    ///   - sessionHooks: the ``URLSessionManager/sessionHooks``, set before the first event.
     public init(
         baseURL: URL? = nil,
         configuration: URLSessionConfiguration = .default,
@@ -28,27 +28,27 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
     /// A manager with the same base URL, configuration, serializers, defaults and policy. Hooks are not copied.
     public init(copying other: HTTPSessionManager) { super.init(copying: other as URLSessionManager) }
 
-    /// Resolves references against a base URL. Nil: requests name whole URLs.
+    /// The URL that references are resolved against. Nil: requests name whole URLs.
     public var baseURL: URL? { base?.url }
 
-    /// Puts parameters into requests. An ``HTTPRequestSerializer`` unless set.
+    /// Puts parameters into requests. By default an ``HTTPRequestSerializer``.
     public var requestSerializer: any RequestSerializer {
         get { core.requestSerializer }
         set { core.requestSerializer = newValue }
     }
 
-    /// What every request of this manager gets, whichever serializer it goes through. Nothing unless set.
+    /// What every request of this manager gets, whichever serializer it uses. By default nothing.
     ///
-    /// A request's own fields and options come before these, and these before the serializer's defaults. A request
-    /// made of a `URLRequest` gets none of them. A change counts for requests made after it; each access is atomic, a
-    /// change of a part of the value is not.
+    /// A request's own fields and options come before these, and these before the serializer's defaults. A request made
+    /// of a `URLRequest` gets none of them. A change applies to requests that are made after it. Each read and each
+    /// write is atomic; a change of one member of the value is a read and a write.
     public var requestDefaults: RequestDefaults {
         get { core.requestDefaults }
         set { core.requestDefaults = newValue }
     }
 
     /// - Throws: ``SecurityPolicyError/pinsWithoutTLS(base:)`` for a policy that pins where the base URL is not https:
-    ///   nothing would be compared.
+    ///   there would be no certificate to compare.
     open override func setSecurityPolicy(_ policy: any ServerTrustEvaluator) throws(SecurityPolicyError) {
         if policy.isPinning, baseURL?.scheme?.lowercased() != "https" {
             throw .pinsWithoutTLS(base: baseURL)

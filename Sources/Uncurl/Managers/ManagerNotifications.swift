@@ -2,11 +2,11 @@ public import URLLoading
 
 /// Names and keys of notifications: the same strings as AFNetworking's.
 ///
-/// A manager posts them in the order of events. The thread that resumes or suspends a task posts those two. The
-/// completion queue posts the end of a task after the task's handler has returned; the reader of a stream posts the end
-/// of the stream. The session's delegate queue posts what concerns the session.
+/// A manager posts notifications in the order of their events. The thread that resumes or suspends a task posts those
+/// two. The end of a task is posted on the completion queue, after the task's handler has returned; the end of a stream
+/// is posted by the reader of the stream. Notifications about the session are posted on its delegate queue.
 extension URLSessionManager {
-    /// A task begins or goes on. The object is the task.
+    /// A task begins or resumes. The object is the task.
     public static let taskDidResume = TaskNotification.didResume
     /// A task has been suspended. The object is the task.
     public static let taskDidSuspend = TaskNotification.didSuspend
@@ -19,14 +19,14 @@ extension URLSessionManager {
     /// A downloaded file could not be moved. The object is the download task; the user info is the error's.
     public static let downloadTaskDidFailToMoveFile = TaskNotification.didFailToMoveFile
 
-    /// An ``HTTPRequestOperation`` begins, or goes on after a pause. The object is the operation.
+    /// An ``HTTPRequestOperation`` begins, or continues after a pause. The object is the operation.
     public static let operationDidStart = TaskNotification.operationDidStart
-    /// An ``HTTPRequestOperation`` has ended, or pauses. The object is the operation.
+    /// An ``HTTPRequestOperation`` has ended or been paused. The object is the operation.
     public static let operationDidFinish = TaskNotification.operationDidFinish
 
-    /// The value that the serializer made. Missing where it made none.
+    /// The value that the serializer made; missing where it made none.
     public static let serializedResponseKey = "com.alamofire.networking.task.complete.serializedresponse"
-    /// The serializer that the task had.
+    /// The serializer of the task.
     public static let responseSerializerKey = "com.alamofire.networking.task.complete.responseserializer"
     /// The ``UncurlError`` of a failed task.
     public static let errorKey = TaskNotification.errorKey

@@ -1,13 +1,13 @@
 public import URLLoading
 
-/// WebSockets of a manager's session.
+/// WebSockets on a manager's session.
 extension URLSessionManager {
-    /// Makes a WebSocket task. It begins with `resume()`. Interceptors are not asked.
+    /// Makes a WebSocket task. It begins with `resume()`. Interceptors are not called.
     ///
     /// - Parameters:
     ///   - path: a URL, or a reference that is resolved against the manager's base URL.
-    ///   - protocols: the subprotocols that are offered, the preferred first (RFC 6455 §1.9). The server's choice is
-    ///     `URLSessionWebSocketTask.chosenProtocol`.
+    ///   - protocols: the subprotocols that the client offers, the preferred one first (RFC 6455 §1.9). The server's
+    ///     choice is `URLSessionWebSocketTask.chosenProtocol`.
     ///   - headers: fields of the opening handshake.
     /// - Throws: ``UncurlError/header(name:)`` of `Sec-WebSocket-Protocol` for a subprotocol that is no token or is
     ///   offered twice (RFC 6455 §4.1), and of any other field that cannot be sent;
@@ -28,7 +28,7 @@ extension URLSessionManager {
 }
 
 extension URLSessionWebSocketTask {
-    /// The subprotocol that the server has chosen among those offered; nil before the opening handshake has ended, and
+    /// The subprotocol that the server has chosen among those offered; nil before the end of the opening handshake, and
     /// where the server chose none.
     public var chosenProtocol: String? {
         (response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Sec-WebSocket-Protocol")

@@ -1,17 +1,17 @@
 internal import Synchronization
 public import URLLoading
 
-/// How a request becomes what its task sends.
+/// Turns a request into the plan of its task.
 extension URLSessionManager {
-    /// The request as it is sent, without the changes of interceptors.
+    /// The request as it is sent, before interceptors change it.
     public func urlRequest(for request: HTTPRequest) throws(UncurlError) -> URLRequest {
         let plan = try taskPlan(for: request, core.settings)
         if let made = plan.request { return made }
         return URLRequest(url: try url(for: request.path))
     }
 
-    /// The request as a command line for curl, with the session's fields and cookies, and with the name of the file
-    /// whose octets are its content.
+    /// The request as a command line for curl, with the session's fields and cookies. For a
+    /// ``RequestBody/file(_:contentType:)``, the command names the file.
     public func cURL(
         for request: HTTPRequest,
         credentials: CURLCommand.Credentials = .redacted
@@ -49,7 +49,7 @@ extension URLSessionManager {
         return plan
     }
 
-    /// The rest of a download. Data that was not written here makes no request, and its task fails.
+    /// Plans the rest of a download. Resume data that Uncurl did not write makes no request, and its task fails.
     func taskPlan(resuming data: Data, _ options: RequestOptions) -> TaskPlan {
         var plan = TaskPlan(
             kind: .resumedDownload(data),
@@ -70,12 +70,13 @@ extension URLSessionManager {
     ) throws(UncurlError) -> TaskPlan {
         var request = given
         if request.sendsContentWithGET || request.options.connectTo != nil {
-            // The answer is to this content, or of this server, and not what a cache may know under the URL.
+            // The answer depends on the content or on this one server, so a cache must not store it under the URL or
+            // serve another.
             request.options.cachePolicy = .reloadIgnoringLocalCacheData
             request.options.caching = .doNotCache
         }
         var made = try begun(request)
-        // A complete request has all that it wants.
+        // Defaults are not added to a complete request.
         let defaults = request.whole == nil ? settings.requestDefaults : nil
         defaults?.addFields(to: &made)
         var serializer = request.serializer ?? settings.requestSerializer
@@ -87,7 +88,7 @@ extension URLSessionManager {
             hooks: request.options.hooksBox
         )
         switch request.body {
-        // What is there already is sent as it is.
+        // The content of a complete request is sent as it is.
         case .parameters where request.whole != nil && request.parameters == nil: break
         case .parameters: made = try serializer.serialize(request.parameters, into: made)
         case .encoded(let value, nil):
@@ -118,7 +119,7 @@ extension URLSessionManager {
         }
         if let bad = request.headers.first(where: { !FieldSyntax.isValid($0) }) { throw .header(name: bad.name) }
         if !request.headers.isEmpty { made.replaceFields(by: request.headers.map { ($0.name, $0.value) }) }
-        // After the serializer, whose defaults are for requests that say nothing themselves.
+        // Set after the serializer, whose own defaults apply only where the request sets nothing.
         defaults?.setProperties(of: &made)
         request.options.apply(to: &made)
         if let compression = request.options.compression { made = try made.compressed(compression) }
@@ -141,14 +142,14 @@ extension URLSessionManager {
 }
 
 extension URLRequest {
-    /// Refuses what a `URLRequest` drops without a word: a field that cannot be sent.
+    /// Throws for a field that cannot be sent. A `URLRequest` would drop it silently.
     func checkFields() throws(UncurlError) {
         if let refusedField { throw .header(name: refusedField) }
     }
 }
 
 extension RequestOptions {
-    /// What of the options is part of a request.
+    /// Sets the options that are properties of a request.
     fileprivate func apply(to request: inout URLRequest) {
         if isPlain { return }
         if let timeout { request.timeoutInterval = timeout }

@@ -1,11 +1,11 @@
 internal import Dispatch
 internal import URLLoading
 
-/// The way from a task's end to its completion handler:
+/// Leads from a task's end to its completion handler:
 ///
-/// loop, or delegate queue → (a download is validated, and goes to its place by way of the delegate queue) →
-/// serialization, several at once → completion queue: the handler, then the notification, then the operations that
-/// waited for the end. The hook for the end runs on the delegate queue, beside all that.
+/// loop or delegate queue → (a download is validated, and its file is moved on the delegate queue) → serialization,
+/// several at once → completion queue: the handler, then the notification, then the operations that waited for the end.
+/// The hook for the end runs on the delegate queue, in parallel.
 struct TaskFinish<Serializer: ResponseSerializer>: Sendable {
     let core: ManagerCore
     let delegate: TaskDelegate
@@ -63,7 +63,7 @@ struct TaskFinish<Serializer: ResponseSerializer>: Sendable {
 }
 
 extension URLSession {
-    /// The hooks for a task's end, on the delegate queue, if there are any.
+    /// Calls the hooks for a task's end on the delegate queue, if there are any.
     func tellEnd(of task: URLSessionTask, _ error: URLError?, _ core: ManagerCore, _ delegate: TaskDelegate) {
         guard core.settings.didComplete != nil || delegate.didComplete != nil else { return }
         delegateQueue.addOperation {
@@ -74,7 +74,7 @@ extension URLSession {
 }
 
 extension Watchers {
-    /// What became of an answer: of a task that had one.
+    /// Reports a download's move and the result of the validation, for a task that had an answer.
     func tellDetails(of download: DownloadedFile?, _ error: UncurlError?) {
         guard hearsDetails else { return }
         switch download {

@@ -1,18 +1,18 @@
 internal import URLLoading
 
-/// What is needed to make one task.
+/// What is needed to create one task.
 struct TaskPlan: Sendable {
     var kind: URLSession.ReportedKind
-    /// Nothing for a download that is resumed.
+    /// The request; nil where resume data that Uncurl did not write is resumed.
     var request: URLRequest?
     var behavior = TaskBehavior.plain
     var priority: Float?
     var hooks: HooksBox?
 
-    /// The content is not kept: a hook takes it.
+    /// Whether the content is not kept, because a hook receives it.
     var leavesContent = false
 
-    /// Takes the request as interceptors have left it. Content in memory is what they have made of it.
+    /// Takes the request that the interceptors have returned, with its content in memory.
     mutating func take(_ adapted: URLRequest) {
         request = adapted
         let content = ContentSource.data(adapted.httpBody ?? Data())
@@ -32,7 +32,7 @@ struct TaskPlan: Sendable {
 }
 
 extension URLSessionManager {
-    /// The delegate object for a kind of task.
+    /// The delegate object for this plan.
     func delegate(for plan: TaskPlan) -> TaskDelegate {
         let delegate =
             switch plan.kind {
@@ -44,7 +44,7 @@ extension URLSessionManager {
         return delegate
     }
 
-    /// A suspended task with its delegate.
+    /// Creates a suspended task with its delegate.
     func task(
         _ plan: TaskPlan,
         _ delegate: TaskDelegate,
@@ -65,7 +65,8 @@ extension URLSessionManager {
         if task.isOfOpenSession {
             delegate.attach(task)
         } else {
-            // A closed session does not know the task: no end would part it from its delegate, if it is never resumed.
+            // A closed session does not know the task. The task would never end if it is not resumed, so it would never
+            // release its delegate.
             delegate.ownReason = .sessionInvalidated
         }
         return task

@@ -2,25 +2,25 @@ public import Dispatch
 internal import Synchronization
 public import URLLoading
 
-/// Makes tasks with one session, gives each task a delegate object of its own, and makes values of the answers.
+/// Makes tasks of one session, gives each task a delegate object of its own, and makes values of the answers.
 ///
 /// Every member may be used on any thread. A task copies the settings when it is made. Hooks are not copied: each is
-/// looked up when its event happens. The session does not hold its manager: when the program releases a manager, its
-/// tasks go on to their end, and the session ends with the last of them.
+/// looked up when its event happens. The session does not retain its manager: after the program has released a manager,
+/// its tasks run to their end, and the session ends with the last of them.
 open class URLSessionManager: @unchecked Sendable {
     private enum Life {
         case none
         case open(URLSession)
-        /// Closed for good.
+        /// The session is closed and no new one is made.
         case invalid(URLSession?)
     }
 
-    /// In bytes: the most content of an answer that is kept in memory where neither the configuration nor the request
-    /// says otherwise, 128 MiB. A server cannot fill the memory of a program that only wanted a value.
+    /// The most content of an answer that is kept in memory, in bytes, where neither the configuration nor the request
+    /// sets a limit: 128 MiB. It keeps a server from filling the program's memory.
     public static let usualMaximumDataLength = 128 << 20
 
     let core: ManagerCore
-    /// Of an ``HTTPSessionManager``.
+    /// The base URL of an ``HTTPSessionManager``.
     let base: BaseURL?
     let built = Mutex<BuiltRequest?>(nil)
     private let life = Mutex(Life.none)
@@ -29,10 +29,10 @@ open class URLSessionManager: @unchecked Sendable {
     /// A manager with a session of its own.
     ///
     /// - Parameters:
-    ///   - configuration: that of the session. It is copied.
-    ///   - hooks: the ``hooks``, from the first event on: with a background configuration the tasks of an earlier
-    ///     process go on before this returns.
-    ///   - sessionHooks: the ``sessionHooks``, likewise.
+    ///   - configuration: the session's configuration. It is copied.
+    ///   - hooks: the ``hooks``, set before the first event. With a background configuration, the tasks of an earlier
+    ///     process continue before this initializer returns.
+    ///   - sessionHooks: the ``sessionHooks``, set before the first event.
     public init(
         configuration: URLSessionConfiguration = .default,
         hooks: TaskHooks = TaskHooks(),
@@ -41,7 +41,7 @@ open class URLSessionManager: @unchecked Sendable {
         configured = configuration.limited
         core = ManagerCore(hooks, sessionHooks)
         base = nil
-        // What an earlier process has left goes on from here.
+        // The tasks that an earlier process has left continue from here.
         if configured.isBackground { _ = session }
     }
 
@@ -57,8 +57,8 @@ open class URLSessionManager: @unchecked Sendable {
         if configured.isBackground { _ = session }
     }
 
-    /// A manager with the same configuration, serializers and policy. Hooks are not copied, as they may refer to the
-    /// original.
+    /// A manager with the same configuration, serializers and policy. Hooks are not copied, because they may refer to
+    /// the original.
     public init(copying other: URLSessionManager) {
         configured = other.configured.copied
         var settings = other.core.settings.values
@@ -74,11 +74,11 @@ open class URLSessionManager: @unchecked Sendable {
 
     // MARK: The session
 
-    /// The session. It is made when it is first needed, with a background configuration at once, and anew after
-    /// ``invalidate(cancellingTasks:resettingSession:)`` with a reset. After an invalidation without a reset it is the
-    /// invalid session, whose tasks fail.
+    /// The session. It is made when it is first needed, or at once with a background configuration. An
+    /// ``invalidate(cancellingTasks:resettingSession:)`` with a reset makes a new one; without a reset the invalid
+    /// session stays, and its tasks fail.
     public var session: URLSession {
-        // What has to be done with a new session; nil for one that was there.
+        // The work that a new session needs; nil for an existing one.
         let (session, begin) = life.withLock { life -> (URLSession, (@Sendable (URLSession) -> Void)?) in
             switch life {
             case .open(let session), .invalid(let session?): return (session, nil)
@@ -100,7 +100,7 @@ open class URLSessionManager: @unchecked Sendable {
         URLSession(configuration: configured, delegate: TaskDelegate(core), delegateQueue: nil)
     }
 
-    /// Tasks that a background session brings along get a delegate each, without handlers; one that has a delegate
+    /// Gives the tasks that a background session restores a delegate each, without handlers. A task that has a delegate
     /// keeps it.
     private func adopt(_ session: URLSession) {
         guard configured.identifier != nil else { return }
@@ -114,7 +114,7 @@ open class URLSessionManager: @unchecked Sendable {
     /// A copy of the session's configuration.
     public var configuration: URLSessionConfiguration { configured.copied }
 
-    /// The tasks that have not ended, in the order in which they were made. A snapshot, which every callback may read.
+    /// The tasks that have not ended, in the order of their creation. It is a snapshot, which every callback may read.
     public var tasks: [URLSessionTask] {
         switch life.withLock({ $0 }) {
         case .open(let session), .invalid(let session?): session.unfinishedTasks
@@ -122,19 +122,19 @@ open class URLSessionManager: @unchecked Sendable {
         }
     }
 
-    /// The data tasks that have not ended, in the order in which they were made.
+    /// The data tasks that have not ended, in the order of their creation.
     public var dataTasks: [URLSessionDataTask] {
         tasks.compactMap { $0 is URLSessionUploadTask ? nil : $0 as? URLSessionDataTask }
     }
 
-    /// The upload tasks that have not ended, in the order in which they were made.
+    /// The upload tasks that have not ended, in the order of their creation.
     public var uploadTasks: [URLSessionUploadTask] { tasks.compactMap { $0 as? URLSessionUploadTask } }
 
-    /// The download tasks that have not ended, in the order in which they were made.
+    /// The download tasks that have not ended, in the order of their creation.
     public var downloadTasks: [URLSessionDownloadTask] { tasks.compactMap { $0 as? URLSessionDownloadTask } }
 
-    /// The requests that have not ended, in the order in which they were made: those with an attempt under way, and
-    /// those that wait for their next.
+    /// The requests that have not ended, in the order of their creation: those with an attempt under way, and those
+    /// that wait for their next attempt.
     public var transfers: [TransferControl] { core.transfers.all }
 
     /// Cancels every request and every task that has not ended. The session stays open.
@@ -143,16 +143,16 @@ open class URLSessionManager: @unchecked Sendable {
         for task in tasks { task.cancel() }
     }
 
-    /// Cancels the requests whose ``RequestOptions/tag`` is this.
+    /// Cancels the requests whose ``RequestOptions/tag`` equals this tag.
     public func cancelAll(tagged tag: String) {
         for transfer in transfers where transfer.tag == tag { transfer.cancel() }
     }
 
-    /// Ends the session, now or when its tasks have ended.
+    /// Ends the session, at once or when its tasks have ended.
     ///
     /// - Parameters:
-    ///   - cancellingTasks: whether the tasks under way are cancelled, or go on to their end.
-    ///   - resettingSession: whether the manager goes on with a new session. Otherwise its later requests fail with
+    ///   - cancellingTasks: whether the tasks under way are cancelled. Otherwise they run to their end.
+    ///   - resettingSession: whether the manager continues with a new session. Otherwise its later requests fail with
     ///     ``UncurlError/sessionInvalidated``.
     public func invalidate(cancellingTasks: Bool, resettingSession: Bool = false) {
         let old = life.withLock { life -> URLSession? in
@@ -177,12 +177,12 @@ open class URLSessionManager: @unchecked Sendable {
 
     // MARK: Settings
 
-    /// Closures that the tasks' events call. A closure that is set late counts for later events.
+    /// Closures for the events of tasks. A closure that is set late applies to later events.
     ///
     /// With a background configuration, tasks of an earlier process may end before any hook is set. An end that no hook
-    /// has heard is reported once there is a hook for it, in this process or a later one: a finished download is kept
-    /// until ``TaskHooks/didFinishDownloading`` has had it, and any other end until that or ``TaskHooks/didComplete``
-    /// is set. So the end of a download may be reported twice, without its file and with it.
+    /// has received is reported when a hook for it is set, in this process or a later one. A finished download is kept
+    /// until ``TaskHooks/didFinishDownloading`` has received it, any other end until that hook or
+    /// ``TaskHooks/didComplete`` is set. So the end of a download may be reported twice, without its file and with it.
     public var hooks: TaskHooks {
         get { core.hooks }
         set {
@@ -191,95 +191,96 @@ open class URLSessionManager: @unchecked Sendable {
         }
     }
 
-    /// Called for what concerns the session as a whole.
+    /// Closures for the events of the whole session.
     public var sessionHooks: SessionHooks {
         get { core.sessionHooks }
         set { core.sessionHooks = newValue }
     }
 
-    /// Makes values of answers where no other serializer is given. ``JSONResponseSerializer`` unless set.
+    /// Makes values of answers where a call gives no serializer. By default a ``JSONResponseSerializer``.
     public var responseSerializer: any ResponseSerializer {
         get { core.responseSerializer }
         set { core.responseSerializer = newValue }
     }
 
-    /// Decodes values for `as:`, and for `.decodable(_:)` without a decoder of its own. A `JSONDecoder` unless set. A
-    /// task uses the decoder of the moment when it is made.
+    /// Decodes values for `as:`, and for `.decodable(_:)` without a decoder of its own. By default a `JSONDecoder`. A
+    /// task uses the decoder that is set when the task is made.
     public var decoder: any ContentDecoder {
         get { core.decoder }
         set { core.decoder = newValue }
     }
 
-    /// Decides which servers are trusted. It is asked at each new connection, whatever tasks use the connection then.
+    /// Decides which servers are trusted. It judges each new connection, whichever tasks use that connection later.
     public var securityPolicy: any ServerTrustEvaluator { core.securityPolicy }
 
-    /// - Throws: where the policy cannot hold: ``HTTPSessionManager`` refuses pins for what is not https.
+    /// - Throws: ``SecurityPolicyError`` for a policy that cannot be enforced: an ``HTTPSessionManager`` refuses pins
+    ///   for a base URL that is not https.
     open func setSecurityPolicy(_ policy: any ServerTrustEvaluator) throws(SecurityPolicyError) {
         core.securityPolicy = policy
     }
 
-    /// Where completion handlers run. Nil: a serial queue of this manager's own. No handler runs on the main queue
-    /// unless that queue is set here. On a serial queue a handler must not block until another of the same queue has
-    /// run: that one waits for it.
+    /// The queue of completion handlers. Nil: a serial queue of this manager's own. No handler runs on the main queue
+    /// unless that queue is set here. On a serial queue a handler must not block until another handler of the same
+    /// queue has run, because the other one waits for it.
     public var completionQueue: DispatchQueue? {
         get { core.completionQueue }
         set { core.completionQueue = newValue }
     }
 
-    /// Entered by each task's completion handler from the moment it is queued until it has returned. Nil: one group for
-    /// the process.
+    /// The group that each task's completion handler enters when it is queued and leaves when it has returned. Nil: one
+    /// group for the process.
     public var completionGroup: DispatchGroup? {
         get { core.completionGroup }
         set { core.completionGroup = newValue }
     }
 
-    /// Where notifications are posted; nil: nowhere.
+    /// The center of notifications; nil posts none.
     public var notificationCenter: NotificationCenter? {
         get { core.notificationCenter }
         set { core.notificationCenter = newValue }
     }
 
     /// Called before each attempt and after each failed one, in order. A request's own interceptors come after these.
-    /// They are asked about requests, ``HTTPRequestOperation``s among them, but not about a `URLSessionTask` of the
-    /// program's, which is one attempt.
+    /// They are called for requests, also for those of ``HTTPRequestOperation``, but not for a `URLSessionTask` that
+    /// the program makes: such a task is one attempt.
     public var interceptors: [any RequestInterceptor] {
         get { core.interceptors }
         set { core.interceptors = newValue }
     }
 
-    /// Hear of every step of the manager's requests.
+    /// Receive every step of the manager's requests.
     public var monitors: [any EventMonitor] {
         get { core.monitors }
         set { core.monitors = newValue }
     }
 
-    /// What is done with redirects. Nil follows them by the rules of RFC 9110 §15.4.
+    /// What happens to redirects. Nil follows them by the rules of RFC 9110 §15.4.
     public var redirects: RedirectBehavior? {
         get { core.redirects }
         set { core.redirects = newValue }
     }
 
-    /// What is done with answers that may be stored. Nil stores them.
+    /// What happens to answers that may be stored. Nil stores them.
     public var caching: CacheBehavior? {
         get { core.caching }
         set { core.caching = newValue }
     }
 
-    /// The clock by which retries wait.
+    /// The clock of the waits between attempts.
     public var clock: any Clock<Duration> {
         get { core.clock }
         set { core.clock = newValue }
     }
 
-    /// The longest time of a request with all its attempts and the pauses between them, where its own
-    /// ``RequestOptions/deadline`` says nothing. Nil, as it is unless set: for ever. It is not for streams, nor for the
-    /// tasks that the program makes itself, nor for operations.
+    /// The longest time of a request with all its attempts and the waits between them, where its own
+    /// ``RequestOptions/deadline`` is nil. Nil, the default, sets no limit. It does not apply to streams, operations,
+    /// and tasks that the program makes itself.
     public var deadline: Duration? {
         get { core.deadline }
         set { core.deadline = newValue }
     }
 
-    /// Whether responses carry metrics. They cost a few microseconds a request; false unless set.
+    /// Whether responses carry metrics. They cost a few microseconds per request. By default false.
     public var collectsMetrics: Bool {
         get { core.collectsMetrics }
         set { core.collectsMetrics = newValue }
@@ -287,7 +288,7 @@ open class URLSessionManager: @unchecked Sendable {
 }
 
 extension URLSessionConfiguration {
-    /// A copy with a limit on what is kept in memory.
+    /// A copy with a limit on the content that is kept in memory.
     fileprivate var limited: URLSessionConfiguration {
         let copy = copied
         if copy.maximumDataLength == nil { copy.maximumDataLength = URLSessionManager.usualMaximumDataLength }

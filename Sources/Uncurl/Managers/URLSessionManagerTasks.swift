@@ -1,16 +1,16 @@
 public import URLLoading
 
 /// Makes tasks of `URLRequest`s. A task is suspended and has a completion handler. It is one attempt: interceptors are
-/// not asked. For these, and for `await`, the same request goes to ``response(to:serializer:)`` as an
-/// ``HTTPRequest/init(_:options:)``.
+/// not called. For interceptors and for `await`, pass ``HTTPRequest/init(_:options:)`` of the same request to
+/// ``response(to:serializer:)``.
 ///
-/// A handler is called once, on the ``completionQueue`` and in the ``completionGroup``, whatever happens. The
-/// notification ``taskDidComplete`` follows when it has returned, and then the operations of ``TaskDelegate/queue``.
+/// A handler is called exactly once, on the ``completionQueue`` and in the ``completionGroup``. When it has returned,
+/// the notification ``taskDidComplete`` follows, and then the operations of ``TaskDelegate/queue``.
 extension URLSessionManager {
     /// Makes a data task.
     ///
     /// - Parameters:
-    ///   - request: what is sent.
+    ///   - request: the request to send.
     ///   - serializer: makes the value of the answer.
     ///   - uploadProgress: called on the session's delegate queue, before the handler.
     ///   - downloadProgress: called on the session's delegate queue, before the handler.
@@ -26,7 +26,7 @@ extension URLSessionManager {
         return made(TaskPlan(kind: .data, request: request, behavior: behavior), serializer, nil, completion)
     }
 
-    /// Makes a data task with the manager's ``responseSerializer`` of this moment.
+    /// Makes a data task with the ``responseSerializer`` that the manager has now.
     public func dataTask(
         with request: URLRequest,
         uploadProgress: (@Sendable (TransferProgress) -> Void)? = nil,
@@ -53,10 +53,10 @@ extension URLSessionManager {
     /// Makes a download task.
     ///
     /// - Parameters:
-    ///   - request: what is sent.
-    ///   - destination: where the file goes. Without one the file stays where it is, and the caller moves or deletes
-    ///     it.
-    ///   - serializer: makes the value of the file. The response has the file's URL in any case.
+    ///   - request: the request to send.
+    ///   - destination: where the file goes. Without a destination the file stays where it is, and the caller moves or
+    ///     deletes it.
+    ///   - serializer: makes a value of the file. The response has the file's URL with any serializer.
     ///   - progress: called on the session's delegate queue, before the handler.
     ///   - completion: called once, on the completion queue.
     public func downloadTask<Serializer: ResponseSerializer>(
@@ -74,7 +74,7 @@ extension URLSessionManager {
         return made(plan, serializer, destination, completion)
     }
 
-    /// Resumes a download. It begins anew if the server's content has changed.
+    /// Resumes a download. It starts over if the server's content has changed.
     public func downloadTask<Serializer: ResponseSerializer>(
         resuming data: Data,
         to destination: DownloadDestination? = nil,
@@ -90,10 +90,10 @@ extension URLSessionManager {
     /// The delegate object of a task of this manager; nil once the task has ended.
     public func delegate(for task: URLSessionTask) -> TaskDelegate? { task.delegate as? TaskDelegate }
 
-    /// How much of the request's content has been sent; nil once the task has ended.
+    /// The progress of the request's content; nil once the task has ended.
     public func uploadProgress(for task: URLSessionTask) -> TransferProgress? { delegate(for: task)?.uploadProgress }
 
-    /// How much of the response's content has come; nil once the task has ended.
+    /// The progress of the response's content; nil once the task has ended.
     public func downloadProgress(for task: URLSessionTask) -> TransferProgress? {
         delegate(for: task)?.downloadProgress
     }
@@ -127,7 +127,7 @@ extension URLSessionManager {
             to: .handler { finish.run($0) }
         )
         watchers.tell(.createdTask(task))
-        // A plan's kind decides the class of its task.
+        // The plan's kind determines the class of its task.
         return unsafe unsafeDowncast(task, to: Made.self)
     }
 }
@@ -136,9 +136,9 @@ extension URLSessionManager {
 @frozen public enum UploadBody: Sendable {
     /// Bytes in memory.
     case data(Data)
-    /// A file of this machine, read as it is sent.
+    /// A local file, read while it is sent.
     case file(URL)
-    /// Made anew whenever the content is needed again.
+    /// A stream that the closure makes anew whenever the content is needed again.
     case stream(@Sendable () throws -> InputStream)
 
     var newStream: (@Sendable () throws -> InputStream)? {

@@ -2,13 +2,13 @@ public import Dispatch
 internal import Synchronization
 public import URLLoading
 
-/// Hears of the steps of requests, for logs, metrics and traces. It changes nothing.
+/// Receives the steps of requests, for logs, metrics and traces. It changes nothing.
 public protocol EventMonitor: Sendable {
     /// The queue on which events are delivered. A serial queue keeps their order.
     var queue: DispatchQueue { get }
 
-    /// Whether the monitor hears of what happens within attempts too: ``TransferEvent/Kind/detail(_:)``. False unless
-    /// said otherwise.
+    /// Whether the monitor also receives the steps within attempts: ``TransferEvent/Kind/detail(_:)``. By default
+    /// false.
     var hearsDetails: Bool { get }
 
     /// Called on ``queue`` for each step of each request.
@@ -23,11 +23,11 @@ extension EventMonitor {
 public struct TransferEvent: Sendable {
     /// What happened.
     @frozen public enum Kind: Sendable {
-        /// The request has begun. Nil for a download that is resumed, which has no request of its own.
+        /// The request has begun. Nil for a resumed download, which has no `HTTPRequest`.
         case began(HTTPRequest?)
-        /// What will be sent.
+        /// The request was built. Interceptors may still change it.
         case built(URLRequest)
-        /// The interceptors have changed the request; this is what is sent.
+        /// The interceptors have changed the request; this request is sent.
         case adapted(URLRequest)
         /// The session has a task for this attempt.
         case createdTask(URLSessionTask)
@@ -43,7 +43,7 @@ public struct TransferEvent: Sendable {
         case collectedMetrics(URLSessionTaskMetrics)
         /// The answer was accepted or refused.
         case serialized(statusCode: Int?, UncurlError?)
-        /// The request will be sent again, after this time, because of this failure.
+        /// The request failed with this error and will be sent again after this time.
         case retries(after: Duration, UncurlError)
         /// Something happened within an attempt.
         case detail(TransferDetail)
@@ -66,11 +66,11 @@ public struct ClosureEventMonitor: EventMonitor {
     public let hearsDetails: Bool
     private let hear: @Sendable (TransferEvent) -> Void
 
-    /// A monitor that calls a closure.
+    /// A monitor made of a closure.
     ///
     /// - Parameters:
     ///   - queue: where the closure is called; nil for a serial queue of its own.
-    ///   - details: whether the closure hears of what happens within attempts too.
+    ///   - details: whether the closure also receives the steps within attempts.
     ///   - hear: called with each event.
     public init(
         queue: DispatchQueue? = nil,
@@ -101,7 +101,7 @@ struct Watchers: Sendable {
         for monitor in monitors where monitor.hearsDetails { monitor.queue.async { monitor.receive(event) } }
     }
 
-    /// The event is made only if there is a monitor.
+    /// Sends an event to the monitors. The event is made only if there is a monitor.
     func tell(_ kind: @autoclosure () -> TransferEvent.Kind) {
         guard !monitors.isEmpty else { return }
         let event = TransferEvent(transfer: transfer, kind: kind(), time: .now)

@@ -3,14 +3,15 @@ internal import Synchronization
 public import URLLoading
 
 extension MultipartForm {
-    /// For the engine: files go from the disk to the socket, streams are read on threads that may wait.
+    /// The form as content for the engine: files go from the disk to the socket, and streams are read on threads that
+    /// may block.
     func body() throws(MultipartFailure) -> SegmentedBody {
         guard let body = SegmentedBody(segments) else { throw .tooLong }
         return body
     }
 
-    /// The request with this form for its content, for any task of any session. Its Content-Type is the form's whatever
-    /// it was, and its length follows from the form.
+    /// The request with this form as its content, for any task of any session. The form's Content-Type replaces the
+    /// request's, and the content length follows from the form.
     public func request(from request: URLRequest) throws(MultipartFailure) -> URLRequest {
         let method = request.httpMethod ?? "GET"
         guard method != "GET", method != "HEAD" else { throw .methodWithoutContent(method) }
@@ -22,7 +23,7 @@ extension MultipartForm {
     }
 }
 
-/// Reads a stream as it is sent. The stream must have its declared length, and errors name its part.
+/// Reads a stream while it is sent. The stream must have its declared length. Errors name the stream's part.
 final class MultipartStreamReader: BlockingReader {
     private let part: String
     private let declared: UInt64?

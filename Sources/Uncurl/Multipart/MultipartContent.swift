@@ -1,7 +1,7 @@
 internal import HTTPEngine
 public import URLLoading
 
-/// What a part of a form holds.
+/// The content of one part of a form.
 public struct MultipartContent: Sendable {
     enum Kind: Sendable {
         case bytes([UInt8])
@@ -11,22 +11,22 @@ public struct MultipartContent: Sendable {
 
     let kind: Kind
 
-    /// Text in UTF-8. Line ends stay as they are.
+    /// Text in UTF-8. Line ends are kept.
     public static func text(_ text: String) -> MultipartContent { MultipartContent(kind: .bytes(Array(text.utf8))) }
 
     /// Bytes in memory.
     public static func data(_ data: Data) -> MultipartContent { MultipartContent(kind: .bytes([UInt8](data))) }
 
-    /// A regular file of this machine. It is looked at when it is appended and read when it is sent, up to the size it
-    /// had; another file under its name by then, or a shorter one, is an error.
+    /// A regular local file. It is opened when it is appended and read when it is sent, up to the size it had then. A
+    /// shorter file, or another file under its name, is an error.
     public static func file(_ url: URL) -> MultipartContent { MultipartContent(kind: .file(url)) }
 
-    /// A stream that can be read again: each sending has one of its own.
+    /// A stream that can be read again: each attempt opens a new one.
     ///
     /// - Parameters:
-    ///   - length: in bytes, if it is known; the form goes chunked without. A stream that gives more or less fails the
-    ///     sending before the server could take it for whole.
-    ///   - opening: called on a thread that may wait, as the stream's reads are.
+    ///   - length: in bytes, if it is known; without it the form is sent in chunks. A stream with more or fewer bytes
+    ///     fails the request before the server can take the form for complete.
+    ///   - opening: called on a thread that may block, as are the stream's reads.
     public static func stream(
         length: UInt64? = nil,
         opening: @escaping @Sendable () throws -> InputStream
@@ -40,8 +40,8 @@ public struct MultipartContent: Sendable {
         )
     }
 
-    /// A stream that is read once: sent again after a redirect, a challenge or a lost connection, the form fails with
-    /// ``MultipartFailure/notReplayable``.
+    /// A stream that can be read once. If it must be sent again after a redirect, a challenge or a lost connection, the
+    /// form fails with ``MultipartFailure/notReplayable``.
     public static func stream(_ stream: sending InputStream, length: UInt64? = nil) -> MultipartContent {
         let stream = OneStream(stream)
         return MultipartContent(kind: .stream(StreamSource(length: length, isReplayable: false) { try stream.open() }))

@@ -5,9 +5,9 @@ internal import Synchronization
 public import URLLoading
 
 extension MultipartForm {
-    /// Encodes the form in memory. It waits for files and streams.
+    /// Encodes the form in memory. Blocks while files and streams are read.
     ///
-    /// - Parameter limit: in bytes: a form is as long as its files are.
+    /// - Parameter limit: the most bytes of the encoded form, which is as long as its files.
     public func encoded(limit: Int = 10_000_000) throws(MultipartFailure) -> Data {
         if let length = contentLength, length > UInt64(max(0, limit)) { throw .overLimit(limit) }
         let reader = MultipartReader(self)
@@ -20,8 +20,8 @@ extension MultipartForm {
         }
     }
 
-    /// Writes the form to a new file, on a thread that may wait. A file that exists is left alone, and is an error; one
-    /// that could not be written whole, or whose writing was cancelled, is removed.
+    /// Writes the form to a new file, on a thread that may block. An existing file is an error and is left as it is. A
+    /// file that could not be written completely, or whose writing was cancelled, is removed.
     ///
     /// - Throws: ``MultipartFailure``, or `CancellationError`.
     public func write(to url: URL) async throws {
@@ -33,7 +33,7 @@ extension MultipartForm {
 
     private static let bite = 64 << 10
 
-    /// - Parameter making: a new file, for tests one on a disk that fails.
+    /// - Parameter making: opens the new file. Tests pass a file on a disk that fails.
     func write(
         to url: URL,
         making: @escaping @Sendable (String) throws(Errno) -> MultipartOutput
@@ -84,7 +84,7 @@ extension MultipartForm {
     }
 }
 
-/// Where a form is written to.
+/// The file that a form is written to.
 struct MultipartOutput {
     let write: ([UInt8]) throws(Errno) -> Void
 }

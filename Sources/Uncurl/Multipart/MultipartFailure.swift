@@ -1,22 +1,23 @@
 public import URLLoading
 
-/// A form that cannot be built or sent, or stopped being readable while it was.
+/// Why a form cannot be built or sent, or could not be read to its end while it was sent.
 @frozen public enum MultipartFailure: Error, Hashable, Sendable {
-    /// RFC 2046 §5.1.1: 1 to 70 letters, digits, spaces and `'()+_,-./:=?`, the last of them no space.
+    /// The boundary does not follow RFC 2046 §5.1.1: 1 to 70 letters, digits, spaces and `'()+_,-./:=?`, and no space
+    /// at the end.
     case invalidBoundary(String)
-    /// A NUL in the name of a part or of its file: no server reads it as it was meant.
+    /// The name of a part or of its file has a NUL, which no server reads as it was meant.
     case nulInName(String)
-    /// A field of a part that would be read as something else: no token for a name, control characters in the value.
+    /// A part's header field is malformed: its name is no token, or its value has control characters.
     case invalidField(name: String, value: String)
     /// The URL names no file of this machine.
     case notFileURL(URL)
-    /// There is no such file, or its folder may not be searched.
+    /// The file does not exist, or its folder may not be searched.
     case fileUnreachable(URL, reason: String)
     /// The path is that of a folder.
     case fileIsDirectory(URL)
     /// The path is a pipe, a socket or a device. Send it as a stream.
     case fileNotRegular(URL)
-    /// The file says that it is empty and is not, as in /proc. Send it as a stream without a length.
+    /// The file reports a size of zero and has content, as files in /proc do. Send it as a stream without a length.
     case fileSizeUnknown(URL)
     /// The file cannot be opened or read.
     case fileUnreadable(URL, reason: String)
@@ -26,19 +27,19 @@ public import URLLoading
     case streamUnopenable(part: String, reason: String)
     /// The part's stream failed while it was read.
     case streamFailed(part: String, reason: String)
-    /// The stream gave more or less than it declared. The connection was reset, so the server cannot take the form for
-    /// a whole one.
+    /// The stream had more or fewer bytes than it declared. The connection was reset, so the server cannot take the
+    /// form for complete.
     case lengthMismatch(part: String, declared: UInt64, given: UInt64)
-    /// The form had to be sent again, after a redirect, a challenge or a lost connection, and a stream in it can be
+    /// The form had to be sent again, after a redirect, a challenge or a lost connection, but one of its streams can be
     /// read only once.
     case notReplayable
-    /// The lengths do not fit into 63 bits.
+    /// The sum of the lengths does not fit into 63 bits.
     case tooLong
     /// The encoded form is longer than the limit for memory.
     case overLimit(Int)
-    /// A file is there already; it is left as it is.
+    /// A file exists at the place to write to; it is left as it is.
     case outputExists(URL)
-    /// The place to write to is no file of this machine.
+    /// The URL to write to names no file of this machine.
     case outputNotFileURL(URL)
     /// The file could not be written, for example because the disk is full. The part that was written has been removed.
     case outputFailed(URL, reason: String)

@@ -2,7 +2,7 @@ internal import HTTPEngine
 internal import URLLoading
 
 extension MultipartFailure {
-    /// The failure of a form that made its task fail; nil for any other reason.
+    /// The failure of the form that a task's error carries; nil for any other error.
     init?(_ error: URLError) {
         switch error.cause {
         case is ContentUsedUp: self = .notReplayable
@@ -13,7 +13,7 @@ extension MultipartFailure {
         }
     }
 
-    /// Streams in a form check their own lengths, so a wrong length is a file's.
+    /// Streams in a form check their own lengths, so a wrong length is that of a file.
     init?(_ error: EngineError) {
         switch error {
         case .bodySourceFailed(let source):

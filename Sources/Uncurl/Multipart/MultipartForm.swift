@@ -3,8 +3,8 @@ internal import HTTPEngine
 internal import HTTPSemantics
 public import URLLoading
 
-/// A form of several parts (RFC 7578), sent as it is read: files from the disk to the socket, streams from a thread,
-/// and none of them through memory.
+/// A form of several parts (RFC 7578), sent while it is read: files from the disk to the socket, streams from a thread.
+/// Neither is loaded into memory as a whole.
 ///
 /// ```swift
 /// var form = MultipartForm()
@@ -12,20 +12,20 @@ public import URLLoading
 /// try form.append(.file(photo), name: "photo")
 /// let (answer, response) = try await session.upload(for: request, multipart: form)
 /// ```
-/// A value: copies have the same boundary, and can be sent at the same time if ``isReplayable``. A form without parts
-/// is a closing boundary alone, as browsers send it.
+/// The form is a value: copies have the same boundary, and can be sent at the same time if ``isReplayable``. A form
+/// without parts is only a closing boundary, as browsers send it.
 public struct MultipartForm: Sendable {
     /// What separates the parts (RFC 2046 §5.1.1).
     public var boundary: String { layout.boundary }
     private let layout: MultipartLayout
     private(set) var parts: [MultipartPart] = []
-    /// The known lengths of the parts, in bytes.
+    /// The sum of the known lengths of the parts, in bytes.
     private var knownLength: UInt64 = 0
 
-    /// `Boundary+` and sixteen random digits.
+    /// A form with the boundary `Boundary+` and sixteen random digits.
     public init() { layout = MultipartLayout() }
 
-    /// A form with a given boundary. The caller must know that no part contains it.
+    /// A form with a given boundary. The caller must make sure that no part contains it.
     public init(boundary: String) throws(MultipartFailure) {
         guard let layout = MultipartLayout(boundary: boundary) else { throw .invalidBoundary(boundary) }
         self.layout = layout
@@ -33,15 +33,16 @@ public struct MultipartForm: Sendable {
 
     // MARK: Parts
 
-    /// Appends a field of the form. Names are written as browsers write them: UTF-8 as it is, and `"`, CR and LF as
+    /// Appends a field of the form. Names are written as browsers write them: UTF-8 as it is, with `"`, CR and LF as
     /// `%22`, `%0D` and `%0A`.
     ///
     /// - Parameters:
     ///   - content: what the part holds.
     ///   - name: the name of the field.
-    ///   - fileName: for a file, the last component of its path unless given here; none for anything else.
-    ///   - contentType: for a file, by its name's ending unless given here; none for anything else.
-    /// - Throws: also for a file that cannot be sent. The file is opened now.
+    ///   - fileName: the default for a file is the last component of its path; any other content has none by default.
+    ///   - contentType: the default for a file follows from the suffix of its name; any other content has none by
+    ///     default.
+    /// - Throws: ``MultipartFailure``, also for a file that cannot be sent: it is opened now.
     public mutating func append(
         _ content: MultipartContent,
         name: String,
@@ -67,7 +68,7 @@ public struct MultipartForm: Sendable {
         return escaped
     }
 
-    /// Appends a part with these fields and no others, in their order.
+    /// Appends a part with exactly these header fields, in their order.
     public mutating func append(
         _ content: MultipartContent,
         headers: [(name: String, value: String)]
@@ -80,7 +81,7 @@ public struct MultipartForm: Sendable {
         try append(MultipartPart(label: headers.first?.value ?? "", head: head, content: content))
     }
 
-    /// Appends a field for each pair, in their order: parameters of a request, made flat.
+    /// Appends a field for each pair, in their order, such as the flattened parameters of a request.
     public mutating func append(fields: [(name: String, value: Data)]) throws(MultipartFailure) {
         for field in fields { try append(.data(field.value), name: field.name) }
     }
@@ -110,13 +111,14 @@ public struct MultipartForm: Sendable {
     /// The value of the request's Content-Type field.
     public var contentType: String { layout.contentType }
 
-    /// The length in bytes, boundaries included. Nil where a stream does not declare its length: the form is sent in
-    /// chunks then.
+    /// The length in bytes, boundaries included. Nil where a stream declares no length: then the form is sent in
+    /// chunks.
     public var contentLength: UInt64? {
         parts.allSatisfy { $0.length != nil } ? knownLength + UInt64(closing.count) : nil
     }
 
-    /// Whether it can be sent again, after a redirect or a challenge: no part is a stream that is read once.
+    /// Whether the form can be sent again after a redirect or a challenge: no part is a stream that can be read once
+    /// only.
     public var isReplayable: Bool {
         parts.allSatisfy { $0.content.isReplayable }
     }
@@ -129,10 +131,11 @@ public struct MultipartForm: Sendable {
 
     private var closing: [UInt8] { layout.closing(isEmpty: parts.isEmpty) }
 
-    /// Content up to this size, in bytes, is joined with the boundaries around it.
+    /// Content up to this size, in bytes, is sent together with the boundaries around it.
     private static let smallSegment = 64 << 10
 
-    /// The form in order: boundaries and small content together, files and streams alone.
+    /// The form in order. Boundaries and small content form one segment, each file and each stream a segment of its
+    /// own.
     var segments: [SegmentedBody.Segment] {
         var segments: [SegmentedBody.Segment] = []
         var bytes: [UInt8] = []

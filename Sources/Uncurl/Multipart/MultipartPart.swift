@@ -4,11 +4,11 @@ internal import HTTPEngine
 internal import Reactor
 internal import URLLoading
 
-/// A part as it will be sent. A file has been opened.
+/// A part as it is sent. Its file has been opened.
 struct MultipartPart: Sendable {
-    /// For errors.
+    /// The name of the part in errors.
     let label: String
-    /// The header fields, each with its line's end.
+    /// The header fields, each with its line end.
     let head: String
     let content: SegmentedBody.Segment
 
@@ -65,7 +65,7 @@ struct MultipartPart: Sendable {
         }
     }
 
-    /// A file of /proc has content, and says that it has none.
+    /// A file of /proc has content although it reports a size of zero.
     private static func checkSize(of file: FileBody, _ url: URL) throws(FileBody.Problem) {
         guard file.length == 0 else { return }
         let isEmpty: Bool

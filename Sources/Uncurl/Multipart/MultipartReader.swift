@@ -2,14 +2,14 @@ internal import HTTPEngine
 internal import Reactor
 internal import URLLoading
 
-/// Reads a form as bytes: from any offset, and any count at a time. It opens each file or stream when its turn comes
-/// and closes it afterwards. One thread may use it at a time. Reads wait for files and streams.
+/// Reads a form as bytes, from any offset and in any sizes. It opens each file or stream when it reaches it and closes
+/// it afterwards. One thread may use it at a time. Reads block on files and streams.
 ///
 /// ```
 ///   boundary and fields ──▶ content ──▶ boundary and fields … ──▶ closing boundary ──▶ end
 ///             └────────────────┴─────────────── failed ◀──────┘
 /// ```
-/// A read gives the bytes before an error. The next read throws the error, and so does each later one.
+/// A read returns the bytes before an error. The next read throws the error, and so does each later one.
 public final class MultipartReader {
     private enum State {
         case between
@@ -20,8 +20,7 @@ public final class MultipartReader {
         case closed
     }
 
-    /// The most that one read takes from a file or a stream, in bytes: the memory is allocated before the length is
-    /// known.
+    /// The most bytes that one read takes from a file or a stream: the memory is allocated before the length is known.
     private static let longest = 1 << 20
 
     private let segments: [SegmentedBody.Segment]
@@ -30,19 +29,19 @@ public final class MultipartReader {
     /// The offset of the next byte to be read.
     public private(set) var offset: UInt64 = 0
 
-    /// Nothing is opened yet.
+    /// A reader at the start of the form. It opens nothing yet.
     public init(_ form: MultipartForm) { segments = form.segments }
 
     deinit { close() }
 
-    /// Closes what is open. Later reads give nothing. Further calls have no effect.
+    /// Closes the open file or stream. Later reads return no bytes. Further calls have no effect.
     public func close() {
         if case .stream(let reader) = state { reader.close() }
         state = .closed
     }
 
-    /// Skips bytes: in memory and files without reading them, in streams by reading them. At the end nothing is
-    /// skipped.
+    /// Skips bytes: in memory and in files without reading them, in streams by reading them. At the end it skips
+    /// nothing.
     public func skip(_ count: UInt64) throws(MultipartFailure) {
         var left = count
         while left > 0 {
@@ -65,7 +64,7 @@ public final class MultipartReader {
         }
     }
 
-    /// The next bytes, at most `count` of them and at least one; none at the end, and once closed.
+    /// The next bytes: at least one and at most `count`. At the end, and after ``close()``, there are none.
     public func read(atMost count: Int) throws(MultipartFailure) -> [UInt8] {
         guard count > 0 else { return [] }
         while try prepare() {
@@ -89,7 +88,7 @@ public final class MultipartReader {
         return []
     }
 
-    /// Goes on to the next segment where one is used up. False at the end.
+    /// Moves to the next segment when one has been read. False at the end.
     private func prepare() throws(MultipartFailure) -> Bool {
         switch state {
         case .bytes(let bytes, let position) where position < bytes.count: return true
@@ -144,7 +143,7 @@ public final class MultipartReader {
         return bytes
     }
 
-    /// Empty where the stream ends: the next segment's turn has come.
+    /// Empty where the stream ends and the next segment follows.
     private func read(_ reader: any BlockingReader, _ count: Int) throws(MultipartFailure) -> [UInt8] {
         let bytes: [UInt8]
         do {

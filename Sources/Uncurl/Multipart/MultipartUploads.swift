@@ -4,10 +4,10 @@ extension URLSession {
     /// Sends a form and waits for the answer.
     ///
     /// - Parameters:
-    ///   - request: of a method with content; its Content-Type is the form's.
+    ///   - request: a request whose method allows content. The form's Content-Type replaces its own.
     ///   - form: sent as `multipart/form-data`.
-    ///   - delegate: the task's own; told of bytes as the socket takes them.
-    /// - Throws: ``MultipartFailure`` where the form is to blame, `URLError` otherwise.
+    ///   - delegate: the task's own delegate. It learns of bytes when the socket accepts them.
+    /// - Throws: ``MultipartFailure`` for an error of the form, `URLError` otherwise.
     public func upload(
         for request: URLRequest,
         multipart form: MultipartForm,
@@ -21,7 +21,7 @@ extension URLSession {
         }
     }
 
-    /// A task that sends a form; its answer goes to the delegate.
+    /// A task that sends a form and reports the answer to the delegate.
     public func uploadTask(
         with request: URLRequest,
         multipart form: MultipartForm
@@ -29,8 +29,8 @@ extension URLSession {
         uploadTask(withStreamedRequest: try form.request(from: request))
     }
 
-    /// A task that sends a form; its answer goes to the handler, whole, on the delegate queue. An error of the form is
-    /// a ``MultipartFailure``.
+    /// A task that sends a form and passes the whole answer to the handler, on the delegate queue. An error of the form
+    /// is a ``MultipartFailure``.
     public func uploadTask(
         with request: URLRequest,
         multipart form: MultipartForm,
