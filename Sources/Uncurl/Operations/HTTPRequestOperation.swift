@@ -4,39 +4,39 @@ public import URLLoading
 
 /// A request as an `Operation`, with dependencies, priorities, queues, and pauses that keep the received content.
 ///
-/// Finished means that the answer is there and made into a value; operations that depend on it begin then. Its
-/// completion handler is called on the manager's completion queue, in its group, once.
+/// The operation is finished when its answer has been made into a value. Dependent operations begin then. Its
+/// completion handler is called once, on the manager's completion queue and in its group.
 open class HTTPRequestOperation: Operation, @unchecked Sendable {
     struct Facts {
         var state = OperationState.ready
         /// A thread is about to finish the operation.
         var isEnding = false
-        /// Proves that the rest belongs to the kept content. Nil: there is no proof, and a resume begins anew.
+        /// Proves that the rest belongs to the kept content (RFC 9110 §13.1.5). Without it a resume starts over.
         var validator: String?
         var total: Int64 = -1
         var response: HTTPURLResponse?
         var failure: OperationFailure?
         var result: Response<any Sendable>?
         var handlers: [@Sendable (Response<any Sendable>) -> Void] = []
-        /// The kept content is no part of the server's content, so all content is requested.
+        /// The kept content is not part of the server's content, so the whole content is requested.
         var asksAgain = false
-        /// How often an interceptor had the request sent again.
+        /// How often an interceptor sent the request again.
         var retryCount = 0
-        /// What else the request's task is to do; nil where the operation was made of a `URLRequest`.
+        /// Further settings of the request's task; nil where the operation was made of a `URLRequest`.
         var plan: TaskPlan?
-        /// Of the request that the operation was made of.
+        /// The options of the operation's request.
         var options = RequestOptions()
     }
 
     let manager: URLSessionManager
     let serializer: AnyResponseSerializer
     let facts = Mutex(Facts())
-    /// Apart from the facts, because the program's stream may ask for them while it is written to.
+    /// Separate from the facts, because the program's stream may read the facts while it is written to.
     let sink = Mutex<OperationSink?>(nil)
     /// The request that the operation sends.
     public let request: URLRequest
 
-    /// Gets the content instead of memory. The stream is opened with the first content and closed at the end.
+    /// Receives the content instead of memory. The stream is opened before the first content and closed at the end.
     public let outputStream: OutputStream?
     /// Answers the first challenge that is not about trust.
     public let credential: URLCredential?
@@ -49,14 +49,14 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
     /// An operation that has not begun.
     ///
     /// - Parameters:
-    ///   - request: what is sent.
+    ///   - request: the request to send.
     ///   - manager: the manager whose session and settings the operation uses.
-    ///   - serializer: makes the value of the answer; nil for the manager's of this moment.
-    ///   - outputStream: gets the content instead of memory.
+    ///   - serializer: makes the value of the answer; nil for the manager's current one.
+    ///   - outputStream: receives the content instead of memory.
     ///   - credential: answers the first challenge that is not about trust.
     ///   - shouldUseCredentialStorage: whether the session's storage may answer a challenge that has no other answer.
     ///   - hooks: this operation's own hooks.
-    ///   - progress: called with the received content, over pauses, on the session's delegate queue.
+    ///   - progress: called with the received content, across pauses, on the session's delegate queue.
     public init(
         request: URLRequest,
         manager: URLSessionManager,
@@ -79,9 +79,9 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         self.progress = progress
     }
 
-    /// An operation for a request of any kind, with its options but for those that say what is done with the content.
+    /// An operation for a request of any kind, with its options, except those that decide where the content goes.
     ///
-    /// - Throws: what keeps the request from being built.
+    /// - Throws: the reason why the request cannot be built.
     public convenience init(
         _ request: HTTPRequest,
         manager: URLSessionManager,
@@ -132,15 +132,16 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
     open override var isExecuting: Bool { facts.withLock { $0.state.isExecuting } }
     open override var isFinished: Bool { facts.withLock { $0.state.isFinished } }
 
-    /// Between ``pause()`` and ``resume()``.
+    /// Whether the operation is paused, between ``pause()`` and ``resume()``.
     public var isPaused: Bool { facts.withLock { $0.state.isPaused } }
 
-    /// Nil before the end.
+    /// The result; nil before the end.
     public var result: Response<any Sendable>? { facts.withLock { $0.result } }
-    /// The head of the answer, as soon as it is there.
+    /// The head of the answer; nil before it has come.
     public var response: HTTPURLResponse? { facts.withLock { $0.response } }
 
-    /// Calls a handler once, on the completion queue: at the end of the operation, or at once if it has ended.
+    /// Calls a handler once, on the completion queue, at the end of the operation. If it has ended, it is called at
+    /// once.
     public func onCompletion(_ handler: @escaping @Sendable (Response<any Sendable>) -> Void) {
         let result = facts.withLock { facts in
             if facts.result == nil { facts.handlers.append(handler) }
@@ -161,7 +162,8 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         if begins { begin() }
     }
 
-    /// Ends it with ``UncurlError/cancelled``: once it has started, at once; before, when its queue starts it.
+    /// Ends the operation with ``UncurlError/cancelled``: at once if it has started, otherwise when its queue starts
+    /// it.
     open override func cancel() {
         super.cancel()
         let (task, isOver) = facts.withLock { facts -> (URLSessionTask?, Bool) in
@@ -173,13 +175,13 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         if isOver { finish(cancelled) }
     }
 
-    /// Closes its connection and keeps what came. ``resume()`` asks for the rest; a server whose content has changed
-    /// meanwhile, or that does not serve ranges, is asked for all of it.
+    /// Closes the connection and keeps the received content. ``resume()`` requests the rest. A server whose content has
+    /// changed meanwhile, or that does not serve ranges, is asked for the whole content.
     public func pause() {
         facts.withLock { $0.state.pause() }?.cancel()
     }
 
-    /// Goes on behind what came before ``pause()``. Without a pause nothing happens.
+    /// Continues after ``pause()``, behind the content received so far. Without a pause nothing happens.
     public func resume() {
         if facts.withLock({ $0.state.resume() }) { begin() }
     }
@@ -192,7 +194,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         if held > 0, let validator = facts.withLock({ $0.validator }) {
             request.setValue("bytes=\(held)-", forHTTPHeaderField: "Range")
             request.setValue(validator, forHTTPHeaderField: "If-Range")
-            // Content that is joined here must come uncompressed.
+            // The parts are joined, so they must not be compressed.
             request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
         }
         control.watchers.tell(.built(request))
@@ -231,7 +233,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         control.watchers.tell(.createdTask(task))
         manager.core.post(TaskNotification.operationDidStart, self)
         let isGoing = facts.withLock { $0.state.begin(task) }
-        // A request that is cancelled by its tag, or by its deadline, ends its task.
+        // A request that its tag or its deadline cancels ends its task too.
         if isGoing, !isCancelled { control.begin(task) } else { task.cancel() }
     }
 
@@ -301,9 +303,9 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         control.carries { task.cancel() }
     }
 
-    /// Asks the interceptors what becomes of a failed attempt.
+    /// Asks the interceptors what follows a failed attempt.
     ///
-    /// - Parameter tell: tells the end of the attempt's task, if it had one.
+    /// - Parameter tell: reports the end of the attempt's task, if it had one.
     private func decide(
         on response: Response<any Sendable>,
         _ steps: AttemptSteps,
@@ -342,10 +344,10 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         Response(failing: .cancelled, request)
     }
 
-    /// - Parameter then: after the handlers, on the completion queue.
+    /// - Parameter then: called after the handlers, on the completion queue.
     private func finish(_ given: Response<any Sendable>, then: @escaping @Sendable () -> Void = {}) {
         let response = given.error.map { given.failing(control.reason(for: $0)) } ?? given
-        // An operation that is cancelled during its start may end twice. The queue must hear of one end.
+        // An operation that is cancelled during its start may end twice. The queue must see one end only.
         let isFirst = facts.withLock { facts in
             defer { facts.isEnding = true }
             return !facts.isEnding
@@ -380,7 +382,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         }
     }
 
-    /// The queue looks at a state when it has changed.
+    /// The queue reads a state when that state has changed.
     private func changing<Value, Made>(_ state: KeyPath<Operation, Value>, _ change: () -> Made) -> Made {
         willChangeValue(for: state)
         defer { didChangeValue(for: state) }

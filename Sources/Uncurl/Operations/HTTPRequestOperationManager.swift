@@ -1,8 +1,8 @@
 internal import Synchronization
 public import URLLoading
 
-/// Makes and queues operations, as AFNetworking 2's manager did: the queue's limits, and the operations' priorities and
-/// dependencies, say what runs when. Everything else is said to its ``manager``.
+/// Makes and queues operations, as AFNetworking 2's manager did. The queue's limits and the operations' priorities and
+/// dependencies decide what runs when. All other settings are those of its ``manager``.
 ///
 /// ```swift
 /// let operations = HTTPRequestOperationManager(baseURL: URL(string: "https://api.example.com/v1"))
@@ -15,7 +15,7 @@ public final class HTTPRequestOperationManager: Sendable {
         var shouldUseCredentialStorage = true
     }
 
-    /// Has the session, the base URL, the serializers, the policy and the completion queue.
+    /// Provides the session, the base URL, the serializers, the policy and the completion queue.
     public let manager: HTTPSessionManager
     /// Where operations run.
     public let operationQueue: OperationQueue
@@ -36,13 +36,13 @@ public final class HTTPRequestOperationManager: Sendable {
         self.init(manager: HTTPSessionManager(baseURL: baseURL, configuration: configuration))
     }
 
-    /// Answers the first challenge of each operation that is not about trust. Operations copy it when they are made.
+    /// Answers the first challenge of each operation that is not about trust. An operation copies it when it is made.
     public var credential: URLCredential? {
         get { settings.withLock { $0.credential } }
         set { settings.withLock { $0.credential = newValue } }
     }
 
-    /// Whether the session's credential storage may answer challenges that have no other answer. True unless set.
+    /// Whether the session's credential storage may answer challenges that have no other answer. By default true.
     public var shouldUseCredentialStorage: Bool {
         get { settings.withLock { $0.shouldUseCredentialStorage } }
         set { settings.withLock { $0.shouldUseCredentialStorage = newValue } }
@@ -51,10 +51,10 @@ public final class HTTPRequestOperationManager: Sendable {
     /// Makes an operation that is not queued yet.
     ///
     /// - Parameters:
-    ///   - request: with content of any kind, or without.
+    ///   - request: a request with content of any kind, or without content.
     ///   - serializer: makes the value of the answer; nil for the manager's.
     ///   - completion: called once, on the manager's completion queue.
-    /// - Throws: what keeps the request from being built.
+    /// - Throws: the reason why the request cannot be built.
     public func operation(
         _ request: HTTPRequest,
         serializer: (any ResponseSerializer)? = nil,
@@ -71,7 +71,7 @@ public final class HTTPRequestOperationManager: Sendable {
         return operation
     }
 
-    /// Makes an operation and queues it. Arguments and errors are those of ``operation(_:serializer:completion:)``.
+    /// Makes an operation and queues it. The arguments and errors are those of ``operation(_:serializer:completion:)``.
     @discardableResult
     public func enqueue(
         _ request: HTTPRequest,

@@ -2,14 +2,14 @@ internal import Synchronization
 public import URLLoading
 
 extension HTTPRequestOperation {
-    /// Makes one more operation that depends on all of these.
+    /// Makes one more operation that depends on all the given ones.
     ///
     /// - Parameters:
     ///   - operations: none of them queued yet.
-    ///   - progress: called after each operation's own handlers with the number of ended operations and of all, on the
-    ///     manager's completion queue.
-    ///   - completion: called by the last operation after all of that, also for an empty batch.
-    /// - Returns: the operations in their order and the last one; none of them queued.
+    ///   - progress: called after each operation's own handlers, on the manager's completion queue, with the number of
+    ///     ended operations and the number of all.
+    ///   - completion: called by the last operation after every call of `progress`, also for an empty batch.
+    /// - Returns: the operations in their order, then the last one. None of them is queued.
     public static func batch(
         _ operations: [HTTPRequestOperation],
         progress: (@Sendable (_ finished: Int, _ total: Int) -> Void)? = nil,
@@ -18,7 +18,7 @@ extension HTTPRequestOperation {
         let ended = Tally()
         let last = BlockOperation { completion(operations) }
         for operation in operations {
-            // The last operation does not wait for the others: it might hold the thread that a handler needs.
+            // The last operation does not block until the others end: it might hold the thread that a handler needs.
             let told = BlockOperation()
             last.addDependency(operation)
             last.addDependency(told)

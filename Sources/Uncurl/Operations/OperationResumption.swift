@@ -3,9 +3,9 @@ internal import HTTPSemantics
 internal import Synchronization
 internal import URLLoading
 
-/// Decides what an operation does with the head of an answer, the first or one after a pause.
+/// Decides what an operation does with the head of an answer, the first one or one after a pause.
 extension HTTPRequestOperation {
-    /// False: the task is to stop; ``asksAgain(_:)`` knows why.
+    /// - Returns: false if the task must stop; ``asksAgain(_:)`` then knows why.
     func receive(_ response: HTTPURLResponse?) -> Bool {
         guard let response else { return false }
         let held = sink.withLock { $0?.count ?? 0 }
@@ -42,22 +42,22 @@ extension HTTPRequestOperation {
         }
     }
 
-    /// Whether another attempt may follow on this failure. What an output stream has taken cannot be taken back: only
-    /// the rest of the same content may follow on it.
+    /// Whether another attempt may follow this failure. Bytes in an output stream cannot be taken back, so only the
+    /// rest of the same content may follow them.
     func mayFollow(_ error: UncurlError) -> Bool {
         let held = sink.withLock { $0?.count ?? 0 }
         return outputStream == nil || held == 0 || error.response == nil && facts.withLock { $0.validator } != nil
     }
 
-    /// Another attempt is to follow: it goes on behind what came, if that can be proved to be the same content. False:
-    /// it cannot, and what came cannot be taken back.
+    /// Prepares another attempt. It continues behind the received content if a validator can prove that the content is
+    /// the same, and starts over otherwise. False: it can do neither, because the stream's bytes cannot be taken back.
     func goesOn(behind error: UncurlError) -> Bool {
         if error.response == nil, facts.withLock({ $0.validator }) != nil { return true }
         facts.withLock { $0.validator = nil }
         return startOver()
     }
 
-    /// False: what has gone to a stream cannot be taken back.
+    /// - Returns: false if a stream has already received content.
     private func startOver() -> Bool {
         sink.withLock { sink in
             do throws(OperationFailure) {
@@ -70,7 +70,7 @@ extension HTTPRequestOperation {
         }
     }
 
-    /// The server's answer was no rest of what is there: all of it is asked for.
+    /// Whether the answer was not the rest of the kept content, so that the whole content is requested.
     func asksAgain(_ outcome: TaskOutcome) -> Bool {
         facts.withLock { facts in
             guard facts.asksAgain, !isCancelled else { return false }
@@ -86,7 +86,7 @@ extension HTTPRequestOperation.Facts {
         self.response = response
         let isCoded = response.value(forHTTPHeaderField: "Content-Encoding") != nil
         total = isCoded ? -1 : response.expectedContentLength
-        // Decoded content has other offsets than the server's ranges.
+        // The offsets of decoded content are not those of the server's ranges.
         validator =
             isCoded || response.statusCode != 200
             ? nil
@@ -100,7 +100,7 @@ extension HTTPRequestOperation.Facts {
 }
 
 extension TaskOutcome {
-    /// With content that was kept elsewhere.
+    /// The same outcome, with content that was kept outside the task.
     init(_ outcome: TaskOutcome, data: Data, response: HTTPURLResponse?, error: URLError?) {
         self.init(
             task: outcome.task,

@@ -1,6 +1,6 @@
 internal import URLLoading
 
-/// The target of an operation's content: memory, or the program's stream. Used on the session's delegate queue alone.
+/// The target of an operation's content: memory, or the program's stream. Used only on the session's delegate queue.
 struct OperationSink {
     private(set) var data = Data()
     private(set) var count: Int64 = 0
@@ -12,7 +12,7 @@ struct OperationSink {
         if let stream, stream.streamStatus == .notOpen { stream.open() }
     }
 
-    /// Writes all of the content. A stream that takes no more is a failure and ends the operation.
+    /// Writes all of the content. A stream that accepts no more bytes is a failure and ends the operation.
     mutating func write(_ content: Data) throws(OperationFailure) {
         guard let stream else {
             data.append(content)

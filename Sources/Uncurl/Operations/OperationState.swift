@@ -1,6 +1,6 @@
 internal import URLLoading
 
-/// Where an operation is.
+/// The state of an operation.
 ///
 /// ```
 ///   ready ──start──▶ beginning ──task is made──▶ executing ──pause──▶ pausing
@@ -9,12 +9,12 @@ internal import URLLoading
 ///    ▼ │                                                        ▲
 ///   held ────────────────────────start──────────────────────────┘
 /// ```
-/// - ready, held: its queue has not started it; held ones are to wait for a resume once it does.
-/// - beginning: the caller that moved it here makes its task. A pause or a resume meanwhile decides what becomes of
-///   that task.
-/// - executing: a task is under way. pausing: that task is told to stop, and has not yet.
-/// - paused: nothing is under way. Its queue sees an operation that is executing.
-/// - finished: final, from any of them.
+/// - ready, held: its queue has not started it. When the queue starts a held operation, it waits for a resume.
+/// - beginning: the caller that moved it here makes its task. A pause or a resume meanwhile decides whether that task
+///   runs.
+/// - executing: a task is under way. pausing: that task was told to stop and has not ended yet.
+/// - paused: no task is under way. The queue still sees an executing operation.
+/// - finished: final. Every state can lead here.
 enum OperationState {
     case ready
     case held
@@ -49,7 +49,7 @@ enum OperationState {
         }
     }
 
-    /// What its queue does. True: a task is to be made.
+    /// The queue starts the operation. True: the caller makes a task.
     mutating func start() -> Bool {
         switch self {
         case .ready:
@@ -62,7 +62,7 @@ enum OperationState {
         }
     }
 
-    /// - Returns: the task to stop.
+    /// - Returns: the task that the caller cancels.
     mutating func pause() -> URLSessionTask? {
         switch self {
         case .ready: self = .held
@@ -76,7 +76,7 @@ enum OperationState {
         return nil
     }
 
-    /// True: a task is to be made.
+    /// True: the caller makes a task.
     mutating func resume() -> Bool {
         switch self {
         case .held: self = .ready
@@ -90,7 +90,7 @@ enum OperationState {
         return false
     }
 
-    /// The task is made. True: it runs; false: it is to be cancelled.
+    /// The task has been made. True: the caller runs it; false: the caller cancels it.
     mutating func begin(_ task: URLSessionTask) -> Bool {
         switch self {
         case .beginning(pauses: false):

@@ -1,8 +1,8 @@
 public import URLLoading
 
 extension Parameters {
-    /// The parameters as parts of a multipart form: names by the rules of a query, nothing escaped. Bytes stay bytes,
-    /// null is an empty part (where ``QueryEncoding/nulls`` does not leave it out), the rest is text.
+    /// The parameters as parts of a multipart form. Names follow the rules of a query, without escapes. Bytes stay
+    /// bytes, null is an empty part (unless ``QueryEncoding/nulls`` omits it), and any other value is text.
     public func formParts(
         _ rules: QueryEncoding = QueryEncoding(),
         stringEncoding: String.Encoding = .utf8

@@ -1,4 +1,4 @@
-/// Parameters with names, in the order in which they were given; those of a `Dictionary`, which has none, by name.
+/// Parameters with names, in the given order. Those of a `Dictionary`, which has no order, are sorted by name.
 public struct KeyedParameters: Sendable {
     private var values: [String: Parameters] = [:]
     private var names: [String] = []
@@ -17,7 +17,7 @@ public struct KeyedParameters: Sendable {
     /// The number of names.
     public var count: Int { values.count }
 
-    /// Setting nil removes the name. A name that is set again keeps its place.
+    /// The value of a name. Setting nil removes the name; a name that is set again keeps its position.
     public subscript(name: String) -> Parameters? {
         get { values[name] }
         set {
@@ -42,14 +42,14 @@ extension KeyedParameters: Sequence {
     }
 }
 
-/// The same names with the same values, in whatever order.
+/// Two values are equal if they have the same names with the same values, in any order.
 extension KeyedParameters: Hashable {
     public static func == (left: KeyedParameters, right: KeyedParameters) -> Bool { left.values == right.values }
     public func hash(into hasher: inout Hasher) { hasher.combine(values) }
 }
 
 extension KeyedParameters: ExpressibleByDictionaryLiteral {
-    /// Of two values with one name the last counts.
+    /// Of several values with one name, the last one counts.
     public init(dictionaryLiteral elements: (String, Parameters)...) {
         for (name, value) in elements { self[name] = value }
     }

@@ -1,4 +1,4 @@
-/// An object that is being encoded. Several containers may write to one node: a class's and its superclass's.
+/// An object that is being encoded. A class and its superclass may write to the same node through separate containers.
 struct ParameterKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let node: ParameterNode
     let codingPath: [any CodingKey]
@@ -42,7 +42,7 @@ struct ParameterKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     }
 }
 
-/// Values one after the other, or one alone: both of the library's protocols ask for the same functions.
+/// Takes one value after the other, or a single one. The encoders of both kinds need the same functions.
 protocol ParameterTaker {
     func put(_ value: Parameters)
 }
@@ -109,7 +109,7 @@ struct ParameterSingleContainer: SingleValueEncodingContainer, ParameterTaker {
 }
 
 extension Parameters {
-    /// Whichever case holds it.
+    /// The integer in the case that can hold it.
     public init(_ value: some FixedWidthInteger) {
         if let small = Int64(exactly: value) {
             self = .integer(small)
@@ -120,7 +120,7 @@ extension Parameters {
         }
     }
 
-    /// The double with the same digits: a float's `0.1` is not written as `0.10000000149011612`.
+    /// The double with the same shortest digits, so that a float's `0.1` is not written as `0.10000000149011612`.
     init(_ value: Float) {
         self = .double(Double(value.description) ?? Double(value))
     }

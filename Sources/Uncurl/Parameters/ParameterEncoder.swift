@@ -1,8 +1,8 @@
 internal import Foundation
 
 extension Parameters {
-    /// Makes parameters of anything `Encodable`. Dates, bytes and decimals stay what they are, URLs become text,
-    /// `Set`s stay sets; names come in the order in which the value encodes them.
+    /// Makes parameters of an `Encodable` value. Dates, bytes, decimals and `Set`s keep their kind, URLs become text.
+    /// Names keep the order in which the value encodes them.
     public init(encoding value: some Encodable) throws(ParameterFailure) {
         do {
             self = try ParameterEncoder.parameters(of: value, at: [], depth: 0)
@@ -14,7 +14,7 @@ extension Parameters {
     }
 }
 
-/// Where one value of the tree is made. Containers write into it; what stands in it at the end is the value.
+/// A place in the tree where one value is made. Containers write into it; its content at the end is the value.
 final class ParameterNode {
     enum Content {
         case none
@@ -25,7 +25,7 @@ final class ParameterNode {
 
     var content = Content.none
 
-    /// Unless it is one already: a superclass goes on in its subclass's.
+    /// Makes the node an object, unless it is one already: a superclass continues in its subclass's object.
     func becomeObject() {
         if case .keyed = content { return }
         content = .keyed([])
@@ -36,11 +36,11 @@ final class ParameterNode {
         content = .array([])
     }
 
-    /// A new place under a name.
+    /// A new node under a name.
     func field(_ name: String) -> ParameterNode {
         let place = ParameterNode()
         if case .keyed(var fields) = content {
-            // Given up first: else each name would copy those before it.
+            // Released first; otherwise each name would copy all names before it.
             content = .none
             fields.append((name, place))
             content = .keyed(fields)
@@ -48,7 +48,7 @@ final class ParameterNode {
         return place
     }
 
-    /// A new place behind the others.
+    /// A new node after the last element.
     func element() -> ParameterNode {
         let place = ParameterNode()
         if case .array(var nodes) = content {
@@ -64,7 +64,7 @@ final class ParameterNode {
         content = .keyed(fields.sorted { $0.name < $1.name })
     }
 
-    /// A value that encodes nothing is an empty object, as `JSONEncoder` has it for a struct without properties.
+    /// The value of the node. A value that encodes nothing is an empty object, as with `JSONEncoder`.
     var parameters: Parameters {
         switch content {
         case .none: return .empty
@@ -78,7 +78,7 @@ final class ParameterNode {
     }
 }
 
-/// The encoder that a value encodes itself into.
+/// The encoder that is passed to a value's `encode(to:)`.
 struct ParameterEncoder: Encoder {
     let node: ParameterNode
     let codingPath: [any CodingKey]
@@ -96,7 +96,7 @@ struct ParameterEncoder: Encoder {
         return node.parameters
     }
 
-    /// Types that mean something by themselves are taken as they are, the rest encodes itself.
+    /// Values of types with a case of their own are stored as they are. Other values encode themselves.
     static func encode(
         _ value: some Encodable,
         into node: ParameterNode,
@@ -135,7 +135,7 @@ struct ParameterEncoder: Encoder {
     }
 }
 
-/// `Set`, which encodes itself as an array and would be taken for one.
+/// Marks `Set`, which encodes itself like an array.
 private protocol UnorderedValues {
     func parameters(at path: [any CodingKey], depth: Int) throws -> [Parameters]
 }
@@ -146,8 +146,8 @@ extension Set: UnorderedValues where Element: Encodable {
     }
 }
 
-/// `Dictionary`, whose order differs from process to process: its names are sorted, so that a request is the same in
-/// each.
+/// Marks `Dictionary`, whose order differs from process to process. Its names are sorted, so that equal requests are
+/// written equally.
 private protocol UnorderedNames {}
 
 extension Dictionary: UnorderedNames where Key == String {}

@@ -1,26 +1,26 @@
 public import URLLoading
 
-/// Parameters or header fields that cannot be put into a request. Nothing has been sent.
+/// Why parameters or header fields cannot be put into a request. Nothing has been sent.
 public struct ParameterFailure: Error, Sendable {
     /// Why the parameters cannot be written.
     @frozen public enum Reason: Sendable {
-        /// Only parameters with names make a query or a form: an array or a single value has no key to stand behind.
+        /// The parameters have no names. A query or a form needs names, which an array or a single value does not have.
         case notKeyed
-        /// No number that the format can express.
+        /// A number is infinite or not a number.
         case notFinite(path: String, Double)
-        /// The format has no such thing: a property list no null.
+        /// The format cannot express the value: a property list has no null, for example.
         case notExpressible(path: String, kind: String, format: String)
-        /// Nested deeper than ``Parameters/maximumDepth``.
+        /// The parameters are nested deeper than ``Parameters/maximumDepth``.
         case tooDeep(limit: Int)
-        /// The text has characters that the chosen encoding lacks.
+        /// The text has characters that the chosen encoding does not have.
         case notInEncoding(String.Encoding)
-        /// A header field whose name is no token (RFC 9110 §5.1).
+        /// The name of a header field is no token (RFC 9110 §5.1).
         case headerName(String)
-        /// A header field's value with CR, LF, NUL or another control character in it (RFC 9110 §5.5).
+        /// The value of a header field has CR, LF, NUL or another control character (RFC 9110 §5.5).
         case headerValue(name: String)
-        /// A user name with a colon, which Basic credentials cannot carry (RFC 7617 §2).
+        /// The user name has a colon, which Basic credentials cannot express (RFC 7617 §2).
         case colonInUserName
-        /// The request has no URL, or one whose query cannot be changed.
+        /// The request has no URL, or its URL's query cannot be changed.
         case noURL
         /// `encode(to:)` of a value, an encoder, or a custom query or style threw.
         case thrown(any Error)
@@ -28,7 +28,7 @@ public struct ParameterFailure: Error, Sendable {
 
     /// Why the parameters cannot be written.
     public let reason: Reason
-    /// The request that was being made, as far as it was.
+    /// The request as far as it was made.
     public let request: URLRequest?
 
     /// A failure that carries its request, for a serializer of the program's own.
@@ -37,7 +37,7 @@ public struct ParameterFailure: Error, Sendable {
         self.request = request
     }
 
-    /// What the program's own code throws, as a failure of this type.
+    /// Wraps what the program's own code throws in a failure of this type.
     static func wrapping<Value>(_ body: () throws -> Value) throws(ParameterFailure) -> Value {
         do {
             return try body()
@@ -73,7 +73,7 @@ extension ParameterFailure: CustomStringConvertible, LocalizedError {
     private static func place(_ path: String) -> String { path.isEmpty ? "the parameter" : "parameter \(path)" }
 }
 
-/// For code that looks at `NSError`s: the domain, code and key that AFNetworking's have.
+/// The failure as an `NSError` with AFNetworking's domain, code and key.
 extension ParameterFailure: CustomNSError {
     public static var errorDomain: String { "com.alamofire.error.serialization.request" }
 

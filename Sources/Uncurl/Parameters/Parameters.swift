@@ -1,22 +1,22 @@
 public import URLLoading
 
-/// A tree of values that a request is about, before it becomes a query, a form or a document.
+/// A tree of values for a request, which a serializer writes as a query, a form or a document.
 ///
-/// Written as literals, or made of anything `Encodable` by ``init(encoding:)``:
+/// Parameters are written as literals, or made of an `Encodable` value by ``init(encoding:)``:
 /// ```swift
 /// let parameters: Parameters = ["name": "bang", "families": ["father", "mother"], "page": 2]
 /// ```
-/// How its leaves become text is decided where it is written: by ``QueryEncoding`` and by the serializers.
+/// The text of a leaf is decided when it is written: by ``QueryEncoding`` or by the serializer.
 public indirect enum Parameters: Sendable, Hashable {
-    /// No value. Serializers write it as `null`, a bare name, or not at all.
+    /// No value. Serializers write it as `null` or as a bare name, or omit it.
     case null
     /// A Boolean.
     case bool(Bool)
-    /// A whole number.
+    /// An integer that fits 64 bits with a sign.
     case integer(Int64)
-    /// What is beyond ``integer(_:)``.
+    /// A larger integer, which fits 64 bits without a sign.
     case unsigned(UInt64)
-    /// A number with a fraction. One that is not finite is a ``ParameterFailure`` when it is written.
+    /// A number with a fraction. A number that is not finite is a ``ParameterFailure`` when it is written.
     case double(Double)
     /// A decimal number, written with all of its digits.
     case decimal(Decimal)
@@ -28,20 +28,21 @@ public indirect enum Parameters: Sendable, Hashable {
     case date(Date)
     /// Several values in their order.
     case array([Parameters])
-    /// An array whose order means nothing; written in a stable one.
+    /// An array whose order has no meaning. It is written in a stable order.
     case set([Parameters])
     /// Values with names.
     case keyed(KeyedParameters)
 
-    /// No parameters, which is not the same as none given.
+    /// Parameters without entries. That differs from no parameters at all.
     public static var empty: Parameters { .keyed(KeyedParameters()) }
 
-    /// Values with names, of a dictionary.
+    /// Values with names, from a dictionary.
     public init(_ fields: [String: Parameters]) {
         self = .keyed(KeyedParameters(fields))
     }
 
-    /// The value of a key; setting nil removes the key. Nil where this is not keyed, and setting makes it so.
+    /// The value of a name. Setting nil removes the name. Parameters without names return nil, and setting a value
+    /// makes them keyed.
     public subscript(key: String) -> Parameters? {
         get {
             switch self {
@@ -61,7 +62,7 @@ public indirect enum Parameters: Sendable, Hashable {
         }
     }
 
-    /// Whether these are keyed and there are none of them.
+    /// Whether these are keyed parameters without entries.
     public var isEmpty: Bool {
         switch self {
         case .keyed(let fields): fields.isEmpty
@@ -69,8 +70,8 @@ public indirect enum Parameters: Sendable, Hashable {
         }
     }
 
-    /// How deep a tree may be nested. Trees are walked by recursion, and 512 levels take a tenth of the smallest
-    /// stack that a thread has here; the parsers of the servers that read them give up at the same number or before.
+    /// The limit of nesting. Trees are walked by recursion, and 512 levels take a tenth of the smallest stack that a
+    /// thread has here. The parsers of servers stop at this number or earlier.
     public static let maximumDepth = 512
 }
 
@@ -84,7 +85,7 @@ extension Parameters: ExpressibleByStringInterpolation, ExpressibleByIntegerLite
     public init(nilLiteral: ()) { self = .null }
     public init(arrayLiteral elements: Parameters...) { self = .array(elements) }
 
-    /// Of two values with one key the last counts.
+    /// Of several values with one name, the last one counts.
     public init(dictionaryLiteral elements: (String, Parameters)...) {
         var fields = KeyedParameters()
         for (key, value) in elements { fields[key] = value }

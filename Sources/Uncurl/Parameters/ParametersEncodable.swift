@@ -1,4 +1,4 @@
-/// Any encoder encodes parameters too. Decimals, dates and bytes are written by the encoder's own strategies, sets as
+/// Parameters can be encoded by any encoder. The encoder's own strategies write decimals, dates and bytes; sets become
 /// arrays.
 extension Parameters: Encodable {
     public func encode(to encoder: any Encoder) throws {
@@ -11,7 +11,7 @@ extension Parameters: Encodable {
         case .unsigned(let value): try value.encode(to: encoder)
         case .double(let value): try value.encode(to: encoder)
         case .string(let value): try value.encode(to: encoder)
-        // Through a container: encoders know these three by their types.
+        // Encoded through a container, because encoders know these three types.
         case .decimal(let value):
             var container = encoder.singleValueContainer()
             try container.encode(value)

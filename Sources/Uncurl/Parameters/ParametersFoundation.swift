@@ -1,10 +1,11 @@
 internal import URLLoading
 
 extension Parameters {
-    /// Makes parameters of Foundation's objects: what `JSONSerialization` and `PropertyListSerialization` give, and
-    /// what a `[String: Any]` of an older program holds. Names of dictionaries come in alphabetical order.
+    /// Makes parameters of Foundation's objects, such as the results of `JSONSerialization` and
+    /// `PropertyListSerialization`, or a `[String: Any]`. The names of dictionaries are sorted.
     ///
-    /// - Throws: ``ParameterFailure``: for an object of another kind, with its place, and for nesting beyond the limit.
+    /// - Throws: ``ParameterFailure`` for an object of another kind, with its position, and for nesting beyond the
+    ///   limit.
     public init(foundationObject object: Any) throws(ParameterFailure) {
         self = try Self.value(of: object, at: "", depth: 0)
     }
@@ -14,7 +15,7 @@ extension Parameters {
         switch object {
         case let value as Parameters: return value
         case let value as String: return .string(value)
-        // Decided by the type: a cast would take 1 for true.
+        // Decided by the type: a cast would convert 1 to true.
         case let value as Bool where type(of: object) == Bool.self: return .bool(value)
         case let value as any FixedWidthInteger where !(object is NSNumber): return Parameters(value)
         case let value as Decimal where type(of: object) == Decimal.self: return .decimal(value)
@@ -53,7 +54,7 @@ extension Parameters {
         switch unsafe String(cString: number.objCType) {
         case "d", "f": .double(number.doubleValue)
         case "Q": Parameters(number.uint64Value)
-        // The two Booleans are always the same two objects.
+        // Foundation has only two Boolean objects.
         case "c",
             "B" where number === NSNumber(value: true) || number === NSNumber(value: false):
             .bool(number.boolValue)

@@ -1,7 +1,7 @@
 /// How parameters become the `name=value` pairs of a query or a form.
 ///
-/// The defaults: names in alphabetical order at every depth, elements of arrays in theirs; a name within a name is put
-/// in brackets; the elements of an array bear `name[]`, those of a set the bare name.
+/// By default, names are sorted at every depth and arrays keep their order. A nested name is put in brackets. The
+/// elements of an array are named `name[]`, those of a set `name`.
 public struct QueryEncoding: Sendable {
     /// How the elements of an array are named.
     @frozen public enum Arrays: Sendable {
@@ -41,15 +41,15 @@ public struct QueryEncoding: Sendable {
         case emptyValue
         /// `k=null`
         case literal
-        /// Nothing.
+        /// The null and its name are omitted.
         case omitted
     }
 
-    /// In which order names are written.
+    /// The order of names.
     @frozen public enum Order: Sendable {
         /// Sorted by name at every depth. Arrays keep their order.
         case byName
-        /// As given. Values of a `Dictionary` are sorted by name.
+        /// As given. The names of a `Dictionary` are sorted.
         case asGiven
     }
 
@@ -57,7 +57,7 @@ public struct QueryEncoding: Sendable {
     @frozen public enum Spaces: Sendable {
         /// `%20`
         case percent
-        /// `+`, which a form has and a query need not understand.
+        /// `+`, which forms define. A server need not understand it in a query.
         case plus
     }
 
@@ -69,7 +69,7 @@ public struct QueryEncoding: Sendable {
     public var booleans = Booleans.numeric
     /// How a null is written.
     public var nulls = Nulls.bareName
-    /// In which order names are written.
+    /// The order of names.
     public var order = Order.byName
     /// How a space is written.
     public var spaces = Spaces.percent
@@ -83,7 +83,7 @@ public struct QueryEncoding: Sendable {
     /// AFNetworking's encoding, with dates in ISO 8601 and bytes in Base64.
     public init() {}
 
-    /// `a=1&b%5B%5D=2`; empty where there is nothing to tell.
+    /// The query, such as `a=1&b%5B%5D=2`; empty for empty parameters.
     public func string(_ parameters: Parameters) throws(ParameterFailure) -> String {
         var result = ""
         for pair in try pairs(parameters) {
@@ -94,8 +94,8 @@ public struct QueryEncoding: Sendable {
         return result
     }
 
-    /// Percent-encodes the octets of everything but letters, digits and `-._~/?`, upper-case digits; what is encoded
-    /// already is encoded again. Octet by octet, so that no character, however composed, can be cut in two.
+    /// Percent-encodes all octets but letters, digits and `-._~/?`, with upper-case digits. Existing escapes are
+    /// escaped again. It works octet by octet, so combining characters cannot be cut in two.
     public static func escaped(_ text: String) -> String { escaped(text, spaces: .percent) }
 
     static func escaped(_ text: String, spaces: Spaces) -> String {

@@ -1,15 +1,15 @@
 internal import URLLoading
 
-/// Makes pairs of a tree.
+/// Flattens a tree into pairs.
 extension QueryEncoding {
-    /// A leaf under the name it has got. Bytes and text part ways only at the end: a form's parts take bytes as they
-    /// are.
+    /// A leaf under its full name. Bytes and text are separated only at the end, because the parts of a form take bytes
+    /// as they are.
     typealias Leaf = (name: String, value: Parameters)
 
-    /// The pairs before they are escaped. A value of nil: the name stands without an equals sign.
+    /// The pairs, not escaped. A value of nil means a name without an equals sign.
     ///
-    /// - Throws: ``ParameterFailure``: parameters without names, a number that is none, nesting beyond the limit, or
-    ///   what a style threw.
+    /// - Throws: ``ParameterFailure`` for parameters without names, for a number that is not finite, for nesting beyond
+    ///   the limit, or with the error of a style.
     public func pairs(_ parameters: Parameters) throws(ParameterFailure) -> [(name: String, value: String?)] {
         var pairs: [(name: String, value: String?)] = []
         for leaf in try leaves(parameters) {
@@ -55,7 +55,7 @@ extension QueryEncoding {
                 try collect(element, elementName(name, index), depth: depth + 1, into: &leaves)
             }
         case .set(let elements):
-            // Sorted by what is written of them: the order of a `Set` differs from process to process.
+            // Sorted by their text: the order of a `Set` differs from process to process.
             var written: [(text: String, leaves: [Leaf])] = []
             for element in elements {
                 var own: [Leaf] = []
@@ -95,12 +95,12 @@ extension QueryEncoding {
         }
     }
 
-    /// Literally: unit by unit, whatever the locale.
+    /// Compares UTF-16 units, whatever the locale.
     private static func precedes(_ left: String, _ right: String) -> Bool {
         left.utf16.lexicographicallyPrecedes(right.utf16)
     }
 
-    /// Empty for null, and for what is no leaf.
+    /// The text of a leaf; empty for null.
     func text(of leaf: Leaf) throws(ParameterFailure) -> String {
         switch leaf.value {
         case .null, .array, .set, .keyed: return ""

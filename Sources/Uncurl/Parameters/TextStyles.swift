@@ -1,6 +1,6 @@
 public import URLLoading
 
-/// How names are spelled: those of `Encodable` types in Swift's way, on the wire in the server's.
+/// How names are spelled. `Encodable` types have names in Swift's style; servers often want another one.
 @frozen public enum KeyStyle: Sendable {
     /// As the program names it.
     case asGiven
@@ -30,7 +30,8 @@ public import URLLoading
         }
     }
 
-    /// In lower case. A word begins at a capital behind what is none, and at the last of several capitals where a
+    /// The words of a name in lower case. A word begins at a capital letter after a small one, and at the last of
+    /// several capitals before a small letter: `myURLText` is my, url, text.
     /// small letter follows: `myURLText` is my, url, text.
     private static func words(_ name: String) -> [String] {
         let letters = Array(name)
@@ -47,9 +48,9 @@ public import URLLoading
     }
 }
 
-/// How a date becomes text, or in JSON a number.
+/// How a date becomes text, or a number in JSON.
 @frozen public enum DateStyle: Sendable {
-    /// `2001-01-01T00:00:00Z`, in whole seconds: many readers refuse a fraction.
+    /// `2001-01-01T00:00:00Z`, in whole seconds, because many parsers refuse a fraction.
     case iso8601
     /// `2001-01-01 00:00:00 +0000`
     case description
@@ -67,13 +68,13 @@ public import URLLoading
         case number(Double)
     }
 
-    /// - Parameter path: where the date stands, for the error.
+    /// - Parameter path: the position of the date, for the error.
     func outcome(_ date: Date, at path: String) throws(ParameterFailure) -> Outcome {
         let seconds = date.timeIntervalSince1970
         guard seconds.isFinite else { throw ParameterFailure(.notFinite(path: path, seconds)) }
         switch self {
         case .iso8601:
-            // RFC 3339 has years of four digits; and calendars of other years trap.
+            // RFC 3339 has years of four digits, and calendars trap on other years.
             guard Self.yearsOfFourDigits.contains(seconds) else {
                 throw ParameterFailure(.notExpressible(path: path, kind: "a date beyond year 9999", format: "ISO 8601"))
             }
@@ -95,7 +96,7 @@ public import URLLoading
         }
     }
 
-    /// Year 1 to year 9999.
+    /// From the year 1 to the year 9999.
     private static let yearsOfFourDigits = -62_135_596_800.0..<253_402_300_800.0
 }
 
@@ -103,7 +104,7 @@ public import URLLoading
 @frozen public enum DataStyle: Sendable {
     /// Base64 (RFC 4648 §4).
     case base64
-    /// Two hexadecimal digits an octet.
+    /// Two hexadecimal digits per octet.
     case hexadecimal
     /// The closure writes the bytes. What it throws becomes a ``ParameterFailure``.
     case formatted(@Sendable (Data) throws -> String)

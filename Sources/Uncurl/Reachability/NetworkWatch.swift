@@ -1,10 +1,10 @@
 internal import Reactor
 internal import Synchronization
 
-/// Follows the network for all managers, on a thread of its own. The thread starts with the first listener; the
-/// kernel's socket is open while there is one.
+/// Follows the network for all managers, on one thread. The thread starts with the first listener; the netlink socket
+/// is open while there is a listener.
 final class NetworkWatch: Sendable {
-    /// Opens the kernel's socket; on the watch's thread.
+    /// Opens the netlink socket. Called on the watch's thread.
     typealias Opener = @Sendable () throws(Errno) -> NetlinkSocket
 
     static let shared = NetworkWatch(resolver: Resolver())
@@ -32,15 +32,15 @@ final class NetworkWatch: Sendable {
 
     deinit { resolver.shutdown() }
 
-    /// A listener, until it is given to ``remove(_:)``.
+    /// A listener's registration. It lasts until ``remove(_:)``.
     struct Subscription: Sendable {
         fileprivate let number: Int
         let home: LoopBound<Home>
     }
 
     /// - Parameters:
-    ///   - tell: on the watch's loop: soon, and with each change, or what may be one.
-    ///   - failed: the kernel tells nothing; in place of `tell`.
+    ///   - tell: called on the watch's loop: once soon after this call, and after each possible change.
+    ///   - failed: called in place of `tell` where the kernel cannot be asked.
     func add(
         _ target: TargetReachability.Target,
         tell: @escaping @Sendable (ReachabilityStatus) -> Void,
@@ -72,7 +72,7 @@ final class NetworkWatch: Sendable {
         subscription.home.loop.post { subscription.home.value.remove(subscription.number) }
     }
 
-    /// The part on the loop.
+    /// The state that belongs to the loop.
     final class Home {
         let loop: EventLoop
         let resolver: Resolver
@@ -88,7 +88,7 @@ final class NetworkWatch: Sendable {
             self.open = open
         }
 
-        /// Nil until everything is known, and while there is no listener.
+        /// The state of the network; nil until all of it is known, and while there is no listener.
         var state: NetworkState? { monitor?.state }
 
         func path(to address: IPAddress, answer: @escaping (NetworkPath) -> Void) {

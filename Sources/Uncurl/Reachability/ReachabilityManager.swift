@@ -5,9 +5,9 @@ public import URLLoading
 
 /// Reports whether there is a network path: to any host outside this machine's networks, or to one host.
 ///
-/// It reads the kernel's links, addresses and routes. A path does not mean that the host answers. So use the status to
-/// inform people, and to decide when another attempt is worth it; never use it to skip an attempt. No part of Uncurl
-/// starts a manager or asks one before a request.
+/// It reads the kernel's links, addresses and routes. A path does not mean that the host answers. Use the status to
+/// inform people, or to decide when another attempt is worthwhile, but never to skip an attempt. No part of Uncurl
+/// starts a manager or reads its status before a request.
 ///
 /// ```swift
 /// let manager = ReachabilityManager()
@@ -15,31 +15,31 @@ public import URLLoading
 /// try manager.start()
 /// ```
 ///
-/// Any host counts as reachable while there is a default route of either family over a link that runs, and an address
-/// that answers can come to. A host can be reached if the kernel has a route to one of its addresses; its name is
-/// looked up again when the network changes.
+/// Any host counts as reachable while the machine has a default route of either family over a link that is up, and an
+/// address that answers can reach. One host counts as reachable if the kernel has a route to one of its addresses. Its
+/// name is looked up again when the network changes.
 ///
-/// Observers hear each status once, in order, and never the same one twice in a row. Every member may be used on any
-/// thread.
+/// Observers receive each status once, in order, and never the same status twice in a row. Every member may be used on
+/// any thread.
 public final class ReachabilityManager: Sendable {
     /// AFNetworkingReachabilityDidChangeNotification. Its object is the manager.
     public static let didChangeNotification = Notification.Name("com.alamofire.networking.reachability.change")
-    /// AFNetworkingReachabilityNotificationStatusItem: the status's ``ReachabilityStatus/rawValue``.
+    /// AFNetworkingReachabilityNotificationStatusItem. The value is the status's ``ReachabilityStatus/rawValue``.
     public static let statusNumberKey = "AFNetworkingReachabilityNotificationStatusItem"
-    /// The ``ReachabilityStatus``.
+    /// The key of the ``ReachabilityStatus``.
     public static let statusKey = "uncurl.reachability.status"
 
-    /// For any host. The program starts it.
+    /// A manager for any host. The program must start it.
     public static let shared = ReachabilityManager()
 
     private struct State {
-        /// The status that was found last.
+        /// The status that the watch found last.
         var found: ReachabilityStatus?
-        /// The status that was reported last, which is later.
+        /// The status that observers received last; it follows `found`.
         var told = ReachabilityStatus.unknown
-        /// Whether that was told since the last start.
+        /// Whether a status was reported since the last start.
         var hasTold = false
-        /// Starts and stops so far: what was found out before the last one is not told.
+        /// The number of starts and stops. A result from before the last one is dropped.
         var generation = 0
         var subscription: NetworkWatch.Subscription?
         var observers: [Int: WeakObservation] = [:]
@@ -57,21 +57,21 @@ public final class ReachabilityManager: Sendable {
     private let queue: DispatchQueue
     private let center: NotificationCenter
 
-    /// For any host outside this machine's networks.
+    /// Observes any host outside this machine's networks.
     ///
     /// - Parameters:
-    ///   - queue: where observers are called and notifications posted; a serial one of the manager's own unless given.
-    ///     It must be serial, as it keeps the order.
+    ///   - queue: the queue of observers and notifications; nil for a serial queue of the manager's own. It must be
+    ///     serial, because it keeps the order.
     ///   - center: where notifications are posted.
     public convenience init(queue: DispatchQueue? = nil, center: NotificationCenter = .default) {
         self.init(.anyHost, watch: .shared, queue: queue, center: center)
     }
 
-    /// For one host.
+    /// Observes one host.
     ///
     /// - Parameters:
     ///   - host: a name or an address, as in a URL.
-    ///   - queue: where observers are called and notifications posted; a serial one of the manager's own unless given.
+    ///   - queue: the serial queue of observers and notifications; nil for a queue of the manager's own.
     ///   - center: where notifications are posted.
     public convenience init(host: String, queue: DispatchQueue? = nil, center: NotificationCenter = .default) {
         let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
@@ -93,22 +93,21 @@ public final class ReachabilityManager: Sendable {
 
     // MARK: What is known
 
-    /// The status that was reported last; ``ReachabilityStatus/unknown`` before the first.
+    /// The last reported status; ``ReachabilityStatus/unknown`` before the first.
     public var status: ReachabilityStatus { state.withLock { $0.told } }
 
-    /// Whether the status says that there is a way. False before ``start()``.
+    /// Whether the status says that there is a path. False before ``start()``.
     public var isReachable: Bool { status.isReachable }
 
-    /// Why no status is reported although ``start()`` was called: the kernel cannot be asked here. Nil if there is no
-    /// such failure.
+    /// Why no status is reported after ``start()``: the kernel's network state cannot be read here. Nil where it can.
     public var failure: ReachabilityError? { state.withLock { $0.failure } }
 
     // MARK: Starting and stopping
 
-    /// Begins to report: soon the current status, even if it was reported before, and then each change. A second start
-    /// begins anew.
+    /// Begins to report: first the current status, even if it was reported before, then each change. A second call
+    /// starts over.
     ///
-    /// - Throws: where the system has no thread for following the network.
+    /// - Throws: ``ReachabilityError`` where the system provides no thread.
     public func start() throws(ReachabilityError) {
         let generation = end()
         let subscription: NetworkWatch.Subscription
@@ -129,8 +128,8 @@ public final class ReachabilityManager: Sendable {
         if !isCurrent { watch.remove(subscription) }
     }
 
-    /// Stops reporting until the next start, and drops what waits to be reported. A call that begins at this moment may
-    /// still happen; an observation's `cancel()` prevents that too. ``status`` keeps its value.
+    /// Stops reporting until the next start, and drops statuses that wait to be reported. A call that begins at this
+    /// moment may still happen; an observation's `cancel()` prevents that too. ``status`` keeps its value.
     public func stop() { _ = end() }
 
     private func end() -> Int {
@@ -147,9 +146,9 @@ public final class ReachabilityManager: Sendable {
 
     // MARK: Observing
 
-    /// Calls `body` with each status, on the manager's queue, before the notification of it is posted.
+    /// Calls `body` with each status, on the manager's queue, before its notification is posted.
     ///
-    /// - Returns: what keeps the observer. Releasing or cancelling it ends the observation.
+    /// - Returns: the observation. It ends when it is released or cancelled.
     public func observe(_ body: @escaping @Sendable (ReachabilityStatus) -> Void) -> ReachabilityObservation {
         let observation = ReachabilityObservation(body)
         add(observation)
@@ -164,11 +163,11 @@ public final class ReachabilityManager: Sendable {
         }
     }
 
-    /// The current status, if one was reported since the last start, and then each later one. The stream ends with its
-    /// reader's task, and with the manager.
+    /// The current status, if one was reported since the last start, and then each later one. The stream ends when its
+    /// reader's task is cancelled, and when the manager is released.
     public var statuses: AsyncStream<ReachabilityStatus> {
         AsyncStream { continuation in
-            // On the queue nothing is being told meanwhile: what comes next is what follows.
+            // On the queue no status is being reported, so the next one follows the current one.
             queue.async { [self] in
                 if let current = state.withLock({ $0.hasTold ? $0.told : nil }) { continuation.yield(current) }
                 let observation = ReachabilityObservation {
@@ -182,7 +181,7 @@ public final class ReachabilityManager: Sendable {
         }
     }
 
-    /// Returns once there is a network path, at once if there is one. The manager must have been started.
+    /// Returns when there is a network path; at once if there is one. The manager must have been started.
     public func waitUntilReachable() async throws(CancellationError) {
         for await status in statuses where status.isReachable { return }
         throw CancellationError()
@@ -190,7 +189,7 @@ public final class ReachabilityManager: Sendable {
 
     // MARK: Telling
 
-    /// On the watch's loop, so in the order in which it happened.
+    /// Called on the watch's loop, so in the order of events.
     private func found(_ status: ReachabilityStatus, _ generation: Int) {
         let isNew = state.withLock { state in
             guard state.generation == generation, state.found != status else { return false }
@@ -226,7 +225,7 @@ public final class ReachabilityManager: Sendable {
     private func isCurrent(_ generation: Int) -> Bool { state.withLock { $0.generation == generation } }
 }
 
-/// The network cannot be followed.
+/// Why the network cannot be observed.
 public struct ReachabilityError: LocalizedError, Hashable, Sendable, CustomStringConvertible {
     public let description: String
     public var errorDescription: String? { description }

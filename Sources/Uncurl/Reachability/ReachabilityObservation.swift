@@ -5,17 +5,17 @@ internal import Reactor
 public final class ReachabilityObservation: Sendable {
     private enum State {
         case idle
-        /// On that thread.
+        /// The observer is being called on this thread.
         case calling(UInt)
         case cancelled
-        /// Cancelled by the call that is under way, or while it was.
+        /// The observation was cancelled during the call on this thread.
         case ending(UInt)
     }
 
     private let state = Monitor(State.idle)
     private let body: @Sendable (ReachabilityStatus) -> Void
 
-    /// The manager has gone: nothing follows.
+    /// Called when the manager is released: no status follows.
     let ended: @Sendable () -> Void
 
     init(_ body: @escaping @Sendable (ReachabilityStatus) -> Void, ended: @escaping @Sendable () -> Void = {}) {
@@ -23,11 +23,11 @@ public final class ReachabilityObservation: Sendable {
         self.ended = ended
     }
 
-    /// Ends the observation. After it has returned no call begins, and none is under way on another thread. An observer
-    /// may call it itself.
+    /// Ends the observation. After this returns, no call begins, and none is under way on another thread. The observer
+    /// itself may call it.
     ///
-    /// It waits for a call that is under way on another thread. So it must not be called while a lock is held that the
-    /// observer waits for.
+    /// It waits for a call that is under way on another thread, so the caller must not hold a lock that the observer
+    /// waits for.
     public func cancel() {
         let own = Self.thread
         let mustWait = state.withLock { state in
@@ -50,7 +50,7 @@ public final class ReachabilityObservation: Sendable {
         ) == nil {}
     }
 
-    /// Called on the manager's queue alone, one call after the other.
+    /// Called only on the manager's queue, one call at a time.
     func tell(_ status: ReachabilityStatus) {
         let begins = state.withLock { state in
             guard case .idle = state else { return false }

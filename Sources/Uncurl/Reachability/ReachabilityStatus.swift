@@ -2,14 +2,14 @@
 @frozen public enum ReachabilityStatus: Hashable, Sendable {
     /// The manager has not started, or has no result yet.
     case unknown
-    /// There is no way.
+    /// There is no path.
     case notReachable
-    /// There is a way, through this medium.
+    /// There is a path, through this medium.
     case reachable(ConnectionMedium)
 
     /// The medium that the path begins with.
     @frozen public enum ConnectionMedium: Hashable, Sendable, CaseIterable {
-        /// A cable, and everything that is neither of the others: this machine itself, bridges, tunnels.
+        /// A cable, or any medium that is neither of the others: the machine itself, bridges, tunnels.
         case wired
         /// A wireless network that is not cellular.
         case wireless
@@ -17,7 +17,7 @@
         case cellular
     }
 
-    /// Whether there is a way, through any medium.
+    /// Whether there is a path, through any medium.
     public var isReachable: Bool {
         switch self {
         case .unknown, .notReachable: false
@@ -25,11 +25,11 @@
         }
     }
 
-    /// Whether the way leads through a cellular network.
+    /// Whether the path begins with a cellular network.
     public var isReachableOverCellular: Bool { self == .reachable(.cellular) }
-    /// Whether the way leads through a cable.
+    /// Whether the path begins with a cable.
     public var isReachableOverWired: Bool { self == .reachable(.wired) }
-    /// Whether the way leads through a wireless network that is not cellular.
+    /// Whether the path begins with a wireless network that is not cellular.
     public var isReachableOverWireless: Bool { self == .reachable(.wireless) }
 
     /// AFNetworkReachabilityStatus's number: −1 unknown, 0 not reachable, 1 by cellular, 2 by anything else.
@@ -42,7 +42,7 @@
         }
     }
 
-    /// The status in words for people.
+    /// The status as a description for people.
     public var localizedDescription: String {
         switch self {
         case .unknown: "Unknown"

@@ -1,6 +1,6 @@
 internal import Reactor
 
-/// Finds out, for one manager, whether its target can be reached; on the watch's loop.
+/// Finds out for one manager whether its target can be reached. It runs on the watch's loop.
 final class TargetReachability {
     enum Target: Sendable, Hashable {
         /// Any host outside this machine's networks.
@@ -8,16 +8,15 @@ final class TargetReachability {
         case host(String)
     }
 
-    /// A name that could not be looked up is tried again after so long: name servers are often known later than routes
-    /// are.
+    /// The pause before a failed look-up is tried again. Name servers are often known later than routes.
     static let retryDelay = Duration.seconds(5)
 
     private let target: Target
-    /// Which holds this.
+    /// The owner of this object.
     private unowned let home: NetworkWatch.Home
     private let tell: (ReachabilityStatus) -> Void
     private var isOver = false
-    /// Answers to earlier rounds count no more.
+    /// The number of the current round; answers to earlier rounds are ignored.
     private var round = 0
     private var lookup: Lookup?
     private var timer: TimerID?
@@ -33,7 +32,7 @@ final class TargetReachability {
         begin()
     }
 
-    /// The network has changed, or is known for the first time.
+    /// Called when the network has changed, and when it is first known.
     func networkChanged(_ state: NetworkState) {
         begin()
         switch target {
@@ -103,7 +102,7 @@ final class TargetReachability {
         func timerFired(_ id: TimerID) { body() }
     }
 
-    /// All of them: one of the host's addresses that can be reached is enough, and the first such one counts.
+    /// Asks for a route to each address. One reachable address is enough; the first one counts.
     private func ask(_ addresses: [IPAddress], _ current: Int) {
         var media = [LinkMedium?](repeating: nil, count: addresses.count)
         var missing = addresses.count
@@ -117,7 +116,7 @@ final class TargetReachability {
         }
     }
 
-    /// A route by a link that does not run leads nowhere, though the kernel keeps it.
+    /// The medium of a route. A route over a link that is down leads nowhere, though the kernel keeps it.
     private func medium(of path: NetworkPath, to address: IPAddress) -> LinkMedium? {
         switch path {
         case .none: return nil

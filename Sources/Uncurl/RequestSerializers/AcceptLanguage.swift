@@ -1,18 +1,19 @@
 internal import Foundation
 
-/// The Accept-Language field (RFC 9110 §12.5.4): the languages of the user, the preferred one first.
+/// The value of Accept-Language (RFC 9110 §12.5.4): the user's languages, the preferred one first.
 enum AcceptLanguage {
     static let ofThisUser = value(for: languages(in: ProcessInfo.processInfo.environment))
 
-    /// Six at most, each with a weight that is a tenth lower. Weights below one half serve no purpose.
+    /// At most six languages, each with a weight a tenth lower than the one before. Weights below one half serve no
+    /// purpose.
     static func value(for languages: [String]) -> String {
         languages.prefix(6).enumerated().map { index, language in
             index == 0 ? "\(language);q=1" : "\(language);q=0.\(10 - index)"
         }.joined(separator: ", ")
     }
 
-    /// gettext's order: LANGUAGE is a list and counts first, except in the C locale; then LC_ALL, LC_MESSAGES, LANG.
-    /// The C locale's messages are English by POSIX.
+    /// The languages in gettext's order. LANGUAGE is a list and comes first, except in the C locale; then LC_ALL,
+    /// LC_MESSAGES, LANG. POSIX defines the C locale's messages as English.
     static func languages(in environment: [String: String]) -> [String] {
         let names = ["LC_ALL", "LC_MESSAGES", "LANG"].compactMap { environment[$0] }.filter { !$0.isEmpty }
         guard let locale = names.first.flatMap(tag) else { return ["en"] }
@@ -21,7 +22,7 @@ enum AcceptLanguage {
         return (list + [locale]).filter { seen.insert($0.lowercased()).inserted }
     }
 
-    /// `de_DE.UTF-8@euro` as a language tag (RFC 5646): `de-DE`. Nil for C, POSIX and what is no locale.
+    /// The language tag (RFC 5646) of a locale: `de-DE` for `de_DE.UTF-8@euro`. Nil for C, POSIX and malformed names.
     private static func tag(_ locale: String) -> String? {
         let name = locale.prefix { $0 != "." && $0 != "@" }
         guard name != "C", name != "POSIX" else { return nil }

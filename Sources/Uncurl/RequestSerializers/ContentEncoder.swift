@@ -1,14 +1,14 @@
 public import URLLoading
 
-/// Makes content of values that can be encoded.
+/// Encodes values as content.
 public protocol ContentEncoder: Sendable {
-    /// What goes into Content-Type.
+    /// The value of the Content-Type field.
     var contentType: String { get }
 
-    /// The content. May run on any thread, for several values at once.
+    /// Encodes a value. May be called on any thread, for several values at once.
     func encode<Value: Encodable>(_ value: Value) throws -> Data
 
-    /// An encoder that behaves as this one does now, whatever changes later. A value returns itself.
+    /// A copy of the encoder that later changes do not affect. A value type returns itself.
     func snapshot() -> any ContentEncoder
 }
 
@@ -19,7 +19,7 @@ extension ContentEncoder {
 extension JSONEncoder: ContentEncoder {
     public var contentType: String { "application/json" }
 
-    /// A subclass is taken as it is: what it adds cannot be copied.
+    /// Returns a subclass's object itself: its additions cannot be copied.
     public func snapshot() -> any ContentEncoder {
         guard type(of: self) == JSONEncoder.self else { return self }
         let copy = JSONEncoder()
@@ -36,7 +36,7 @@ extension JSONEncoder: ContentEncoder {
 extension PropertyListEncoder: ContentEncoder {
     public var contentType: String { "application/x-plist" }
 
-    /// A subclass is taken as it is: what it adds cannot be copied.
+    /// Returns a subclass's object itself: its additions cannot be copied.
     public func snapshot() -> any ContentEncoder {
         guard type(of: self) == PropertyListEncoder.self else { return self }
         let copy = PropertyListEncoder()

@@ -1,20 +1,19 @@
 public import URLLoading
 
-/// A body made by an encoder, of parameters or of a value; where there is no body by the method, they go into the
-/// query.
+/// Content that an encoder makes of parameters or of a value. For methods without content, they go into the query.
 public struct EncodableRequestSerializer: RequestSerializer {
-    /// The encoder as it was when this serializer got it: later changes to an encoder object do not reach a request.
+    /// The encoder, as a snapshot: later changes to an encoder object do not affect a request.
     public var encoder: any ContentEncoder {
         get { own }
         set { own = newValue.snapshot() }
     }
     private var own: any ContentEncoder
-    /// Where parameters go, how a query is written, and the defaults of all requests.
+    /// Decides where parameters go and how a query is written, and has the defaults of all requests.
     public var http: HTTPRequestSerializer
 
     /// - Parameters:
     ///   - encoder: makes the content. Its snapshot is kept: later changes to an encoder object have no effect.
-    ///   - http: serves the methods whose parameters go into the query, and has the default fields.
+    ///   - http: writes the queries of methods whose parameters go there, and has the default fields.
     public init(encoder: some ContentEncoder, http: HTTPRequestSerializer = HTTPRequestSerializer()) {
         own = encoder.snapshot()
         self.http = http

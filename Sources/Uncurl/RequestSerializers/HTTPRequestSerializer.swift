@@ -1,35 +1,34 @@
 public import URLLoading
 
-/// Parameters as a query, or as a form in the body (`application/x-www-form-urlencoded`).
+/// Writes parameters as a query, or as a form in the content (`application/x-www-form-urlencoded`).
 ///
-/// No parameters leave the URL as it is; a form without parameters is an empty body, which a server can tell from
-/// none.
+/// Without parameters the URL stays as it is. A form of empty parameters is empty content, which a server can tell from
+/// no content.
 public struct HTTPRequestSerializer: RequestSerializer {
     /// How parameters become text.
     @frozen public enum Query: Sendable {
         /// By the rules of an encoding.
         case encoded(QueryEncoding)
-        /// Any other way: the text of a query, or of a form's body. What it throws ends the request before anything
-        /// is sent.
+        /// The closure returns the text of a query or of a form. What it throws ends the request before anything is
+        /// sent.
         case custom(@Sendable (URLRequest, Parameters) throws -> String)
     }
 
-    /// What every request gets.
+    /// The fields and properties that every request gets.
     public var defaults: RequestDefaults
     /// How parameters become text.
     public var query: Query
     /// Where parameters go.
     public var placement: ParameterPlacement
-    /// Methods whose parameters go into the query, in upper case: a request's own is put in upper case to be
-    /// compared.
+    /// The methods whose parameters go into the query, in upper case. A request's method is compared in upper case.
     public var queryMethods: Set<HTTPMethod>
-    /// The encoding of the content. Percent-encoding is of UTF-8 octets in any case.
+    /// The text encoding of the content. Percent-encoding always uses UTF-8 octets.
     public var stringEncoding: String.Encoding
 
     /// The serializer itself.
     public var http: HTTPRequestSerializer { self }
 
-    /// AFNetworking's defaults. Each argument is described at the property of its name.
+    /// A serializer with AFNetworking's defaults. Each argument is described at the property of its name.
     public init(
         defaults: RequestDefaults = RequestDefaults(),
         query: Query = .encoded(QueryEncoding()),
@@ -64,7 +63,7 @@ public struct HTTPRequestSerializer: RequestSerializer {
         }
     }
 
-    /// Whether parameters of that request go into its query.
+    /// Whether the parameters of this request go into its query.
     func isInQuery(of request: URLRequest) -> Bool {
         switch placement {
         case .query: true
@@ -92,7 +91,7 @@ public struct HTTPRequestSerializer: RequestSerializer {
         request.httpBody != nil || request.httpBodyStream != nil
     }
 
-    /// The content type counts only where the request has none.
+    /// Sets the content. The content type is set only where the request has none.
     static func request(_ request: URLRequest, body: Data, contentType: String) -> URLRequest {
         var request = request
         request.httpBody = body
@@ -102,8 +101,8 @@ public struct HTTPRequestSerializer: RequestSerializer {
         return request
     }
 
-    /// What the document formats share: parameters of query methods as a query, no body without parameters, else what
-    /// `document` makes of them.
+    /// The common part of the document formats. Parameters of query methods become a query; without parameters there is
+    /// no content; otherwise `document` makes the content.
     func serialize(
         _ parameters: Parameters?,
         into request: URLRequest,

@@ -1,17 +1,17 @@
 public import URLLoading
 
-/// Parameters as a JSON text in the body (RFC 8259). Those of requests that have none by their method go into the
-/// query. Without parameters there is no body and no content type.
+/// Writes parameters as a JSON text in the content (RFC 8259). For methods without content they go into the query.
+/// Without parameters there is no content and no content type.
 public struct JSONRequestSerializer: RequestSerializer {
     /// How values are written.
     public var json: JSONEncoding
-    /// Where parameters go, how a query is written, and the defaults of all requests. With
-    /// ``ParameterPlacement/body`` there, parameters are a JSON text whatever the method.
+    /// Decides where parameters go and how a query is written, and has the defaults of all requests. With
+    /// ``ParameterPlacement/body``, parameters are a JSON text whatever the method.
     public var http: HTTPRequestSerializer
 
     /// - Parameters:
     ///   - json: how values are written.
-    ///   - http: serves the methods whose parameters go into the query, and has the default fields.
+    ///   - http: writes the queries of methods whose parameters go there, and has the default fields.
     public init(json: JSONEncoding = JSONEncoding(), http: HTTPRequestSerializer = HTTPRequestSerializer()) {
         self.json = json
         self.http = http

@@ -1,7 +1,7 @@
 public import URLLoading
 
-/// Parameters as a property list in the body. Those of requests that have none by their method go into the query.
-/// Without parameters there is no body and no content type.
+/// Writes parameters as a property list in the content. For methods without content they go into the query. Without
+/// parameters there is no content and no content type.
 public struct PropertyListRequestSerializer: RequestSerializer {
     /// The formats that can be written. The old style can only be read.
     @frozen public enum Format: Sendable {
@@ -11,12 +11,12 @@ public struct PropertyListRequestSerializer: RequestSerializer {
 
     /// The format of the content.
     public var format: Format
-    /// Where parameters go, how a query is written, and the defaults of all requests.
+    /// Decides where parameters go and how a query is written, and has the defaults of all requests.
     public var http: HTTPRequestSerializer
 
     /// - Parameters:
     ///   - format: the format of the content.
-    ///   - http: serves the methods whose parameters go into the query, and has the default fields.
+    ///   - http: writes the queries of methods whose parameters go there, and has the default fields.
     public init(
         format: Format = .xml,
         http: HTTPRequestSerializer = HTTPRequestSerializer()
@@ -36,7 +36,7 @@ public struct PropertyListRequestSerializer: RequestSerializer {
         }
     }
 
-    /// - Parameter path: where the value stands, for errors.
+    /// - Parameter path: the position of the value, for errors.
     private static func object(_ value: Parameters, at path: String, depth: Int) throws(ParameterFailure) -> Any {
         guard depth <= Parameters.maximumDepth else {
             throw ParameterFailure(.tooDeep(limit: Parameters.maximumDepth))

@@ -1,6 +1,6 @@
 internal import URLLoading
 
-/// Requests whose content is not made of their parameters: those go into the query then, whatever the method.
+/// Handles requests with content of their own: their parameters go into the query, whatever the method.
 extension RequestSerializer {
     func serialize(
         query parameters: Parameters?,
@@ -19,7 +19,7 @@ extension RequestSerializer {
 }
 
 extension RequestSerializer {
-    /// The parameters are the form's first fields.
+    /// Writes a form. The parameters become its first fields.
     func serialize(
         _ form: MultipartForm,
         leadBy parameters: Parameters?,
@@ -53,8 +53,8 @@ extension URLRequest {
 }
 
 extension RequestSerializer {
-    /// The same for a request that is complete but for its content: without the fields and properties that it gives
-    /// every request. A serializer of the program's own stays as it is.
+    /// A copy without the fields and properties that this serializer gives every request, for a request that is
+    /// complete except for its content. A serializer of the program's own is returned as it is.
     var withoutDefaults: any RequestSerializer {
         switch self {
         case var serializer as HTTPRequestSerializer:

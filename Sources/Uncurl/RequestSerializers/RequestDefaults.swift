@@ -1,8 +1,8 @@
 internal import Synchronization
 public import URLLoading
 
-/// What a serializer or a manager gives every request: header fields, credentials, and the request's own properties as
-/// far as they are set here. A value: each request is made with a copy.
+/// The header fields, credentials and request properties that a serializer or a manager gives every request. It is a
+/// value: each request is made with a copy.
 public struct RequestDefaults: Sendable {
     /// The fields in the order in which they were set.
     public private(set) var headers: HTTPHeaders {
@@ -10,13 +10,14 @@ public struct RequestDefaults: Sendable {
     }
     private var prepared: PreparedFields
 
-    /// Nil, here and below: the request keeps its own, and with it what its session's configuration says.
+    /// The cache policy. Here and below, nil keeps the request's own value, and with it that of the session's
+    /// configuration.
     public var cachePolicy: URLRequest.CachePolicy?
-    /// In seconds; what it means is told at `URLRequest.timeoutInterval`.
+    /// In seconds; see `URLRequest.timeoutInterval`.
     public var timeoutInterval: TimeInterval?
-    /// In seconds; what it means is told at `URLRequest.connectTimeout`.
+    /// In seconds; see `URLRequest.connectTimeout`.
     public var connectTimeout: TimeInterval?
-    /// In seconds; what it means is told at `URLRequest.firstByteTimeout`.
+    /// In seconds; see `URLRequest.firstByteTimeout`.
     public var firstByteTimeout: TimeInterval?
     /// Whether the session's cookies are sent and kept.
     public var httpShouldHandleCookies: Bool?
@@ -25,13 +26,13 @@ public struct RequestDefaults: Sendable {
     /// Whether a cellular network may carry the request.
     public var allowsCellularAccess: Bool?
 
-    /// Accept-Language by the user's locale and User-Agent by the program and the system, and no more.
+    /// Only Accept-Language, from the user's locale, and User-Agent, from the program and the system.
     public init() {
         headers = [.acceptLanguage(AcceptLanguage.ofThisUser), .userAgent(UserAgent.ofThisProgram)]
         prepared = PreparedFields(headers)
     }
 
-    /// Nothing at all.
+    /// No fields and no properties.
     public static var none: RequestDefaults {
         var defaults = RequestDefaults()
         defaults.headers = []
@@ -40,17 +41,17 @@ public struct RequestDefaults: Sendable {
 
     /// Sets or replaces a field, or removes it with nil.
     ///
-    /// - Throws: ``ParameterFailure``: the name is no token, or the value holds CR, LF, NUL or another control
-    /// character.
+    /// - Throws: ``ParameterFailure`` where the name is no token, or the value has CR, LF, NUL or another control
+    ///   character.
     public mutating func setHeader(_ name: String, to value: String?) throws(ParameterFailure) {
         guard FieldSyntax.isToken(name) else { throw ParameterFailure(.headerName(name)) }
         guard FieldSyntax.isValue(value ?? "") else { throw ParameterFailure(.headerValue(name: name)) }
         headers[name] = value
     }
 
-    /// Basic credentials (RFC 7617), in UTF-8.
+    /// Sets Basic credentials (RFC 7617), in UTF-8.
     ///
-    /// - Throws: ``ParameterFailure``: the user's name has a colon in it, which would end it.
+    /// - Throws: ``ParameterFailure`` where the user name has a colon, which would end it.
     public mutating func setAuthorization(user: String, password: String) throws(ParameterFailure) {
         guard !user.utf8.contains(UInt8(ascii: ":")) else { throw ParameterFailure(.colonInUserName) }
         try setHeader("Authorization", to: "Basic " + Data("\(user):\(password)".utf8).base64EncodedString())
@@ -61,7 +62,7 @@ public struct RequestDefaults: Sendable {
         headers["Authorization"] = nil
     }
 
-    /// Fields never replace those that the request has.
+    /// The request with these defaults. A field never replaces one that the request has.
     public func applied(to request: URLRequest) -> URLRequest {
         var request = request
         addFields(to: &request)
@@ -92,8 +93,8 @@ extension URLRequest {
     }
 }
 
-/// Fields as a request without any gets them: nearly every request. Made when the first one wants them, as they may be
-/// set one by one.
+/// The fields for a request that has none, as nearly every request. They are made for the first such request, because
+/// the program may set them one by one.
 private final class PreparedFields: Sendable {
     private let headers: HTTPHeaders
     private let made = Mutex<SharedFields?>(nil)
@@ -112,7 +113,7 @@ private final class PreparedFields: Sendable {
 
 /// Where parameters go.
 @frozen public enum ParameterPlacement: Sendable, Hashable {
-    /// Into the query for the serializer's ``HTTPRequestSerializer/queryMethods``, into the body for others.
+    /// Into the query for the serializer's ``HTTPRequestSerializer/queryMethods``, into the content for other methods.
     case byMethod
     /// Into the query, whatever the method.
     case query

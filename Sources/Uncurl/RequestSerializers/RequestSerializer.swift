@@ -2,15 +2,15 @@ public import URLLoading
 
 /// Puts parameters into a request. A serializer is a value: each request is built from a copy.
 public protocol RequestSerializer: Sendable {
-    /// How parameters are written that go into a query or are fields of a form of several parts: those of methods
-    /// without content, and those beside content of another kind.
-    /// ``HTTPRequestSerializer/init(defaults:query:placement:queryMethods:stringEncoding:)`` unless said otherwise.
+    /// The rules for parameters that are part of a query or fields of a multipart form: those of methods without
+    /// content, and those beside other content. By default
+    /// ``HTTPRequestSerializer/init(defaults:query:placement:queryMethods:stringEncoding:)``.
     var http: HTTPRequestSerializer { get }
 
     /// Puts parameters into a request. May be called on any thread.
     ///
     /// - Parameters:
-    ///   - parameters: nil means that none were given, which is not the same as empty ones.
+    ///   - parameters: nil means that the request has none; that differs from empty parameters.
     ///   - request: the request with its URL, its method and its own fields.
     /// - Throws: ``UncurlError/parameters(_:)`` for parameters that cannot be written.
     func serialize(_ parameters: Parameters?, into request: URLRequest) throws(UncurlError) -> URLRequest
@@ -35,7 +35,7 @@ extension RequestSerializer {
 }
 
 extension RequestSerializer where Self == HTTPRequestSerializer {
-    /// A query or a form.
+    /// Parameters as a query or a form: ``HTTPRequestSerializer`` with its defaults.
     public static var form: HTTPRequestSerializer { HTTPRequestSerializer() }
 }
 
@@ -50,7 +50,7 @@ extension RequestSerializer where Self == PropertyListRequestSerializer {
 }
 
 extension RequestSerializer where Self == EncodableRequestSerializer {
-    /// A body made by any encoder, of parameters or of a value.
+    /// Content that an encoder makes of parameters or of a value.
     public static func encoding(with encoder: some ContentEncoder) -> EncodableRequestSerializer {
         EncodableRequestSerializer(encoder: encoder)
     }

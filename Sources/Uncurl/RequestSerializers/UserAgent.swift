@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Glibc
 
-/// The User-Agent field: `program/version (Linux; distribution; kernel; machine)`, in ASCII.
+/// The value of User-Agent: `program/version (Linux; distribution; kernel; machine)`, in ASCII.
 enum UserAgent {
     static let ofThisProgram = value(
         program: ProcessInfo.processInfo.processName,
@@ -16,12 +16,12 @@ enum UserAgent {
         return "\(name)/\(token(version, else: "unknown")) (\(comment.joined(separator: "; ")))"
     }
 
-    /// A program on Linux has a version here only where its bundle has a property list.
+    /// The program's version. On Linux only a bundle with a property list has one.
     private static func version(in info: [String: Any]) -> String {
         (info["CFBundleShortVersionString"] ?? info["CFBundleVersion"]) as? String ?? ""
     }
 
-    /// PRETTY_NAME of os-release(5), else NAME.
+    /// PRETTY_NAME of os-release(5), or NAME.
     static func distribution(osRelease: String) -> String {
         for key in ["PRETTY_NAME=", "NAME="] {
             guard let line = osRelease.split(whereSeparator: \.isNewline).first(where: { $0.hasPrefix(key) }) else {
@@ -32,7 +32,7 @@ enum UserAgent {
         return ""
     }
 
-    /// The kernel's release and the machine, by uname(2).
+    /// The kernel's release and the machine, from uname(2).
     private static func kernel() -> [String] {
         var name = utsname()
         guard unsafe uname(&name) == 0 else { return [] }
@@ -47,12 +47,12 @@ enum UserAgent {
         return token.isEmpty ? substitute : token
     }
 
-    /// What may stand in a comment without escapes (RFC 9110 §5.6.5).
+    /// The characters that may stand in a comment without escapes (RFC 9110 §5.6.5).
     private static func commentText(_ text: String) -> String {
         ascii(text).filter { !"()\\".contains($0) }
     }
 
-    /// Latin transliteration where there is one; other signs and controls are left out.
+    /// The text in Latin letters where a transliteration exists; other signs and controls are omitted.
     private static func ascii(_ text: String) -> String {
         let latin = text.applyingTransform(StringTransform("Any-Latin; Latin-ASCII"), reverse: false) ?? text
         return String(latin.unicodeScalars.filter { 0x20..<0x7F ~= $0.value }.map(Character.init))

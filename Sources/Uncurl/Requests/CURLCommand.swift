@@ -2,14 +2,14 @@ internal import HTTPEngine
 internal import HTTPSemantics
 public import URLLoading
 
-/// A request as a command line for curl: pasted into a shell, it sends the same request. Where content is a stream or a
-/// form of several parts, the command ends in a comment that says so: it is left out.
+/// A request as a command line for curl. In a shell it sends the same request. A stream and a multipart form are left
+/// out; a comment at the end of the command says so.
 public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
-    /// Whether secrets stand in the command.
+    /// Whether the command contains secrets.
     @frozen public enum Credentials: Hashable, Sendable {
-        /// Values of Authorization, Proxy-Authorization and Cookie are left out.
+        /// The values of Authorization, Proxy-Authorization and Cookie are left out.
         case redacted
-        /// Values stand in the command as they are sent.
+        /// The values are shown as they are sent.
         case shown
     }
 
@@ -19,9 +19,9 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - request: the request as it is sent.
-    ///   - session: adds the headers and cookies of its configuration.
-    ///   - credentials: whether secrets stand in the command.
-    ///   - file: whose octets are the content, in place of the request's own.
+    ///   - session: adds the header fields and cookies of its configuration.
+    ///   - credentials: whether the command contains secrets.
+    ///   - file: a file whose octets replace the request's own content.
     public init(
         _ request: URLRequest,
         session: URLSession? = nil,
@@ -34,7 +34,7 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
         let method = request.httpMethod ?? "GET"
         let body = request.httpBody.flatMap { $0.isEmpty ? nil : $0 }
         switch method {
-        // With content curl would make it a POST.
+        // Without `--request`, curl sends a GET, but with content a POST.
         case "GET" where body == nil && file == nil: break
         case "HEAD" where body == nil: words.append("--head")
         default: words += ["--request", Self.quoted(method)]
@@ -55,18 +55,18 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
         for (name, value) in fields.sorted(by: { $0.0.lowercased() < $1.0.lowercased() }) {
             let isSecret = ["authorization", "proxy-authorization", "cookie"].contains(name.lowercased())
             let shown = isSecret && credentials == .redacted ? "…" : value
-            // curl takes `Name;` for a field without a value: `Name:` would remove it.
+            // curl sends a field without a value for `Name;`; `Name:` would remove the field.
             words += ["--header", Self.quoted(shown.isEmpty ? "\(name);" : "\(name): \(shown)")]
         }
         if let file { words += ["--data-binary", Self.quoted("@" + file.path)] }
         if let body, file == nil {
-            // Unless it is told, curl names a type for the content of any request, where a session does so for a POST.
+            // Without this field curl adds a content type for any method, but a session only for a POST.
             let isNamed = fields.contains { $0.0.caseInsensitiveCompare("Content-Type") == .orderedSame }
             if method != "POST", !isNamed { words += ["--header", Self.quoted("Content-Type:")] }
             if let text = String(data: body, encoding: .utf8), !text.utf8.contains(0) {
                 words += ["--data-raw", Self.quoted(text)]
             } else {
-                // Octets that are no text cannot stand on a command line.
+                // Binary content cannot be part of a command line.
                 source = "printf %s \(Self.quoted(body.base64EncodedString())) | base64 -d | "
                 words += ["--data-binary", "@-"]
             }
@@ -78,7 +78,7 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
         description = (source ?? "") + words.joined(separator: " ") + mark
     }
 
-    /// What a request says of its connection.
+    /// The options of the request's connection: its proxy, its target, its limits.
     private static func route(of request: URLRequest, _ credentials: Credentials) -> [String] {
         var words: [String] = []
         let terms = request.terms
@@ -94,8 +94,8 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
         return words + ["--proxy-user", quoted(shown)]
     }
 
-    /// For a POSIX shell: within single quotes nothing is special but the quote. Octets count here, not characters: a
-    /// quote that bears an accent is one to the shell.
+    /// Quotes text for a POSIX shell. Between single quotes, only the quote itself is special. Octets count, not
+    /// characters: to the shell, a quote with a combining accent is a quote.
     static func quoted(_ text: String) -> String {
         let isPlain =
             !text.isEmpty

@@ -1,12 +1,12 @@
 public import URLLoading
 
-/// What is done with an answer that may be stored.
+/// What happens to an answer that may be stored.
 @frozen public enum CacheBehavior: Sendable {
     /// The answer is stored.
     case cache
     /// Nothing is stored.
     case doNotCache
-    /// The closure gives what is stored; nil: nothing.
+    /// The closure returns the answer to store; nil stores nothing.
     case modify(@Sendable (URLSessionDataTask, CachedURLResponse) async -> CachedURLResponse?)
 
     func stored(_ task: URLSessionDataTask, _ proposed: CachedURLResponse) async -> CachedURLResponse? {

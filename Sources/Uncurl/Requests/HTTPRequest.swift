@@ -1,23 +1,22 @@
 public import URLLoading
 
-/// A request of any kind as a value. A manager completes it with its base URL and its serializer.
+/// A request of any kind, as a value. A manager completes it with its base URL and its serializer.
 public struct HTTPRequest: Sendable {
-    /// What the request begins with, where it was made of a `URLRequest`.
+    /// The `URLRequest` that the request was made of; nil for any other request.
     let whole: URLRequest?
-    /// The method, GET unless said otherwise.
+    /// The method. By default GET.
     public var method: HTTPMethod
     /// A URL, or a reference that is resolved against the manager's base URL (RFC 3986 §5).
     public var path: String
-    /// What the serializer puts into the query or into the content. Beside a ``body`` of its own they go into the
-    /// query.
+    /// The values that the serializer puts into the query or the content. Beside a ``body``, they go into the query.
     public var parameters: Parameters?
-    /// Set last: they replace what serializers have set.
+    /// Header fields. They are set last and replace fields of the serializer.
     public var headers: HTTPHeaders
-    /// Where the content comes from.
+    /// The content.
     public var body: RequestBody
-    /// Nil: the manager's.
+    /// Writes the parameters; nil for the manager's serializer.
     public var serializer: (any RequestSerializer)?
-    /// What this request does otherwise than its manager.
+    /// The settings of this request that differ from its manager's.
     public var options: RequestOptions
 
     /// A request. Each argument is described at the property of its name.
@@ -40,9 +39,9 @@ public struct HTTPRequest: Sendable {
         self.options = options
     }
 
-    /// A request that is complete: serializers add nothing to it. It goes the way of all requests, with interceptors,
-    /// retries and monitors. What is set on it from here on counts: a field in ``headers`` replaces the request's own,
-    /// and a ``body`` its content.
+    /// A complete request: serializers add nothing to it. Interceptors, retries and monitors apply to it as to any
+    /// request. Properties that are set later apply too: a field in ``headers`` replaces the request's own field, and a
+    /// ``body`` its content.
     public init(_ request: URLRequest, options: RequestOptions = RequestOptions()) {
         whole = request
         method = HTTPMethod(rawValue: request.httpMethod ?? "GET")
@@ -54,10 +53,10 @@ public struct HTTPRequest: Sendable {
         self.options = options
     }
 
-    /// Whether the content can be had once more.
+    /// Whether the content can be sent again.
     var isReplayable: Bool { body.isReplayable && whole?.httpBodyStream == nil }
 
-    /// A GET. A string literal is one too.
+    /// A GET request. A string literal makes one too.
     public init(
         _ path: String,
         parameters: Parameters? = nil,

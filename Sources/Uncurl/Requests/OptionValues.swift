@@ -1,6 +1,6 @@
 internal import URLLoading
 
-/// What the options of one request are; see ``RequestOptions`` for each.
+/// The values of ``RequestOptions``, which describes each.
 struct OptionValues: Sendable {
     var timeout: TimeInterval?
     var connectTimeout: TimeInterval?
@@ -26,7 +26,7 @@ struct OptionValues: Sendable {
     var downloadProgress: (@Sendable (TransferProgress) -> Void)?
 }
 
-/// An object, so that copies of a request cost a reference.
+/// A reference type, so that copying a request copies one reference.
 final class OptionsBox: Sendable {
     let values: OptionValues
 

@@ -1,7 +1,7 @@
 internal import Synchronization
 
 extension HTTPRequest {
-    /// The request, whose progress goes on from attempt to attempt and never back.
+    /// The request with progress that grows across attempts and never goes back.
     var withProgressOfAllAttempts: HTTPRequest {
         guard !options.isPlain, options.uploadProgress != nil || options.downloadProgress != nil else { return self }
         var request = self
@@ -11,7 +11,7 @@ extension HTTPRequest {
     }
 }
 
-/// Tells progress that is further than what was told before.
+/// Reports only progress that is greater than the last report.
 private final class RisingProgress: Sendable {
     private let most = Mutex<Int64>(-1)
     private let hear: @Sendable (TransferProgress) -> Void

@@ -1,12 +1,12 @@
 internal import Synchronization
 
-/// The progress of a transfer, over all its attempts. A reader that is slow misses values in between: the newest one
-/// waits for it. Each value is further than the one before; the sequence ends with the transfer, after its last value.
-/// It may be read on any thread, by one reader.
+/// The progress of a transfer, over all its attempts. A slow reader misses values in between and gets the newest one.
+/// Each value is greater than the one before. The sequence ends with the transfer, after its last value. It may be read
+/// on any thread, by one reader.
 public struct ProgressSequence: AsyncSequence, Sendable {
     /// How far the content has come.
     public typealias Element = TransferProgress
-    /// It does not fail: the transfer's response does.
+    /// The sequence does not fail; the transfer's response carries the failure.
     public typealias Failure = Never
 
     private let values: AsyncStream<TransferProgress>
@@ -29,7 +29,7 @@ public struct ProgressSequence: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(values: values.makeAsyncIterator()) }
 }
 
-/// What hears of the progress of one attempt, and passes it on.
+/// Reports the progress of one attempt to readers.
 protocol ProgressTeller: AnyObject {
     func tell(uploadTo readers: ProgressReaders)
     func tell(downloadTo readers: ProgressReaders)
@@ -46,7 +46,7 @@ final class ProgressReaders: Sendable {
 
     private let readers: Mutex<Readers>
 
-    /// - Parameter isOver: the transfer has ended; so has each sequence.
+    /// - Parameter isOver: whether the transfer has ended. Its sequences then end at once.
     init(isOver: Bool) { readers = Mutex(Readers(isOver: isOver)) }
 
     func sequence() -> ProgressSequence {
@@ -71,7 +71,7 @@ final class ProgressReaders: Sendable {
         return ProgressSequence(values)
     }
 
-    /// Values are passed on under the lock, so that readers get them in order. It calls no code of the program's.
+    /// Values are passed on under the lock, so that readers get them in order. No code of the program runs under it.
     func tell(_ progress: TransferProgress) {
         readers.withLock { readers in
             guard progress.completed > readers.most else { return }
@@ -86,7 +86,7 @@ final class ProgressReaders: Sendable {
             readers.isOver = true
             return readers.continuations
         }
-        // Outside of the lock, which the end of a sequence takes.
+        // Called outside the lock: the end of a sequence takes the lock.
         for continuation in ended.values { continuation.finish() }
     }
 }

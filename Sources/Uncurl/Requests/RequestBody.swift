@@ -1,26 +1,25 @@
 public import URLLoading
 
-/// Where a request's content comes from.
+/// The content of a request.
 @frozen public enum RequestBody: Sendable {
-    /// The request's parameters, where its serializer puts them.
+    /// The request's parameters, at the place that its serializer chooses.
     case parameters
-    /// A value of the program's own. Boxed, so that requests without one stay small.
+    /// A value of the program's own. It is boxed, so that requests without one stay small.
     ///
-    /// - Parameter serializer: writes the value; nil: the request's serializer, which puts it into the query or into
-    ///   the content.
+    /// - Parameter serializer: writes the value into the query or the content; nil for the request's serializer.
     indirect case encoded(any Encodable & Sendable, by: (any RequestSerializer)? = nil)
-    /// Bytes in memory. Without a type it is `application/octet-stream`.
+    /// Bytes in memory. The default content type is `application/octet-stream`.
     case data(Data, contentType: String? = nil)
-    /// A file of this machine, read as it is sent.
+    /// A local file, read while it is sent.
     case file(URL, contentType: String? = nil)
-    /// A form of several parts, sent as it is read. Parameters become its first fields.
+    /// A form of several parts, sent while it is read. Parameters become its first fields.
     case multipart(MultipartForm)
-    /// A stream a call: made anew for each attempt, redirect and challenge.
+    /// A stream that the closure makes anew for each attempt, redirect and challenge.
     ///
-    /// - Parameter length: in bytes, sent as Content-Length and held to; nil sends in chunks.
+    /// - Parameter length: in bytes, sent as Content-Length and enforced; nil sends chunks.
     case stream(length: Int64? = nil, contentType: String? = nil, @Sendable () throws -> InputStream)
 
-    /// Whether the content can be had once more.
+    /// Whether the content can be sent again.
     var isReplayable: Bool {
         switch self {
         case .parameters, .encoded, .data, .file, .stream: true
@@ -30,7 +29,7 @@ public import URLLoading
 }
 
 extension RequestBody {
-    /// JSON of a value, as `application/json`, whatever the method and the request's serializer.
+    /// A value as JSON (`application/json`), whatever the method and the request's serializer.
     ///
     /// - Parameters:
     ///   - value: encoded when the request is built.
@@ -39,7 +38,7 @@ extension RequestBody {
         .encoded(value, by: EncodableRequestSerializer(encoder: encoder, http: .content))
     }
 
-    /// The names and values of a value, as `application/x-www-form-urlencoded`, whatever the method and the request's
+    /// The names and values of a value as `application/x-www-form-urlencoded`, whatever the method and the request's
     /// serializer.
     public static func form(_ value: some Encodable & Sendable) -> RequestBody {
         .encoded(value, by: HTTPRequestSerializer.content)
@@ -47,6 +46,6 @@ extension RequestBody {
 }
 
 extension HTTPRequestSerializer {
-    /// Content alone, beside whatever the request's own serializer has set.
+    /// A serializer that sets only the content, and keeps what the request's own serializer has set.
     fileprivate static var content: HTTPRequestSerializer { HTTPRequestSerializer(defaults: .none, placement: .body) }
 }

@@ -1,11 +1,11 @@
 public import URLLoading
 
-/// How one request is made, where that differs from what its manager does. Nil and empty: as the manager does.
+/// The settings of one request that differ from its manager's. Nil and empty values keep the manager's settings.
 public struct RequestOptions: Sendable {
-    /// Nil: all is as the manager does it. Nearly every request is so, and its copies are cheap.
+    /// Nil where nothing differs from the manager. Nearly every request is like that, and copies of it are cheap.
     private var box: OptionsBox?
 
-    /// Whether the request does everything as its manager does.
+    /// Whether all settings are the manager's.
     var isPlain: Bool { box == nil }
 
     private var values: OptionValues {
@@ -13,7 +13,7 @@ public struct RequestOptions: Sendable {
         set { box = OptionsBox(newValue) }
     }
 
-    /// The longest time without any byte, in seconds, as in `URLRequest.timeoutInterval`.
+    /// The longest time without one byte, in seconds, as in `URLRequest.timeoutInterval`.
     public var timeout: TimeInterval? {
         get { box?.values.timeout }
         set { values.timeout = newValue }
@@ -28,12 +28,12 @@ public struct RequestOptions: Sendable {
         get { box?.values.firstByteTimeout }
         set { values.firstByteTimeout = newValue }
     }
-    /// Another host and port to connect to.
+    /// Another host and port for the connection.
     public var connectTo: ConnectTo? {
         get { box?.values.connectTo }
         set { values.connectTo = newValue }
     }
-    /// The proxy in place of the session's.
+    /// The proxy that replaces the session's.
     public var proxy: RequestProxy? {
         get { box?.values.proxy }
         set { values.proxy = newValue }
@@ -48,22 +48,22 @@ public struct RequestOptions: Sendable {
         get { box?.values.priority }
         set { values.priority = newValue }
     }
-    /// Called after the manager's own interceptors.
+    /// Interceptors that are called after the manager's.
     public var interceptors: [any RequestInterceptor] {
         get { box?.values.interceptors ?? [] }
         set { values.interceptors = newValue }
     }
-    /// What is done with a redirect.
+    /// What happens to a redirect.
     public var redirects: RedirectBehavior? {
         get { box?.values.redirects }
         set { values.redirects = newValue }
     }
-    /// What is done with an answer that may be stored.
+    /// What happens to an answer that may be stored.
     public var caching: CacheBehavior? {
         get { box?.values.caching }
         set { values.caching = newValue }
     }
-    /// Answers the first challenge that is not about trust. A server that refuses it does not get it again.
+    /// Answers the first challenge that is not about trust. A credential that a server refuses is not sent again.
     public var credential: URLCredential? {
         get { box?.values.credential }
         set { values.credential = newValue }
@@ -73,10 +73,10 @@ public struct RequestOptions: Sendable {
         get { box?.values.validation }
         set { values.validation = newValue }
     }
-    /// In bytes: the most content of the response that is kept in memory, decoded. A longer one fails the request with
-    /// ``UncurlError/transport(_:)`` of `URLError.dataLengthExceedsMaximum`. Nil: the limit of the manager's session
-    /// (`URLSessionConfiguration.maximumDataLength`), which is ``URLSessionManager/usualMaximumDataLength`` unless the
-    /// configuration says otherwise. Downloads to files and streams have none.
+    /// The most content of the response that is kept in memory, in bytes after decoding. More content fails the request
+    /// with ``UncurlError/transport(_:)`` of `URLError.dataLengthExceedsMaximum`. Nil: the limit of the manager's
+    /// session (`URLSessionConfiguration.maximumDataLength`), by default ``URLSessionManager/usualMaximumDataLength``.
+    /// Downloads to files and streams have no limit.
     public var maximumDataLength: Int? {
         get { box?.values.maximumDataLength }
         set { values.maximumDataLength = newValue }
@@ -91,19 +91,19 @@ public struct RequestOptions: Sendable {
         get { box?.values.compression }
         set { values.compression = newValue }
     }
-    /// Sends content with a GET, which has no defined meaning there (RFC 9110 §9.3.1) and which some servers ask for.
-    /// Without this such a request fails, as with Apple's `URLSession`. Its answer is not stored.
+    /// Sends content with a GET. Such content has no defined meaning (RFC 9110 §9.3.1), but some servers require it.
+    /// Without this option such a request fails, as with Apple's `URLSession`. Its answer is not stored.
     public var sendsContentWithGET: Bool {
         get { box?.values.sendsContentWithGET ?? false }
         set { values.sendsContentWithGET = newValue }
     }
-    /// The longest time from the beginning of the request to its end, with all its attempts and the pauses between
-    /// them. Past it the request fails with `URLError.timedOut`. Nil: ``URLSessionManager/deadline``.
+    /// The longest time from the start of the request to its end, with all its attempts and the waits between them.
+    /// After it the request fails with `URLError.timedOut`. Nil: ``URLSessionManager/deadline``.
     public var deadline: Duration? {
         get { box?.values.deadline }
         set { values.deadline = newValue }
     }
-    /// A name by which requests are cancelled together: ``URLSessionManager/cancelAll(tagged:)``.
+    /// A name for a group of requests that ``URLSessionManager/cancelAll(tagged:)`` cancels together.
     public var tag: String? {
         get { box?.values.tag }
         set { values.tag = newValue }
@@ -114,25 +114,25 @@ public struct RequestOptions: Sendable {
         set { values.hooksBox = newValue.map { HooksBox($0) } }
     }
     var hooksBox: HooksBox? { box?.values.hooksBox }
-    /// Called with the head of the answer before its content: of a download and of a stream too, which become nothing
-    /// else. It may end the request there.
+    /// Called with the head of the answer, before its content. It may end the request. It cannot turn a download or a
+    /// stream into anything else.
     public var onResponse: (@Sendable (HTTPURLResponse) async -> URLSession.ResponseDisposition)? {
         get { box?.values.onResponse }
         set { values.onResponse = newValue }
     }
-    /// Called on the manager's delegate queue, in order; the last call comes before the request's end. It goes on from
-    /// attempt to attempt, and never back.
+    /// Called on the manager's delegate queue, in order, with values that never go back from attempt to attempt. The
+    /// last call comes before the request's end.
     public var uploadProgress: (@Sendable (TransferProgress) -> Void)? {
         get { box?.values.uploadProgress }
         set { values.uploadProgress = newValue }
     }
-    /// Called like ``uploadProgress``, for the response's content.
+    /// Like ``uploadProgress``, for the response's content.
     public var downloadProgress: (@Sendable (TransferProgress) -> Void)? {
         get { box?.values.downloadProgress }
         set { values.downloadProgress = newValue }
     }
 
-    /// No options: all is as the manager does it.
+    /// No options: all settings are the manager's.
     public init() {}
 
     /// Options. Each argument is described at the property of its name.

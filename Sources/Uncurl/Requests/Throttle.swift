@@ -1,15 +1,15 @@
 internal import HTTPEngine
 public import URLLoading
 
-/// How fast a request may be sent and its answer read. Kept by the event loop, which leaves the socket alone until the
-/// next bytes are due: no thread sleeps, and others' requests are not slowed. It holds for every transaction of a task:
-/// redirects, challenges, retries.
+/// Limits the rates of sending and receiving. The event loop leaves the socket alone until the next bytes are due, so
+/// no thread sleeps and other requests are not slowed. The limit applies to every transaction of a task: redirects,
+/// challenges, retries.
 public struct Throttle: Hashable, Sendable {
-    /// In bytes a second, at least one. Nil: as fast as the connection takes them.
+    /// In bytes per second, at least one. Nil: as fast as the connection accepts them.
     public var upload: Int?
-    /// In bytes a second, at least one. Nil: as fast as the server sends them.
+    /// In bytes per second, at least one. Nil: as fast as the server sends them.
     public var download: Int?
-    /// How many bytes may go at once after a rest; nil for a tenth of a second's worth.
+    /// The most bytes that may be transferred at once after a pause; nil for a tenth of a second's worth.
     public var burst: Int?
 
     /// Rates. Each argument is described at the property of its name.
@@ -19,12 +19,12 @@ public struct Throttle: Hashable, Sendable {
         self.burst = burst
     }
 
-    /// Uploads as AFNetworking suggests for mobile networks of the third generation: 16 KiB every 0.2 s.
+    /// The upload rate that AFNetworking suggests for 3G networks: 16 KiB every 0.2 s.
     public static let suggested3G = Throttle(upload: 81_920, burst: 16 << 10)
 }
 
 extension URLRequest {
-    /// How fast this request is sent and its answer read.
+    /// The rates of this request and its answer.
     public var throttle: Throttle? {
         get { rates.map { Throttle($0) } }
         set { rates = newValue.map(\.rates) }

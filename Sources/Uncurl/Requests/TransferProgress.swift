@@ -1,14 +1,13 @@
 internal import URLLoading
 
-/// How far a body has come, in bytes: a snapshot, which does not change while it is looked at. Never less than the one
-/// before.
+/// The progress of a body, in bytes. It is a snapshot. Later snapshots of a transfer are never smaller.
 public struct TransferProgress: Hashable, Sendable {
-    /// In bytes.
+    /// The bytes transferred so far.
     public let completed: Int64
-    /// Nil where it is not known.
+    /// The expected bytes; nil where they are unknown.
     public let total: Int64?
 
-    /// A snapshot, in bytes.
+    /// A snapshot, with both counts in bytes.
     public init(completed: Int64, total: Int64?) {
         self.completed = completed
         self.total = total
@@ -22,7 +21,7 @@ public struct TransferProgress: Hashable, Sendable {
         self.init(task?.countOfBytesSent ?? 0, of: task?.countOfBytesExpectedToSend ?? -1)
     }
 
-    /// Before the head of an answer its length is not known.
+    /// Before the head of an answer has come, its length is unknown.
     init(receivedBy task: URLSessionTask?) {
         self.init(
             task?.countOfBytesReceived ?? 0,
@@ -30,7 +29,7 @@ public struct TransferProgress: Hashable, Sendable {
         )
     }
 
-    /// From 0 to 1; nil where the total is not known.
+    /// From 0 to 1; nil where the total is unknown.
     public var fraction: Double? {
         guard let total else { return nil }
         return total > 0 ? min(1, Double(completed) / Double(total)) : 1
