@@ -1,3 +1,3 @@
-// What people type: session managers, serializers, forms, security policy, reachability, task delegates. It knows what
-// an application wants of its requests; it does not know the engine's connections. One import is enough.
+// The facade that applications use: session managers, serializers, forms, security policy, reachability, task
+// delegates. It knows nothing of the engine's connections. It exports URLLoading, so one import is enough.
 @_exported public import URLLoading

@@ -1,4 +1,4 @@
-/// Another serializer, whatever its value.
+/// Wraps any serializer, whatever the type of its value.
 public struct AnyResponseSerializer: ResponseSerializer {
     /// The serializer that does the work.
     public let base: any ResponseSerializer

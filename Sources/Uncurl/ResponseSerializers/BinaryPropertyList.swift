@@ -1,15 +1,15 @@
 internal import Foundation
 
-/// Reads a binary property list (`bplist00`): Foundation's reader traps on lists that it would not write itself.
+/// Reads a binary property list (`bplist00`). Foundation's reader traps on lists that Foundation would not write.
 struct BinaryPropertyList {
     enum Problem: Error {
         case truncated
-        /// Sets, UIDs and what else has no place in a property list.
+        /// Sets, UIDs and other objects that are no part of a property list.
         case unknownObject(UInt8)
         case invalid(String)
         case tooDeep
-        /// An object within itself, or shared so often that the list would be larger than any that its octets can
-        /// write.
+        /// An object contains itself, or objects are shared so often that the list would have more values than its
+        /// octets can write.
         case tooLarge
     }
 
@@ -18,14 +18,15 @@ struct BinaryPropertyList {
     private let referenceSize: Int
     private let count: Int
     private let table: Int
-    /// As many values as there are octets: each stands somewhere as a reference, unless containers are shared.
+    /// The number of values that may still be read. It begins with the number of octets: each value needs a reference,
+    /// unless containers are shared.
     private var budget: Int
 
     static func isOne(_ data: Data) -> Bool { data.starts(with: "bplist".utf8) }
 
     static func value(of data: Data) throws(Problem) -> PropertyListValue {
         guard data.count >= 40 else { throw .truncated }
-        // The trailer: five octets unused, the sort version, two sizes, then three numbers of eight octets.
+        // The trailer: five unused octets, the sort version, two sizes, then three numbers of eight octets.
         let start = data.count - 32
         let sizes = (Int(data[data.startIndex + start + 6]), Int(data[data.startIndex + start + 7]))
         var list = BinaryPropertyList(data: data, sizes: sizes)
@@ -47,7 +48,7 @@ struct BinaryPropertyList {
         budget = data.count
     }
 
-    /// Big-endian; what does not fit is beyond every end.
+    /// A big-endian number. One that does not fit into an `Int` points beyond the end of any list.
     private func number(at place: Int, size: Int) throws(Problem) -> Int {
         try check(place, size)
         var value: UInt64 = 0
@@ -113,7 +114,7 @@ struct BinaryPropertyList {
         }
     }
 
-    /// Fifteen means that an integer follows.
+    /// The length of an object. Fifteen means that an integer follows.
     private func length(_ place: Int, _ low: Int) throws(Problem) -> (first: Int, count: Int) {
         guard low == 15 else { return (place + 1, low) }
         let marker = try number(at: place + 1, size: 1)
@@ -133,7 +134,8 @@ struct BinaryPropertyList {
         return references
     }
 
-    /// Up to four octets are without sign, eight with one; sixteen hold what is beyond 63 bits.
+    /// An integer of up to four octets has no sign, one of eight octets has one. Sixteen octets hold numbers beyond 63
+    /// bits.
     private func integer(at place: Int, _ size: Int) throws(Problem) -> PropertyListValue {
         guard size <= 16 else { throw .invalid("integer") }
         var value: UInt64 = 0

@@ -1,8 +1,8 @@
 internal import URLLoading
 
-/// The first of several serializers that accepts an answer's content type and makes a value of it.
+/// Uses the first of several serializers that accepts an answer's content type and makes a value of it.
 ///
-/// Candidates of several kinds of value are brought to one by ``ResponseSerializer/map(_:)``:
+/// ``ResponseSerializer/map(_:)`` brings candidates with different values to one type:
 /// ```swift
 /// let either = CompoundResponseSerializer(
 ///     [JSONResponseSerializer().map(Content.json), ImageResponseSerializer().map(Content.image)],
@@ -10,15 +10,15 @@ internal import URLLoading
 /// )
 /// ```
 public struct CompoundResponseSerializer<Value: Sendable>: ResponseSerializer {
-    /// The validation of the whole. A candidate's own validation only says which content types the candidate is asked
-    /// about.
+    /// The validation of the compound. Of a candidate's own validation, only the content types are used: they say
+    /// whether the candidate is tried.
     public var validation: ResponseValidation
     /// The serializers, in the order in which they are tried.
     public var candidates: [any ResponseSerializer<Value>]
-    /// Makes a value of content that none of the candidates could; nil: that is a failure.
+    /// Makes a value of content that no candidate could read. Nil makes that a failure.
     public var otherwise: (@Sendable (Data) throws -> Value)?
 
-    /// Tries serializers in their order.
+    /// Tries the candidates in their order.
     public init(
         _ candidates: [any ResponseSerializer<Value>],
         validation: ResponseValidation = ResponseValidation(),
@@ -54,7 +54,7 @@ public struct CompoundResponseSerializer<Value: Sendable>: ResponseSerializer {
     }
 }
 
-/// Another serializer's value, made into one of another type.
+/// Converts the value of another serializer.
 public struct MappedResponseSerializer<Source: ResponseSerializer, Value: Sendable>: ResponseSerializer {
     let source: Source
     let transform: @Sendable (Source.Value) throws -> Value
@@ -71,7 +71,7 @@ public struct MappedResponseSerializer<Source: ResponseSerializer, Value: Sendab
 }
 
 extension ResponseSerializer {
-    /// A serializer whose value is made of this one's. What `transform` throws becomes a ``SerializationFailure``.
+    /// A serializer that converts this one's value. What `transform` throws becomes a ``SerializationFailure``.
     public func map<Other: Sendable>(
         _ transform: @escaping @Sendable (Value) throws -> Other
     ) -> MappedResponseSerializer<Self, Other> {

@@ -1,8 +1,8 @@
 public import URLLoading
 
-/// Makes values of content.
+/// Decodes values from content.
 public protocol ContentDecoder: Sendable {
-    /// What a serializer with this decoder accepts unless told otherwise.
+    /// The content types that a serializer with this decoder accepts by default.
     var contentTypes: AcceptableTypes { get }
 
     /// Decodes a value. May be called on any thread, for several answers at once.
@@ -13,7 +13,7 @@ public protocol ContentDecoder: Sendable {
     ///   - charset: the encoding that the content type names; nil where it names none.
     func decode<Value: Decodable>(_ type: Value.Type, from content: Data, charset: String.Encoding?) throws -> Value
 
-    /// A decoder that behaves as this one does now, whatever changes later. A value returns itself.
+    /// A copy of the decoder that later changes do not affect. A value type returns itself.
     func snapshot() -> any ContentDecoder
 }
 
@@ -32,7 +32,7 @@ extension JSONDecoder: ContentDecoder {
         try decode(type, from: JSONText.utf8(content, charset: charset))
     }
 
-    /// A subclass is taken as it is: what it adds cannot be copied.
+    /// Returns a subclass's object itself: its additions cannot be copied.
     public func snapshot() -> any ContentDecoder {
         guard type(of: self) == JSONDecoder.self else { return self }
         let copy = JSONDecoder()
@@ -55,8 +55,8 @@ extension PropertyListDecoder: ContentDecoder {
         from content: Data,
         charset: String.Encoding?
     ) throws -> Value {
-        // Read and written anew: Foundation's decoder follows a list that holds itself for ever, and one of XML down to
-        // the end of its stack.
+        // The list is read and written anew. Foundation's decoder never ends on a list that contains itself, and a
+        // deeply nested XML list overflows its stack.
         let object = try PropertyListValue(reading: content).foundationObject
         return try decode(
             type,
@@ -64,7 +64,7 @@ extension PropertyListDecoder: ContentDecoder {
         )
     }
 
-    /// A subclass is taken as it is: what it adds cannot be copied.
+    /// Returns a subclass's object itself: its additions cannot be copied.
     public func snapshot() -> any ContentDecoder {
         guard type(of: self) == PropertyListDecoder.self else { return self }
         let copy = PropertyListDecoder()

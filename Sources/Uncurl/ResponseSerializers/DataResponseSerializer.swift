@@ -1,10 +1,10 @@
 public import URLLoading
 
-/// The content as it came. No content is content too.
+/// Returns the content unchanged. Empty content is a value too.
 public struct DataResponseSerializer: ResponseSerializer {
-    /// Which answers are acceptable: status 200 to 299, unless set.
+    /// Which answers are acceptable: by default those with the status 200 to 299.
     public var validation: ResponseValidation
-    /// What is done to the content first.
+    /// Changes the content before it is returned.
     public var preprocessor: ContentPreprocessor
 
     /// Makes a serializer. Each argument is described at the property of its name.
@@ -19,9 +19,9 @@ public struct DataResponseSerializer: ResponseSerializer {
     }
 }
 
-/// Where a download lies.
+/// Returns the URL of a downloaded file.
 public struct FileResponseSerializer: ResponseSerializer {
-    /// Which answers are acceptable: status 200 to 299, unless set.
+    /// Which answers are acceptable: by default those with the status 200 to 299.
     public var validation: ResponseValidation
 
     /// Makes a serializer with this validation.

@@ -1,39 +1,37 @@
 internal import URLLoading
 
-/// Shared by all serializers without a decoder of their own: a serializer is made for each request, and a decoder would
-/// be most of its cost.
+/// The decoder of all serializers without one of their own. A serializer is made for each request, and a new decoder
+/// would be most of its cost.
 private let plainJSON: any ContentDecoder = JSONDecoder()
 
-/// A value of any type that can be decoded.
+/// Decodes a value of any `Decodable` type.
 public struct DecodableResponseSerializer<Value: Decodable & Sendable>: ResponseSerializer {
-    /// Statuses 200 to 299 and the decoder's content types, unless another has been given.
+    /// Which answers are acceptable: by default those with the status 200 to 299 and the decoder's content types.
     public var validation: ResponseValidation {
         get { ownValidation ?? ResponseValidation(contentTypes: decoder.contentTypes) }
         set { ownValidation = newValue }
     }
     private var ownValidation: ResponseValidation?
-    /// The decoder as it was when this serializer got it: later changes to a decoder object do not reach a running
-    /// task.
+    /// The decoder, as a snapshot: later changes to a decoder object do not affect a running task.
     public var decoder: any ContentDecoder {
         get { own ?? plainJSON }
         set { own = newValue.snapshot() }
     }
-    /// Nil until one is given.
+    /// The given decoder; nil where none was given.
     private var own: (any ContentDecoder)?
-    /// Where no content is no failure. Then the value is that of an ``EmptyValue``; other types fail all the same.
+    /// Which answers may have no content. Their value is that of an ``EmptyValue``; for other types they fail.
     public var emptyContent: EmptyContentRule
-    /// What is done to the content before it is decoded.
+    /// Changes the content before it is decoded.
     public var preprocessor: ContentPreprocessor
 
     /// A serializer of values of one type.
     ///
     /// - Parameters:
     ///   - type: the type of the value.
-    ///   - decoder: decodes the content; nil for the decoder of the task's manager, and without a manager for a
-    ///     `JSONDecoder`.
+    ///   - decoder: decodes the content. Nil: the decoder of the task's manager, or a `JSONDecoder` without a manager.
     ///   - validation: which answers are acceptable; nil for status 200 to 299 and the decoder's content types.
     ///   - emptyContent: which answers may have no content.
-    ///   - preprocessor: what is done to the content before it is decoded.
+    ///   - preprocessor: changes the content before it is decoded.
     public init(
         _ type: Value.Type = Value.self,
         decoder: (any ContentDecoder)? = nil,

@@ -1,16 +1,16 @@
-/// A JSON text as a ``JSONValue``: of an object, an array or a single value, in UTF-8, UTF-16 or UTF-32, or where it
-/// is none of them in the encoding that the content type's charset names.
+/// Reads a JSON text as a ``JSONValue``: an object, an array or a single value, in UTF-8, UTF-16 or UTF-32, or else in
+/// the encoding of the content type's charset.
 public struct JSONResponseSerializer: ResponseSerializer {
-    /// Which answers are acceptable: status 200 to 299 and ``contentTypes``, unless set.
+    /// Which answers are acceptable: by default those with the status 200 to 299 and one of the ``contentTypes``.
     public var validation: ResponseValidation
-    /// Takes out what is null, of objects and arrays, at every depth.
+    /// Whether members and elements that are null are removed, at every depth.
     public var removesNulls: Bool
-    /// Where no content (or one space) is null and no failure.
+    /// Which answers may have no content, or one space. Their value is null.
     public var emptyContent: EmptyContentRule
-    /// What is done to the content before it is read.
+    /// Changes the content before it is read.
     public var preprocessor: ContentPreprocessor
 
-    /// `application/json`, `text/json` and `text/javascript`, with what RFC 6839 makes of the first.
+    /// `application/json`, `text/json` and `text/javascript`, and types with the suffix `+json` (RFC 6839).
     public static let contentTypes: AcceptableTypes = ["application/json", "text/json", "text/javascript"]
 
     /// Makes a serializer. Each argument is described at the property of its name.
@@ -28,7 +28,7 @@ public struct JSONResponseSerializer: ResponseSerializer {
 
     public func serialize(_ answer: ReceivedResponse) throws -> JSONValue {
         let content = try preprocessor(answer.content())
-        // A space is what Rails' `head :ok` sent.
+        // Rails' `head :ok` used to send one space.
         if content.isEmpty || content.elementsEqual([0x20]) {
             guard emptyContent.allows(answer) else { throw SerializationFailure(.empty, answer: answer) }
             return .null

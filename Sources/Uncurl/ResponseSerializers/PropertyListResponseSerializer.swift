@@ -1,10 +1,10 @@
 internal import URLLoading
 
-/// A property list in any of its formats.
+/// Reads a property list in any format.
 public struct PropertyListResponseSerializer: ResponseSerializer {
-    /// Which answers are acceptable: status 200 to 299 and ``contentTypes``, unless set.
+    /// Which answers are acceptable: by default those with the status 200 to 299 and one of the ``contentTypes``.
     public var validation: ResponseValidation
-    /// Where no content is an empty dictionary and no failure.
+    /// Which answers may have no content. Their value is an empty dictionary.
     public var emptyContent: EmptyContentRule
 
     /// `application/x-plist`.

@@ -1,12 +1,12 @@
 public import URLLoading
 
-/// A property list, read.
+/// The value of a property list.
 public indirect enum PropertyListValue: Sendable, Hashable {
     /// A Boolean.
     case bool(Bool)
-    /// A whole number.
+    /// An integer that fits 64 bits with a sign.
     case integer(Int64)
-    /// Beyond ``integer(_:)``.
+    /// A larger integer, which fits 64 bits without a sign.
     case unsigned(UInt64)
     /// A number with a fraction.
     case real(Double)
@@ -21,7 +21,7 @@ public indirect enum PropertyListValue: Sendable, Hashable {
     /// Values with names.
     case dictionary([String: PropertyListValue])
 
-    /// Reads any format.
+    /// Reads a property list in any format.
     public init(reading data: Data) throws {
         if BinaryPropertyList.isOne(data) {
             self = try BinaryPropertyList.value(of: data)
@@ -32,12 +32,12 @@ public indirect enum PropertyListValue: Sendable, Hashable {
         self = try Self(object, depth: 0)
     }
 
-    /// A member; nil where there is none, or where this is no dictionary.
+    /// The member of this name; nil where there is none or where this is no dictionary.
     public subscript(name: String) -> PropertyListValue? {
         if case .dictionary(let members) = self { members[name] } else { nil }
     }
 
-    /// An element; nil beyond the ends, or where this is no array.
+    /// The element at this index; nil outside the array or where this is no array.
     public subscript(index: Int) -> PropertyListValue? {
         guard case .array(let elements) = self, elements.indices.contains(index) else { return nil }
         return elements[index]
@@ -48,7 +48,7 @@ public indirect enum PropertyListValue: Sendable, Hashable {
         if case .bool(let value) = self { value } else { nil }
     }
 
-    /// The whole number where it fits; nil otherwise.
+    /// The integer; nil where it does not fit, and for any other value.
     public var int64: Int64? {
         if case .integer(let value) = self { value } else { nil }
     }
@@ -58,7 +58,7 @@ public indirect enum PropertyListValue: Sendable, Hashable {
         if case .string(let value) = self { value } else { nil }
     }
 
-    /// As `PropertyListSerialization` gives it.
+    /// The value as `PropertyListSerialization` returns it.
     public var foundationObject: Any {
         switch self {
         case .bool(let value): value
@@ -86,7 +86,7 @@ public indirect enum PropertyListValue: Sendable, Hashable {
         case let value as Date: self = .date(value)
         case let value as [Any]: self = .array(try value.map { try Self($0, depth: depth + 1) })
         case let value as [String: Any]: self = .dictionary(try value.mapValues { try Self($0, depth: depth + 1) })
-        // Decided by the type: a cast would take 1 for true.
+        // Decided by the type: a cast would convert 1 to true.
         case let value as Bool where type(of: object) == Bool.self: self = .bool(value)
         case let value as NSNumber: self = Self.number(value)
         default: throw Problem.unknown("\(type(of: object))")

@@ -1,18 +1,18 @@
-/// Makes a value of an answer. A serializer is a value itself, so a task's copy never changes.
+/// Makes a value of an answer. Serializers are values too, so a task's copy never changes.
 public protocol ResponseSerializer<Value>: Sendable {
-    /// What an answer is made into.
+    /// The type of the value.
     associatedtype Value: Sendable
 
-    /// Which answers are acceptable; checked before ``serialize(_:)``.
+    /// Says which answers are acceptable. It is checked before ``serialize(_:)``.
     var validation: ResponseValidation { get }
 
-    /// Called on no particular thread, for several answers at once.
+    /// Makes the value. Called on any thread, for several answers at once.
     ///
-    /// - Throws: anything; what is not a ``SerializationFailure`` is wrapped in one.
+    /// - Throws: any error. An error that is not a ``SerializationFailure`` is wrapped in one.
     func serialize(_ answer: ReceivedResponse) throws -> Value
 
-    /// This serializer with a decoder, where it decodes and has been given none. A manager asks each serializer for
-    /// that with its own decoder, when a task is made. The same serializer unless said otherwise.
+    /// A copy with this decoder, for a serializer that decodes and has no decoder of its own. A manager calls it with
+    /// its own decoder when a task is made. By default it returns the serializer unchanged.
     func decoding(by decoder: any ContentDecoder) -> Self
 }
 
@@ -20,15 +20,15 @@ extension ResponseSerializer {
     public func decoding(by decoder: any ContentDecoder) -> Self { self }
 }
 
-/// The outcome of serialization. Value and error may both be there: the content of a refused answer is made into a
+/// The outcome of serialization. It may have both a value and an error: the content of a refused answer is made into a
 /// value too.
 public struct SerializedResponse<Value: Sendable>: Sendable {
-    /// What the serializer made, of a refused answer too. Nil where it made nothing.
+    /// The value, also of a refused answer; nil where the serializer made none.
     public var value: Value?
-    /// Nil: the answer is acceptable and ``value`` is there.
+    /// The failure; nil where the answer is acceptable and ``value`` is set.
     public var error: UncurlError?
 
-    /// The value and the failure, of which one may be missing.
+    /// An outcome with a value, a failure, or both.
     public init(value: Value?, error: UncurlError?) {
         self.value = value
         self.error = error
@@ -36,7 +36,7 @@ public struct SerializedResponse<Value: Sendable>: Sendable {
 }
 
 extension ResponseSerializer {
-    /// Validates the answer and makes a value of it. Neither failure hides the other.
+    /// Validates the answer and makes a value of it. The outcome reports both failures.
     public func outcome(of answer: ReceivedResponse) -> SerializedResponse<Value> {
         let (result, rejected) = outcome(of: answer, refusal: validation.failure(of: answer))
         return switch result {
@@ -45,7 +45,7 @@ extension ResponseSerializer {
         }
     }
 
-    /// The content of a refused answer is read as well: an error document must not be lost because of its status.
+    /// Reads the content of a refused answer too: it may be an error document.
     func outcome(
         of answer: ReceivedResponse,
         refusal: ValidationFailure?
@@ -57,7 +57,7 @@ extension ResponseSerializer {
         } catch {
             let failure = SerializationFailure.wrapping(error, .other, answer: answer)
             guard var refusal else { return (.failure(.serialization(failure)), nil) }
-            // That a refused download has no file says nothing of its content.
+            // `noFile` says nothing about the content: the file of a refused download has been deleted.
             if case .noFile = failure.reason {} else { refusal.serialization = failure }
             return (.failure(.validation(refusal)), nil)
         }

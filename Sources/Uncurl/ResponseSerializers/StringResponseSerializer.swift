@@ -1,13 +1,13 @@
 public import URLLoading
 
-/// The content as text. Its encoding is the one given here, else that of the content type's charset, else that of a
-/// byte order mark, else UTF-8 if it is that, else ISO 8859-1.
+/// Decodes the content as text. The encoding is ``encoding``, else the charset of the content type, else that of a byte
+/// order mark, else UTF-8 if the content is valid UTF-8, else ISO 8859-1.
 public struct StringResponseSerializer: ResponseSerializer {
-    /// Which answers are acceptable: status 200 to 299, unless set.
+    /// Which answers are acceptable: by default those with the status 200 to 299.
     public var validation: ResponseValidation
-    /// Counts instead of what the server says.
+    /// The encoding to use, whatever the server declares.
     public var encoding: String.Encoding?
-    /// What is done to the content before it is read.
+    /// Changes the content before it is read.
     public var preprocessor: ContentPreprocessor
 
     /// Makes a serializer. Each argument is described at the property of its name.

@@ -1,14 +1,14 @@
 public import URLLoading
 
-/// The outcome of a request: one result, and everything that it was made of.
+/// The outcome of a request: its result, and the facts behind it.
 public struct Response<Value: Sendable>: Sendable {
     let facts: ResponseFacts
-    /// The value, or why there is none.
+    /// The value, or the reason why there is none.
     public let result: Result<Value, UncurlError>
-    /// What the serializer made of an answer that validation refused: an error document, for instance.
+    /// The value of an answer that validation refused, such as an error document.
     public let rejectedValue: Value?
 
-    /// Inline: the caller knows the type of the result, and need not look it up again.
+    /// Inlined: the caller knows the type of the result, which would otherwise be looked up at run time.
     @inline(__always)
     init(_ facts: ResponseFacts, _ result: Result<Value, UncurlError>, _ rejectedValue: Value?) {
         self.facts = facts
@@ -16,16 +16,16 @@ public struct Response<Value: Sendable>: Sendable {
         self.rejectedValue = rejectedValue
     }
 
-    /// The request that was answered, or would have been: after a redirect, the last. Nil where none could be built.
+    /// The request that was answered, or would have been; after redirects, the last one. Nil where none could be built.
     public var request: URLRequest? { facts.request }
 
-    /// The head of the answer; nil where there was none.
+    /// The head of the answer; nil where none came.
     public var response: HTTPURLResponse? { facts.response }
 
-    /// The content as it came; of a failed request what had come. Empty for a download.
+    /// The content. For a failed request, the part that came; for a download, empty.
     public var data: Data { facts.data }
 
-    /// Where a download lies. It is the caller's.
+    /// The file of a download. It belongs to the caller.
     public var fileURL: URL? { facts.fileURL }
 
     /// The metrics of the last attempt; nil unless the manager collects metrics.
@@ -43,17 +43,18 @@ public struct Response<Value: Sendable>: Sendable {
     /// The answer's status; nil where there was no answer.
     public var statusCode: Int? { response?.statusCode }
 
-    /// The resume data of a cut or cancelled download, for ``URLSessionManager/download(resuming:to:options:)``.
+    /// The resume data of an interrupted or cancelled download, for
+    /// ``URLSessionManager/download(resuming:to:options:)``.
     public var resumeData: Data? { facts.resumeData }
 
-    /// Another value in place of this one's.
+    /// The same response with another value.
     public func map<Other: Sendable>(_ transform: (Value) throws -> Other) rethrows -> Response<Other> {
         Response<Other>(facts, try result.map(transform), try rejectedValue.map(transform))
     }
 }
 
 extension Response {
-    /// The same with another failure.
+    /// The same response with another failure.
     func failing(_ error: UncurlError) -> Response {
         Response(ResponseFacts(facts, failing: error), .failure(error), rejectedValue)
     }
@@ -73,7 +74,7 @@ extension Result {
 }
 
 extension Response: CustomStringConvertible {
-    /// Of the file, where the content lies in one.
+    /// The length of the content, which may be in a file.
     private var length: Int {
         guard let fileURL else { return data.count }
         return (try? fileURL.resourceValues(forKeys: [.fileSizeKey]))?.fileSize ?? data.count

@@ -1,13 +1,12 @@
 internal import URLLoading
 
-/// Everything of a response but its value. It is an object, so that generic code that handles responses carries one
-/// reference.
+/// All of a response except its value. It is an object, so that generic code for responses carries only a reference.
 final class ResponseFacts: Sendable {
     let request: URLRequest?
     let response: HTTPURLResponse?
     let data: Data
     let fileURL: URL?
-    /// The result's.
+    /// The error of the result.
     let error: UncurlError?
     let metrics: URLSessionTaskMetrics?
     let retryCount: Int

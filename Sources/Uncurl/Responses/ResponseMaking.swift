@@ -1,12 +1,12 @@
 internal import HTTPEngine
 internal import URLLoading
 
-/// Makes the response of a task's outcome. Any thread may call it.
+/// Makes a response of a task's outcome. May be called on any thread.
 extension TaskOutcome {
     /// - Parameters:
-    ///   - validation: in place of the serializer's own.
-    ///   - reason: what the task failed for; nil where it did not.
-    ///   - download: what has become of the file of one, which has been validated by then.
+    ///   - validation: replaces the serializer's own validation.
+    ///   - reason: why the task failed; nil where it did not.
+    ///   - download: the validated and moved file of a download; nil for any other task.
     func response<Serializer: ResponseSerializer>(
         by serializer: Serializer,
         validation: ResponseValidation? = nil,
@@ -64,8 +64,8 @@ extension Response {
 
 extension UncurlError {
     /// - Parameters:
-    ///   - request: the one that the task began with.
-    ///   - refusal: why the host was refused, if it was.
+    ///   - request: the request that the task began with.
+    ///   - refusal: why this manager refused the host; nil where it did not.
     init(_ error: URLError, of request: URLRequest?, refusal: UncurlError?) {
         if request?.segments != nil, let failure = MultipartFailure(error) {
             self = .multipart(failure)
@@ -73,7 +73,7 @@ extension UncurlError {
         }
         switch error.code {
         case .cancelled: self = .cancelled
-        // The session's error for a server, or for a client certificate, that this manager refused.
+        // The session's error for a server or a client certificate that this manager refused.
         case .serverCertificateUntrusted, .clientCertificateRejected: self = refusal ?? .transport(error)
         case .requestBodyStreamExhausted: self = error.isContentBroken ? .transport(error) : .bodyNotReplayable
         default: self = .transport(error)
@@ -82,7 +82,7 @@ extension UncurlError {
 }
 
 extension URLError {
-    /// Whether the content was read, and was not as long as declared or broke off.
+    /// Whether the content was read, but broke off or did not have its declared length.
     fileprivate var isContentBroken: Bool {
         switch cause as? EngineError {
         case .bodySourceFailed(let source): !(source.underlying is ContentUsedUp)

@@ -1,10 +1,10 @@
 public import URLLoading
 
-/// Several evaluators, all of which must agree. They are asked in order; the first that refuses gives the reason.
+/// Several evaluators, which must all agree. They are called in order; the first refusal is the reason.
 public struct CompositeEvaluator: ServerTrustEvaluator {
     private let evaluators: [any ServerTrustEvaluator]
 
-    /// - Throws: where there are none.
+    /// - Throws: ``SecurityPolicyError/noEvaluators`` for an empty list.
     public init(_ evaluators: [any ServerTrustEvaluator]) throws(SecurityPolicyError) {
         guard !evaluators.isEmpty else { throw .noEvaluators }
         self.evaluators = evaluators

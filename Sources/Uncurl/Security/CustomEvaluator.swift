@@ -1,22 +1,22 @@
 public import URLLoading
 
-/// A rule of the program's own, in place of all others. It decides on the name and the chain too. To add one to the
-/// usual rules, put it behind a ``SecurityPolicy`` in a ``CompositeEvaluator``.
+/// A rule of the program's own, which replaces all others: it also decides on the name and the chain. To add a rule to
+/// the usual ones, put it after a ``SecurityPolicy`` in a ``CompositeEvaluator``.
 public struct CustomEvaluator: ServerTrustEvaluator {
-    /// What the rule says of a server.
+    /// The rule's verdict on a server.
     @frozen public enum Verdict: Hashable, Sendable {
         /// The server is trusted.
         case trusted
-        /// With the reason, for people.
+        /// The server is refused, for a reason in words for people.
         case refused(String)
     }
 
-    /// What the program says of its rule: a rule that pins is refused for a base URL that is not https.
+    /// Whether the rule pins, as the program says. A rule that pins is refused for a base URL that is not https.
     public let isPinning: Bool
     private let rule: @Sendable (URLServerTrust, String) -> Verdict
 
     /// - Parameters:
-    ///   - isPinning: whether the rule compares with something the program brings along.
+    ///   - isPinning: whether the rule compares the server with certificates or keys of the program's own.
     ///   - rule: called on any thread, for several servers at once.
     public init(isPinning: Bool = false, _ rule: @escaping @Sendable (URLServerTrust, _ host: String) -> Verdict) {
         self.isPinning = isPinning

@@ -1,13 +1,13 @@
 internal import TLS
 
-/// Which hosts a rule is for: `example.com` and no other; `*.example.com`, one label more, as certificates have it;
-/// `**.example.com`, one or more. An address stands for itself.
+/// The hosts of a rule: `example.com` is this host only; `*.example.com` is one label more, as in certificates;
+/// `**.example.com` is one or more labels more. An address matches itself.
 struct HostPattern: Hashable, Sendable {
-    /// In the order of their precedence.
+    /// The kinds in the order of their precedence.
     enum Kind: Int, Hashable, Sendable { case exact, oneLabel, anyLabels }
 
     let kind: Kind
-    /// Lower-case, without a trailing dot.
+    /// In lower case, without a trailing dot.
     let name: String
 
     init(_ text: String) throws(SecurityPolicyError) {
@@ -26,14 +26,15 @@ struct HostPattern: Hashable, Sendable {
         self.name = name.text
     }
 
-    /// - Parameter host: as ``ServerName`` writes it.
+    /// - Parameter host: a host as ``ServerName`` writes it.
     func matches(_ host: String) -> Bool {
         if kind == .exact { return host == name }
         guard host.count > name.count + 1, host.hasSuffix("." + name) else { return false }
         return kind == .anyLabels || !host.dropLast(name.count + 1).contains(".")
     }
 
-    /// The more exact before the less: a whole name, then the longer one with fewer labels left open.
+    /// Whether the left pattern is more specific: an exact name first, then the longer name, then the kind with one
+    /// label.
     static func precedes(_ left: HostPattern, _ right: HostPattern) -> Bool {
         if (left.kind == .exact) != (right.kind == .exact) { return left.kind == .exact }
         if left.name.count != right.name.count { return left.name.count > right.name.count }

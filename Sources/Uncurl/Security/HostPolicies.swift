@@ -1,17 +1,17 @@
 internal import TLS
 public import URLLoading
 
-/// A rule for each host. A host without one is refused, unless the program says otherwise.
+/// One rule for each host. A host without a rule is refused by default.
 ///
 /// ```swift
 /// let policies = try HostPolicies(["api.example.com": pinned, "*.example.com": SecurityPolicy.default])
 /// ```
 ///
-/// Patterns: `example.com` and no other; `*.example.com`, one label more; `**.example.com`, one or more; an address.
-/// Case and a trailing dot do not count; a name outside ASCII is written in its A-labels (`xn--…`). The most exact
-/// pattern rules.
+/// Patterns: `example.com` matches this host only; `*.example.com` matches one label more; `**.example.com` matches one
+/// or more labels more; an address matches itself. Case and a trailing dot are ignored. A name outside ASCII is written
+/// in its A-labels (`xn--…`). The most specific pattern applies.
 public struct HostPolicies: ServerTrustEvaluator {
-    /// What becomes of a host that no rule is for.
+    /// What happens to a host without a rule.
     @frozen public enum UnknownHosts: Sendable {
         /// The host is refused, with ``TrustFailure/Reason-swift.enum/unknownHost``.
         case refused
@@ -23,8 +23,8 @@ public struct HostPolicies: ServerTrustEvaluator {
     private let unknownHosts: UnknownHosts
 
     /// - Parameters:
-    ///   - rules: by pattern.
-    ///   - unknownHosts: what becomes of a host that no pattern is for.
+    ///   - rules: the rules by their patterns.
+    ///   - unknownHosts: what happens to a host that no pattern matches.
     /// - Throws: ``SecurityPolicyError`` for a malformed pattern, and for two patterns of the same hosts.
     public init(
         _ rules: [String: any ServerTrustEvaluator],
@@ -41,7 +41,7 @@ public struct HostPolicies: ServerTrustEvaluator {
         self.unknownHosts = unknownHosts
     }
 
-    /// The rule for a host; nil for one that is refused.
+    /// The rule for a host; nil where the host is refused.
     public func evaluator(for host: String) -> (any ServerTrustEvaluator)? {
         guard let name = try? ServerName(host) else { return nil }
         if let rule = rules.first(where: { $0.pattern.matches(name.text) }) { return rule.evaluator }

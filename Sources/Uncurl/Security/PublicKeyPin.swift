@@ -1,14 +1,14 @@
 internal import TLS
 public import URLLoading
 
-/// A public key by the SHA-256 of its SubjectPublicKeyInfo (RFC 7469 §2.4). Written `sha256//` and base64, as `curl
-/// --pinnedpubkey` has it; read with one slash too, as OkHttp and most others write it.
+/// A public key, as the SHA-256 of its SubjectPublicKeyInfo (RFC 7469 §2.4). It is written as `sha256//` and Base64, as
+/// in `curl --pinnedpubkey`. The form with one slash, which OkHttp uses, is read too.
 public struct PublicKeyPin: Hashable, Sendable, CustomStringConvertible {
     let digest: [UInt8]
 
     init(digest: [UInt8]) { self.digest = digest }
 
-    /// - Throws: what is wrong with the text, in words.
+    /// - Throws: ``PublicKeyPinError`` with a description of what is wrong with the text.
     public init(_ text: String) throws(PublicKeyPinError) {
         do throws(PinError) {
             let pin = try Pin(text)
@@ -22,7 +22,7 @@ public struct PublicKeyPin: Hashable, Sendable, CustomStringConvertible {
     public var description: String { (try? Pin(sha256: digest).description) ?? "none" }
 }
 
-/// A text that is no pin.
+/// The error for a text that is not a pin.
 public struct PublicKeyPinError: LocalizedError, Hashable, Sendable, CustomStringConvertible {
     public let description: String
     public var errorDescription: String? { description }

@@ -1,13 +1,13 @@
 internal import TLS
 public import URLLoading
 
-/// Certificate revocation lists (RFC 5280 §5) that the program brings along. Lists and OCSP responses are not
+/// Certificate revocation lists (RFC 5280 §5) that the program provides. Neither lists nor OCSP responses are
 /// downloaded: a policy decides at once, with the lists that it has.
 public struct RevocationList: Sendable, Hashable {
-    /// The list as DER or PEM, as it was given.
+    /// The lists in DER or PEM, as the program gave them.
     public let data: Data
 
-    /// - Parameter data: lists in PEM, any number, or one in DER. Read at once.
+    /// - Parameter data: one list in DER, or any number in PEM. It is read at once.
     public init(_ data: Data) throws(TrustedCertificateError) {
         do throws(RevocationListError) { _ = try RevocationLists(Array(data)) } catch {
             throw .unreadable(nil, reason: "\(error)")
@@ -15,7 +15,7 @@ public struct RevocationList: Sendable, Hashable {
         self.data = data
     }
 
-    /// Blocks.
+    /// Reads the lists of a file. Blocks on the disk.
     public init(file: URL) throws(TrustedCertificateError) {
         let data: Data
         do { data = try Data(contentsOf: file) } catch {
@@ -27,7 +27,7 @@ public struct RevocationList: Sendable, Hashable {
         }
     }
 
-    /// All of them as one.
+    /// All lists in one.
     static func joined(_ lists: [RevocationList]) throws(RevocationListError) -> RevocationLists {
         if lists.count == 1 { return try RevocationLists(Array(lists[0].data)) }
         var text: [UInt8] = []

@@ -1,7 +1,7 @@
 /// Decides whether a server is the one that it claims to be.
 ///
-/// The default trusts what the system's roots vouch for, checks the host's name and pins nothing. A value: a task keeps
-/// the copy it was made with.
+/// The default trusts chains that end in the system's roots, checks the host's name and pins nothing. It is a value: a
+/// task keeps the copy that it was made with.
 ///
 /// ```swift
 /// // The server's own certificate, or the authority's, and no other:
@@ -19,7 +19,7 @@
 public struct SecurityPolicy: ServerTrustEvaluator, Hashable, Codable {
     /// What is compared with the pins.
     @frozen public enum PinningMode: String, Hashable, Sendable, Codable, CaseIterable {
-        /// Nothing: the roots decide.
+        /// No comparison: the roots decide.
         case none
         /// The keys of the chain. A renewed certificate with the same key still matches.
         case publicKey
@@ -29,33 +29,33 @@ public struct SecurityPolicy: ServerTrustEvaluator, Hashable, Codable {
 
     /// The roots that a server's chain may end in.
     @frozen public enum Roots: Hashable, Sendable {
-        /// What the distribution keeps.
+        /// The system's roots.
         case system
-        /// These alone, such as those of a private authority.
+        /// Only these roots, such as those of a private authority.
         case only([TrustedCertificate])
-        /// Either.
+        /// The system's roots and these.
         case systemAnd([TrustedCertificate])
     }
 
     /// What is compared with the pins.
     public var pinningMode: PinningMode
-    /// What the modes compare with. In the mode ``PinningMode/publicKey`` it is their keys that count.
+    /// The pinned certificates. In the mode ``PinningMode/publicKey`` their keys are compared.
     public var certificates: [TrustedCertificate]
     /// Further keys for the mode ``PinningMode/publicKey``.
     public var publicKeys: Set<PublicKeyPin>
-    /// Whether a chain may be expired, self-signed or of an unknown authority. With neither pins nor
-    /// ``validatesDomainName`` switched off that is refused: any certificate would prove any name.
+    /// Whether a chain may be expired, self-signed or from an unknown authority. If neither the mode pins nor
+    /// ``validatesDomainName`` is false, the policy refuses every server: any certificate would prove any name.
     public var allowsInvalidCertificates = false
-    /// Whether the certificate must be for the host.
+    /// Whether the certificate must be valid for the host.
     public var validatesDomainName = true
-    /// The roots that a chain may end in.
+    /// The roots that a server's chain may end in.
     public var roots = Roots.system
-    /// Revocation lists. If there are any, each certificate of the chain must be covered by a list and must not be
-    /// revoked by it. Only a valid chain is compared with them: with ``allowsInvalidCertificates`` every server is
-    /// refused, but in the mode ``PinningMode/certificate``.
+    /// Revocation lists. If there are any, a list must cover each certificate of the chain and must not revoke it. Only
+    /// a valid chain can be compared with them. So with ``allowsInvalidCertificates`` every server is refused, except
+    /// in the mode ``PinningMode/certificate``.
     public var revocationLists: [RevocationList] = []
 
-    /// Without pins a mode that pins rejects every server: see ``pinning(_:to:)``, which refuses that at once.
+    /// A policy. Without pins, a mode that pins refuses every server; ``pinning(_:to:)`` throws in that case.
     public init(
         pinningMode: PinningMode = .none,
         certificates: [TrustedCertificate] = [],
@@ -66,10 +66,10 @@ public struct SecurityPolicy: ServerTrustEvaluator, Hashable, Codable {
         self.publicKeys = publicKeys
     }
 
-    /// Nothing pinned; the system's roots and the host's name decide.
+    /// The default policy: it pins nothing; the system's roots and the host's name decide.
     public static let `default` = SecurityPolicy()
 
-    /// - Throws: where there is nothing to pin to.
+    /// - Throws: ``SecurityPolicyError/noPins`` for an empty list.
     public static func pinning(
         _ mode: PinningMode,
         to certificates: [TrustedCertificate]
@@ -78,7 +78,7 @@ public struct SecurityPolicy: ServerTrustEvaluator, Hashable, Codable {
         return SecurityPolicy(pinningMode: mode, certificates: certificates)
     }
 
-    /// - Throws: where there is nothing to pin to.
+    /// - Throws: ``SecurityPolicyError/noPins`` for an empty set.
     public static func pinning(toKeys keys: Set<PublicKeyPin>) throws(SecurityPolicyError) -> SecurityPolicy {
         guard !keys.isEmpty else { throw .noPins }
         return SecurityPolicy(pinningMode: .publicKey, publicKeys: keys)
@@ -87,21 +87,21 @@ public struct SecurityPolicy: ServerTrustEvaluator, Hashable, Codable {
     /// Whether the mode compares with pins.
     public var isPinning: Bool { pinningMode != .none }
 
-    /// What the mode compares with; never kept, so that it cannot be of other certificates than these.
+    /// The keys that the mode compares with. They are computed each time, so they always belong to these certificates.
     var pinnedKeys: Set<PublicKeyPin> { publicKeys.union(certificates.map(\.publicKey)) }
 }
 
-/// A policy that cannot be meant.
+/// A policy that contradicts itself or is malformed.
 @frozen public enum SecurityPolicyError: LocalizedError, Hashable, Sendable, CustomStringConvertible {
-    /// A mode that pins, without anything to compare with.
+    /// A mode pins, but there is nothing to compare with.
     case noPins
-    /// Not `name`, `*.name`, `**.name` or an address.
+    /// A pattern is neither `name`, `*.name`, `**.name` nor an address.
     case invalidPattern(String)
-    /// Two rules for the same hosts.
+    /// Two rules are for the same hosts.
     case repeatedPattern(String)
-    /// A composite of no evaluators, which would trust every server.
+    /// A composite has no evaluators. It would trust every server.
     case noEvaluators
-    /// A manager whose base URL is not https, or which has none, was given a policy that pins.
+    /// A policy that pins was set on a manager whose base URL is not https, or which has none.
     case pinsWithoutTLS(base: URL?)
 
     public var errorDescription: String? { description }

@@ -39,7 +39,7 @@ private struct Evaluation {
         }
     }
 
-    /// What the mode would compare with; in the mode `none` pins count for nothing.
+    /// Whether there is nothing to compare with. In the mode `none`, pins are ignored.
     private var hasNoPins: Bool {
         switch policy.pinningMode {
         case .none: true
@@ -50,7 +50,7 @@ private struct Evaluation {
 
     // MARK: Chains
 
-    /// The chain that the roots prove.
+    /// The chain that ends in a trusted root.
     private func chain() throws(TrustFailure) -> VerifiedChain {
         switch policy.roots {
         case .system: return try bySystem()
@@ -60,7 +60,8 @@ private struct Evaluation {
                 let other = Result { () throws(TrustFailure) in
                     try verified(TrustAnchors(roots.map(\.certificate)))
                 }
-                // The system's reason is the better known one, unless it merely does not know the authority.
+                // The failure with the system's roots is the better known one, unless it only says that the authority
+                // is unknown.
                 if case .failure(let failure) = other, error.reason != .unknownAuthority { throw failure }
                 return try other.get()
             }
@@ -68,7 +69,7 @@ private struct Evaluation {
     }
 
     private func bySystem() throws(TrustFailure) -> VerifiedChain {
-        // The session has looked at just that already.
+        // The session has already checked exactly that.
         if policy.validatesDomainName, policy.revocationLists.isEmpty, trust.name == (try name()) {
             do throws(TLS.TrustFailure) { return try trust.verdict.get() } catch {
                 throw TrustFailure(error, host: host)
@@ -91,7 +92,7 @@ private struct Evaluation {
         }
     }
 
-    /// Checks the signatures of the chain alone, without a root. A pinned certificate that was sent beside a foreign
+    /// Checks only the signatures of the chain, without a root. A pinned certificate that is sent beside a foreign
     /// chain proves nothing.
     private func linkedChain() throws(TrustFailure) -> VerifiedChain {
         guard let leaf = trust.sent.first else { throw failure(.noCertificate, "the server sent no certificate") }
@@ -129,7 +130,8 @@ private struct Evaluation {
     }
 }
 
-/// The system's roots, kept once a policy needed them itself: reading them takes some thirty milliseconds.
+/// The system's roots. They are read when a policy first needs them and then kept: reading takes some thirty
+/// milliseconds.
 private enum SystemAnchors {
     private static let store = TrustStore.shared(.system)
 

@@ -1,19 +1,19 @@
 public import URLLoading
 
 /// Decides whether a server is the one that it claims to be: ``SecurityPolicy`` by the usual rules, ``HostPolicies`` by
-/// one rule for each host, ``CompositeEvaluator`` and ``CustomEvaluator`` by the program's own.
+/// one rule per host, ``CompositeEvaluator`` and ``CustomEvaluator`` by the program's own rules.
 public protocol ServerTrustEvaluator: Sendable {
-    /// Returns if the server is to be trusted. May be called on any thread, and may block for as long as roots are read
-    /// from disk, which a session that has reached a server has done already.
+    /// Returns if the server is trusted. May be called on any thread. It may block while roots are read from disk; a
+    /// session that has connected to a server has read them already.
     func evaluate(_ trust: URLServerTrust, host: String) throws(TrustFailure)
 
-    /// Whether it compares with certificates or keys that the program brings along: such rules say nothing of an `http`
-    /// URL.
+    /// Whether the evaluator compares with certificates or keys of the program's own. Such a rule has no meaning for an
+    /// `http` URL.
     var isPinning: Bool { get }
 }
 
 extension ServerTrustEvaluator {
-    /// For the host that was connected to.
+    /// Judges the host that the session connected to.
     public func evaluate(_ trust: URLServerTrust) throws(TrustFailure) {
         try evaluate(trust, host: trust.host)
     }

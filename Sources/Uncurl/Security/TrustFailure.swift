@@ -1,20 +1,20 @@
 public import URLLoading
 
-/// Why a server's certificate chain was not accepted: by which rule, and in words.
+/// Why a server's certificate chain was not accepted: the rule that refused it, and a description.
 public struct TrustFailure: Error, Hashable, Sendable {
     /// The rule by which the chain was refused.
     @frozen public enum Reason: Hashable, Sendable {
-        /// The policy asks for a host name to be proven by certificates of which any will do.
+        /// The policy checks the host's name but accepts any certificate, which would prove any name.
         case contradiction
-        /// The policy pins, and has nothing to compare with.
+        /// The policy pins, but has nothing to compare with.
         case noPins
-        /// There are rules by host, and none for this one.
+        /// The policies are per host, and this host has none.
         case unknownHost
-        /// What is neither a host name nor an address.
+        /// The host is neither a name nor an address.
         case invalidHost
         /// The server sent no certificate.
         case noCertificate
-        /// `found`: what the certificate is for, as far as it is shown.
+        /// The certificate is for other hosts. `found`: the names in the certificate, as far as they are shown.
         case wrongHost(found: [String])
         /// A certificate of the chain has expired.
         case expired
@@ -24,17 +24,17 @@ public struct TrustFailure: Error, Hashable, Sendable {
         case selfSigned
         /// The chain ends in a root, or an issuer, that is not trusted.
         case unknownAuthority
-        /// The server sent its own certificate alone, and its issuer is not among the roots.
+        /// The server sent only its own certificate, and the issuer is not among the roots.
         case incompleteChain
         /// A revocation list names a certificate of the chain.
         case revoked
-        /// Revocation lists were given, and they do not tell of this certificate.
+        /// Revocation lists were given, but none covers this certificate.
         case revocationUnknown
-        /// Anything else that is wrong with a chain: see ``TrustFailure/words``.
+        /// The chain is invalid for another reason: see ``TrustFailure/words``.
         case invalidChain
         /// No roots could be read, so no server can be trusted.
         case rootsUnavailable
-        /// `leafKey`: the server's key, as a pin of it would be written.
+        /// No pin matches the chain. `leafKey`: the key of the server's certificate, written as a pin.
         case noPinMatches(leafKey: String)
         /// An evaluator of the program's own refused.
         case refused
@@ -44,9 +44,9 @@ public struct TrustFailure: Error, Hashable, Sendable {
     public let host: String
     /// The rule by which the chain was refused.
     public let reason: Reason
-    /// What happened, without the host.
+    /// What happened, in words for people, without the host.
     public let words: String
-    /// What the server sent, where a manager asked about it. It does not count when two failures are compared.
+    /// The trust that a manager judged. It is ignored when two failures are compared.
     public internal(set) var trust: URLServerTrust?
 
     /// A failure, for an evaluator of the program's own.
@@ -75,14 +75,15 @@ extension TrustFailure: CustomStringConvertible, LocalizedError {
 }
 
 extension TrustFailure {
-    /// As URLSession's callers know it: `serverCertificateUntrusted` (−1202), with the host in its words, the URL that
-    /// was asked for, the server's ``trust`` under `NSURLErrorFailingURLPeerTrustErrorKey`, and this failure beneath.
+    /// The failure as a `URLError`: `serverCertificateUntrusted` (−1202), with the host in its description, the
+    /// requested URL, the server's ``trust`` under `NSURLErrorFailingURLPeerTrustErrorKey`, and this failure as the
+    /// underlying error.
     public func urlError(for url: URL? = nil) -> URLError {
         var facts: [String: Any] = [NSLocalizedDescriptionKey: description, NSUnderlyingErrorKey: self]
         if let trust { facts["NSURLErrorFailingURLPeerTrustErrorKey"] = trust }
         if let url {
             facts[NSURLErrorFailingURLErrorKey] = url
-            // NSURLErrorFailingURLStringErrorKey, which is deprecated, and still looked for.
+            // NSURLErrorFailingURLStringErrorKey. It is deprecated, but programs still read it.
             facts["NSErrorFailingURLStringKey"] = url.absoluteString
         }
         return URLError(.serverCertificateUntrusted, userInfo: facts)

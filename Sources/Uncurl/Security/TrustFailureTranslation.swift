@@ -1,7 +1,7 @@
 internal import TLS
 
 extension TrustFailure {
-    /// The verifier's word, with the host it was about.
+    /// The verifier's failure, with the host that it is about.
     init(_ failure: TLS.TrustFailure, host: String) {
         self.init(host: host, reason: Reason(failure.reason), words: failure.description)
     }

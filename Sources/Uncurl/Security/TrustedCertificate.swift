@@ -1,16 +1,16 @@
 internal import TLS
 public import URLLoading
 
-/// A certificate that the program brings along, to pin or to trust. It has been read when it is made: one that cannot
-/// be is an error then, and never a pin that is silently missing.
+/// A certificate that the program provides, to pin or to trust. It is read when the value is made, so an unreadable
+/// certificate is an error then, and not a pin that is silently missing.
 public struct TrustedCertificate: Sendable {
     /// The certificate in DER.
     public let der: Data
     let certificate: Certificate
     let sha256: [UInt8]
-    /// What the mode ``SecurityPolicy/PinningMode/publicKey`` compares.
+    /// The key that the mode ``SecurityPolicy/PinningMode/publicKey`` compares.
     public let publicKey: PublicKeyPin
-    /// In the form of RFC 4514.
+    /// The subject, in the form of RFC 4514.
     public let subject: String
 
     init(_ certificate: Certificate) {
@@ -22,24 +22,24 @@ public struct TrustedCertificate: Sendable {
         subject = facts.subject
     }
 
-    /// Exactly one, in DER.
+    /// Reads exactly one certificate in DER.
     public init(der: Data) throws(TrustedCertificateError) {
         do throws(CertificateError) { self.init(try Certificate(der: Array(der))) } catch {
             throw .unreadable(nil, reason: "\(error)")
         }
     }
 
-    /// Any number in PEM, or one in DER.
+    /// Reads any number of certificates in PEM, or one in DER.
     public static func all(in data: Data) throws(TrustedCertificateError) -> [TrustedCertificate] {
         try all(in: data, from: nil)
     }
 
-    /// Any number in PEM.
+    /// Reads any number of certificates in PEM.
     public static func all(inPEM text: String) throws(TrustedCertificateError) -> [TrustedCertificate] {
         try all(in: Data(text.utf8), from: nil)
     }
 
-    /// Any number in PEM, or one in DER. Blocks.
+    /// Reads any number of certificates in PEM, or one in DER. Blocks on the disk.
     public static func all(inFile file: URL) throws(TrustedCertificateError) -> [TrustedCertificate] {
         let data: Data
         do { data = try Data(contentsOf: file) } catch {
@@ -48,11 +48,11 @@ public struct TrustedCertificate: Sendable {
         return try all(in: data, from: file)
     }
 
-    /// The names under which certificates are kept in folders.
+    /// The usual suffixes of certificate files.
     public static let fileExtensions: Set<String> = ["cer", "crt", "der", "pem"]
 
-    /// The files of the folder, not of those in it, that end in ``fileExtensions``, in their names' order. Each must
-    /// hold a certificate, and there must be one. Blocks.
+    /// Reads the files of a folder whose names end in ``fileExtensions``, sorted by name. Subfolders are ignored. Each
+    /// file must hold a certificate, and there must be at least one file. Blocks on the disk.
     public static func all(inDirectory directory: URL) throws(TrustedCertificateError) -> [TrustedCertificate] {
         let files: [URL]
         do {
@@ -69,7 +69,7 @@ public struct TrustedCertificate: Sendable {
         return found
     }
 
-    /// Reads the certificates among a bundle's resources. It waits for the disk.
+    /// Reads the certificates among a bundle's resources. Blocks on the disk.
     public static func all(in bundle: Bundle) throws(TrustedCertificateError) -> [TrustedCertificate] {
         try all(inDirectory: bundle.resourceURL ?? bundle.bundleURL)
     }
@@ -101,11 +101,11 @@ extension TrustedCertificate: Codable {
     }
 }
 
-/// Certificates that could not be had. The URL is nil for what was in memory.
+/// Why certificates could not be read. The URL is nil for data in memory.
 @frozen public enum TrustedCertificateError: Error, Hashable, Sendable, CustomStringConvertible, LocalizedError {
-    /// The file or the data cannot be read, or is no certificate.
+    /// The file or the data cannot be read, or holds something other than a certificate.
     case unreadable(URL?, reason: String)
-    /// The place holds no certificate.
+    /// The folder, the bundle or the data holds no certificate.
     case none(URL?)
 
     public var description: String {

@@ -2,13 +2,13 @@ internal import Dispatch
 internal import Synchronization
 internal import URLLoading
 
-/// The state that a manager, its session's delegate and its tasks' delegates share. It holds neither the manager nor
+/// The state that a manager, its session's delegate and its tasks' delegates share. It retains neither the manager nor
 /// the session, so both can be released.
 ///
-/// The settings are its members. A replaced value is released outside of the lock.
+/// The settings are its members. A replaced value is released outside the lock.
 @dynamicMemberLookup
 final class ManagerCore: Sendable {
-    /// Everything that a program may set. A task copies it when it is made; hooks are looked up later.
+    /// Everything that a program may set. A task copies it when it is made; only hooks are looked up later.
     struct Settings: Sendable {
         var hooks = TaskHooks()
         var sessionHooks = SessionHooks()
@@ -25,16 +25,16 @@ final class ManagerCore: Sendable {
         var redirects: RedirectBehavior?
         var caching: CacheBehavior?
         var collectsMetrics = false
-        /// Of a request with all its attempts.
+        /// The deadline of a request with all its attempts.
         var deadline: Duration?
-        /// Waits before retries.
+        /// The clock of the waits before retries.
         var clock: any Clock<Duration> = ContinuousClock()
     }
 
     /// The settings of one moment, as one reference.
     final class Snapshot: Sendable {
         let values: Settings
-        // Copies of what every request reads: reading one member of so large a value copies all of it.
+        // Copies of the values that every request reads: reading one member of a large value would copy all of it.
         let requestSerializer: any RequestSerializer
         let requestDefaults: RequestDefaults
         let decoder: any ContentDecoder
@@ -45,8 +45,8 @@ final class ManagerCore: Sendable {
         let collectsMetrics: Bool
         let deadline: Duration?
         let didComplete: (@Sendable (URLSession, URLSessionTask, (any Error)?) -> Void)?
-        /// Whether equal requests are built equally. A serializer of the program's own may not, for example if it
-        /// counts its calls.
+        /// Whether equal requests are built alike. A serializer of the program's own may build them differently, for
+        /// example if it counts its calls.
         let buildsAlike: Bool
 
         init(_ values: Settings) {
@@ -66,23 +66,23 @@ final class ManagerCore: Sendable {
     }
 
     private let stored: Mutex<Snapshot>
-    /// Which hooks are set, for code that asks with every event.
+    /// Which hooks are set. It is read with every event.
     private let hooked = Atomic<UInt16>(0)
-    /// Why a host was refused last. Its tasks fail with this.
+    /// The last refusal of each host. The tasks of that host fail with it.
     private let refusals = Mutex<[String: UncurlError]>([:])
 
-    /// Where the downloads lie that a hook has placed, until their ends are told: of tasks that the manager did not
-    /// make.
+    /// The places that hooks have given to downloads, for tasks that the manager did not make. They are kept until the
+    /// task's end is reported.
     private let places = Mutex<[ObjectIdentifier: URL]>([:])
 
     /// The requests under way.
     let transfers = TransferList()
 
-    /// The completion queue of a manager that was given none.
+    /// The completion queue of a manager without one of its own.
     let ownQueue = DispatchQueue(label: "Uncurl.completion")
-    /// The completion group of a manager that was given none: one for the process.
+    /// The completion group of managers without one of their own. The process has one.
     static let sharedGroup = DispatchGroup()
-    /// The queue on which answers are made into values, several at once.
+    /// The queue that makes answers into values, several at once.
     static let processing = DispatchQueue(label: "Uncurl.serialization", attributes: .concurrent)
 
     convenience init(_ hooks: TaskHooks, _ sessionHooks: SessionHooks) {
@@ -101,7 +101,7 @@ final class ManagerCore: Sendable {
     subscript<Value: Sendable>(dynamicMember member: WritableKeyPath<Settings, Value>) -> Value {
         get { settings.values[keyPath: member] }
         set {
-            // Releasing a value may run the program's code, so it does not happen under the lock.
+            // Releasing a value may run the program's code, so it happens outside the lock.
             let old = stored.withLock { snapshot in
                 let old = snapshot
                 var settings = old.values
@@ -114,7 +114,7 @@ final class ManagerCore: Sendable {
         }
     }
 
-    /// Asked for with every event, so not by way of a key path.
+    /// Read with every event, so it does not use a key path.
     var hooks: TaskHooks {
         get { settings.values.hooks }
         set { self[dynamicMember: \.hooks] = newValue }
@@ -131,7 +131,7 @@ final class ManagerCore: Sendable {
 
     // MARK: Trust
 
-    /// Why the policy refuses a server; nil if it is trusted.
+    /// Why the policy refuses a server; nil where it trusts the server.
     func judge(_ trust: URLServerTrust, _ host: String) -> UncurlError? {
         let policy = settings.values.securityPolicy
         do throws(TrustFailure) {
@@ -144,7 +144,7 @@ final class ManagerCore: Sendable {
         }
     }
 
-    /// - Parameter refusal: nil: the host is not refused any more.
+    /// - Parameter refusal: nil: the host is no longer refused.
     func note(_ refusal: UncurlError?, of host: String) {
         let old = refusals.withLock { refusals in
             let old = refusals[host]
@@ -167,7 +167,7 @@ final class ManagerCore: Sendable {
         places.withLock { $0.removeValue(forKey: ObjectIdentifier(task)) }
     }
 
-    /// The end of a task that the manager did not make, and that has no serializer.
+    /// Posts the end of a task that the manager did not make and that has no serializer.
     func postEnd(of task: URLSessionTask, _ error: UncurlError?, _ place: URL?) {
         var facts: [AnyHashable: Any] = [:]
         if let error { facts[TaskNotification.errorKey] = error }

@@ -1,6 +1,6 @@
 internal import URLLoading
 
-/// The names and keys of notifications, as every folder below the managers posts them. Programs read them as members of
+/// The names and keys of notifications, for the folders below the managers. Programs read them as members of
 /// ``URLSessionManager``.
 enum TaskNotification {
     static let didResume = Notification.Name("com.alamofire.networking.task.resume")

@@ -1,7 +1,7 @@
 public import URLLoading
 
-/// The events of a stream that is requested again whenever it ends or breaks (HTML §9.2.3), behind the last event that
-/// came.
+/// The events of a stream that is requested again whenever it ends or breaks (HTML §9.2.3). Each request names the last
+/// event that came.
 ///
 /// ```swift
 /// let source = EventSource { lastEventID in
@@ -9,9 +9,9 @@ public import URLLoading
 /// }
 /// for try await event in source { … }
 /// ```
-/// It ends when `open` gives nil, throws when an error is none of those it goes on after, when as many attempts in a
-/// row as the policy allows have brought no event, when the Swift task is cancelled, and when an event is too long. An
-/// iterator has one reader, and each iterator begins anew.
+/// The sequence ends when `open` returns nil. It throws when the policy does not reconnect after an error, when the
+/// allowed number of attempts in a row brought no event, when the Swift task is cancelled, and when an event is too
+/// long. An iterator has one reader, and each iterator begins with a new request.
 ///
 /// ```
 ///   opening ──stream──▶ reading ──end or error──▶ waiting ──▶ opening
@@ -30,11 +30,11 @@ public struct EventSource<Stream: AsyncSequence>: AsyncSequence, Sendable where 
     /// A source that has not requested its stream yet.
     ///
     /// - Parameters:
-    ///   - lastEventID: the last id of an earlier stream, to go on behind it.
-    ///   - limit: the most bytes of an event.
-    ///   - policy: when and how often the stream is requested again.
+    ///   - lastEventID: the last id of an earlier stream, to continue behind that event.
+    ///   - limit: the most bytes of one event.
+    ///   - policy: says when and how often the stream is requested again.
     ///   - wait: waits before an attempt.
-    ///   - open: requests the stream, with the value of the field Last-Event-ID, or nil for none.
+    ///   - open: requests the stream. It gets the value of the field Last-Event-ID; nil for no such field.
     public init(
         after lastEventID: String = "",
         limit: Int = ServerSentEventParser.usualLimit,
@@ -64,7 +64,7 @@ public struct EventSource<Stream: AsyncSequence>: AsyncSequence, Sendable where 
         private var parser: ServerSentEventParser
         private var events = Backlog<ServerSentEvent>()
         private var retry: Duration
-        /// Openings in a row that brought no event.
+        /// The number of openings in a row that brought no event.
         private var failures = 0
 
         init(_ source: EventSource) {
@@ -76,7 +76,7 @@ public struct EventSource<Stream: AsyncSequence>: AsyncSequence, Sendable where 
         public mutating func next() async throws -> ServerSentEvent? {
             while true {
                 if let event = try events.next() { return event }
-                // Over, unless the step says otherwise: no element follows what it throws.
+                // Over, unless the next step sets another state: no element follows an error.
                 let current = state
                 state = .over
                 switch current {
@@ -123,7 +123,7 @@ public struct EventSource<Stream: AsyncSequence>: AsyncSequence, Sendable where 
             if isWhole { state = .reading(stream) }
         }
 
-        /// - Parameter error: nil for a stream that has come to its end, which servers do to their readers.
+        /// - Parameter error: nil where the stream ended without an error. Servers may end a stream at any time.
         private mutating func recover(from error: (any Error)?) throws {
             if let error {
                 guard !Task.isCancelled, source.policy.reconnects(error) else { throw error }

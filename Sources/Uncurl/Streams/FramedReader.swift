@@ -1,14 +1,14 @@
 internal import URLLoading
 
-/// Cuts content that comes in pieces into frames: lines, events.
+/// Cuts content that comes in pieces into frames, such as lines or events.
 protocol StreamFramer {
     associatedtype Frame
 
-    /// Adds to `frames` what this piece completes. Of `Data` and nothing else: a generic collection's octets would be
-    /// looked at one call each.
+    /// Appends to `frames` the frames that this piece completes. The type is `Data`: with a generic collection, each
+    /// octet would cost a call.
     mutating func cut(_ piece: Data, into frames: inout [Frame]) throws(StreamFailure)
 
-    /// The content has ended: the frame that its end completes, if any.
+    /// Called at the end of the content. Returns the frame that the end completes, if any.
     mutating func finish() throws(StreamFailure) -> Frame?
 }
 
@@ -23,12 +23,12 @@ extension ServerSentEventParser: StreamFramer {
         try take(piece, into: &events)
     }
 
-    /// An event that the content's end leaves unfinished is none.
+    /// An event without the empty line after it is dropped at the end of the content.
     mutating func finish() throws(StreamFailure) -> ServerSentEvent? { nil }
 }
 
-/// Frames as they are asked for; those before one that is too long are still given. After the end and after an error
-/// there are none.
+/// Returns frames one by one. The frames before one that is too long are still returned. After the end and after an
+/// error there are no frames.
 struct FramedReader<Base: AsyncIteratorProtocol, Framer: StreamFramer> where Base.Element == Data {
     private var base: Base
     private var framer: Framer
@@ -44,7 +44,7 @@ struct FramedReader<Base: AsyncIteratorProtocol, Framer: StreamFramer> where Bas
         while true {
             if let frame = try frames.next() { return frame }
             if isOver { return nil }
-            // No frame follows an error from here on.
+            // No frame follows an error.
             isOver = true
             guard let data = try await base.next(isolation: #isolation) else { return try framer.finish() }
             isOver = !frames.fill { frames throws(StreamFailure) in try framer.cut(data, into: &frames) }
@@ -52,7 +52,7 @@ struct FramedReader<Base: AsyncIteratorProtocol, Framer: StreamFramer> where Bas
     }
 }
 
-/// What one piece of content held, given one by one; then the error that ended it, if any.
+/// The frames of one piece of content, returned one by one, then the error that ended it, if any.
 struct Backlog<Value> {
     private var values: [Value] = []
     private var position = 0
@@ -60,7 +60,7 @@ struct Backlog<Value> {
 
     var isEmpty: Bool { position == values.count }
 
-    /// True unless it failed.
+    /// - Returns: false if `body` failed.
     mutating func fill(_ body: (inout [Value]) throws(StreamFailure) -> Void) -> Bool {
         values.removeAll(keepingCapacity: true)
         position = 0

@@ -1,12 +1,12 @@
 public import URLLoading
 
 extension AsyncSequence where Element == Data {
-    /// The content as lines of UTF-8, empty ones included; octets that are none are repaired. Throws ``StreamFailure``
-    /// where a line is longer than `limit`.
+    /// The content as lines of UTF-8, empty lines included. Invalid octets are replaced. The sequence throws
+    /// ``StreamFailure`` where a line is longer than `limit`.
     public func lines(limit: Int = LineSplitter.usualLimit) -> LineSequence<Self> { LineSequence(self, limit) }
 
-    /// The content as JSON documents, one a line; empty lines are passed over. Throws ``StreamFailure`` where a line is
-    /// none, or longer than `limit`.
+    /// The content as JSON documents, one per line. Empty lines are skipped. The sequence throws ``StreamFailure``
+    /// where a line is no such document or is longer than `limit`.
     public func jsonLines<Value: Decodable & Sendable>(
         of type: Value.Type,
         decoder: JSONDecoder = JSONDecoder(),
@@ -43,7 +43,7 @@ public struct LineSequence<Base: AsyncSequence>: AsyncSequence where Base.Elemen
     }
 }
 
-/// JSON documents of content that comes in pieces, one a line (NDJSON).
+/// JSON documents of content that comes in pieces, one per line (NDJSON).
 public struct JSONLineSequence<Base: AsyncSequence, Value: Decodable & Sendable>: AsyncSequence
 where Base.Element == Data {
     public typealias Element = Value

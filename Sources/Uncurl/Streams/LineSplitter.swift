@@ -1,16 +1,17 @@
-/// Cuts content into lines as it comes, at LF or CR LF. A CR by itself belongs to its line. The last line needs no end.
+/// Cuts content into lines as it comes, at LF or CR LF. A single CR is part of its line. The last line needs no line
+/// end.
 public struct LineSplitter: Sendable {
-    /// 1 MiB: more than a log line or a JSON document of a stream should have. A program that expects longer lines sets
-    /// its own limit.
+    /// 1 MiB, which is more than a log line or a JSON document of a stream needs. A program that expects longer lines
+    /// sets its own limit.
     public static let usualLimit = 1 << 20
 
     private let limit: Int
     private var line: [UInt8] = []
 
-    /// - Parameter limit: bytes of a line, without its end.
+    /// - Parameter limit: the most bytes of a line, without its line end.
     public init(limit: Int = LineSplitter.usualLimit) { self.limit = min(max(0, limit), Int.max - 1) }
 
-    /// Adds to `lines` what these bytes complete.
+    /// Appends to `lines` the lines that these bytes complete.
     public mutating func take(
         _ bytes: some Collection<UInt8>,
         into lines: inout [[UInt8]]
@@ -27,7 +28,7 @@ public struct LineSplitter: Sendable {
         try append(rest)
     }
 
-    /// The content has ended: the line it left unfinished, if any.
+    /// Called at the end of the content. Returns the unfinished line, if any.
     public mutating func finish() throws(StreamFailure) -> [UInt8]? {
         guard line.count <= limit else { throw .lineTooLong(limit: limit) }
         guard !line.isEmpty else { return nil }
@@ -35,7 +36,7 @@ public struct LineSplitter: Sendable {
         return line
     }
 
-    /// The byte beyond the limit may be the CR of the line's end.
+    /// One byte beyond the limit is allowed, because it may be the CR of the line end.
     private mutating func append(_ bytes: some Collection<UInt8>) throws(StreamFailure) {
         let room = limit + 1 - line.count
         guard bytes.count <= room else { throw .lineTooLong(limit: limit) }

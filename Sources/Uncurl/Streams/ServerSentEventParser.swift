@@ -1,5 +1,5 @@
-/// Reads a `text/event-stream` as it comes (HTML §9.2.6): whole, in pieces, byte by byte. An event that the content's
-/// end leaves unfinished is none.
+/// Parses a `text/event-stream` (HTML §9.2.6) in pieces of any size. An event that is unfinished at the end of the
+/// content is dropped.
 ///
 /// ```
 ///   start ──byte order mark, or any other byte──▶ line ──CR──▶ behindCR ──LF or other──▶ line
@@ -7,16 +7,16 @@
 /// ```
 public struct ServerSentEventParser: Sendable {
     private enum State {
-        /// So many bytes of a byte order mark have come.
+        /// The number of matched bytes of a byte order mark.
         case start(matched: Int)
         case line
-        /// The line has ended; an LF belongs to that end.
+        /// The line has ended with a CR; an LF now belongs to the same line end.
         case behindCR
     }
 
-    /// 1 MiB for the data and the current line together: more than an event should have.
+    /// 1 MiB for the data and the current line together, which is more than an event needs.
     public static let usualLimit = 1 << 20
-    /// 4 KiB for an event's id, which goes back to the server as a field when the stream is asked for again.
+    /// 4 KiB for an event's id. The id goes back to the server in a header field when the stream is requested again.
     public static let idLimit = 1 << 12
 
     private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
@@ -28,21 +28,21 @@ public struct ServerSentEventParser: Sendable {
     private var event = ""
     private var id: String
 
-    /// For the request that asks for the rest of the stream; empty for none.
+    /// The id for the next request of the stream; empty where there is none.
     public private(set) var lastEventID: String
-    /// How long to wait before that, if the stream says so; in milliseconds.
+    /// The pause before the next request in milliseconds, if the stream names one.
     public private(set) var retry: Int?
 
     /// - Parameters:
-    ///   - lastEventID: what the stream goes on behind.
-    ///   - limit: bytes of an event.
+    ///   - lastEventID: the id of the event that the stream continues behind.
+    ///   - limit: the most bytes of an event.
     public init(lastEventID: String = "", limit: Int = ServerSentEventParser.usualLimit) {
         self.lastEventID = lastEventID
         self.limit = limit
         id = lastEventID
     }
 
-    /// Adds to `events` what these bytes complete.
+    /// Appends to `events` the events that these bytes complete.
     public mutating func take(
         _ bytes: some Sequence<UInt8>,
         into events: inout [ServerSentEvent]
@@ -89,14 +89,14 @@ public struct ServerSentEventParser: Sendable {
         case "data": data += value + [0x0A]
         case "id" where Self.isID(value): id = String(decoding: value, as: UTF8.self)
         case "retry" where !value.isEmpty && value.allSatisfy { (0x30...0x39).contains($0) }:
-            // A number beyond an integer is no time to wait.
+            // A number beyond `Int` counts as the largest `Int`.
             retry = Int(String(decoding: value, as: UTF8.self)) ?? .max
         default: break
         }
     }
 
-    /// The standard ignores an id with NUL. Ids that no field can carry (RFC 9110 §5.5), or that are longer than
-    /// ``idLimit``, are ignored likewise: asking again with them could only fail.
+    /// The standard ignores an id with NUL. Ids that no header field can carry (RFC 9110 §5.5) and ids longer than
+    /// ``idLimit`` are ignored too: a request with such an id could only fail.
     private static func isID(_ value: ArraySlice<UInt8>) -> Bool {
         value.count <= idLimit && !value.contains { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7F }
     }

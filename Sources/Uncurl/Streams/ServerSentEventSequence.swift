@@ -1,10 +1,10 @@
 public import URLLoading
 
 extension AsyncSequence where Element == Data {
-    /// The content as events, until it ends; ``EventSource`` goes on with the next answer.
+    /// The content as events, until it ends. ``EventSource`` also requests the stream again.
     public var serverSentEvents: ServerSentEventSequence<Self> { serverSentEvents() }
 
-    /// The same with a limit of one's own on the bytes of an event, and behind an event known already.
+    /// The content as events, with a limit on the bytes of an event, after a known event id.
     public func serverSentEvents(
         after lastEventID: String = "",
         limit: Int = ServerSentEventParser.usualLimit

@@ -2,13 +2,13 @@ public import URLLoading
 
 /// Why a stream of content cannot be read.
 @frozen public enum StreamFailure: Error, Sendable {
-    /// More bytes than `limit` without a line's end.
+    /// A line has more bytes than the limit.
     case lineTooLong(limit: Int)
-    /// An event of more bytes than `limit`.
+    /// An event has more bytes than the limit.
     case eventTooLong(limit: Int)
-    /// As many streams in a row ended without an event.
+    /// This many attempts in a row brought no event.
     case noEvent(attempts: Int)
-    /// The line, counted from 1, is no document of the kind asked for.
+    /// A line (counted from 1) is not a document of the expected kind.
     case undecodableLine(number: Int, line: Data, underlying: any Error)
 }
 

@@ -1,7 +1,7 @@
 internal import URLLoading
 
-/// What one task does besides its manager's hooks. It is fixed when the task is made. Most tasks have none of this and
-/// share one object, so each carries a reference and not nine closures.
+/// What one task does besides its manager's hooks. It is fixed when the task is made. Most tasks have no such behavior
+/// and share one object, so each task holds a reference and not nine closures.
 final class TaskBehavior: Sendable {
     typealias TellProgress = @Sendable (TransferProgress) -> Void
 
@@ -12,8 +12,8 @@ final class TaskBehavior: Sendable {
     let newBodyStream: (@Sendable () throws -> InputStream)?
     let uploadProgress: TellProgress?
     let downloadProgress: TellProgress?
-    /// For code that keeps the content in place of the task. It decides before all hooks whether the task goes on, and
-    /// gets the content after them.
+    /// Used by code that keeps the content in place of the task. `takesHead` decides before all hooks whether the task
+    /// continues; `takesContent` gets the content after them.
     let takesHead: (@Sendable (HTTPURLResponse?) -> Bool)?
     let takesContent: (@Sendable (URLSessionTask, Data) -> Void)?
     let interests: TaskInterests
@@ -52,7 +52,7 @@ final class TaskBehavior: Sendable {
         self.interests = interests
     }
 
-    /// The same, for code that keeps the content in place of the task.
+    /// The same behavior, for code that keeps the content in place of the task.
     func taking(
         head takesHead: @escaping @Sendable (HTTPURLResponse?) -> Bool,
         content takesContent: @escaping @Sendable (URLSessionTask, Data) -> Void
@@ -72,7 +72,7 @@ final class TaskBehavior: Sendable {
 }
 
 extension RequestOptions {
-    /// - Parameter newBodyStream: of a request whose content is a stream.
+    /// - Parameter newBodyStream: makes the stream of a request whose content is a stream.
     func behavior(newBodyStream: (@Sendable () throws -> InputStream)? = nil) -> TaskBehavior {
         guard !isPlain || newBodyStream != nil else { return .plain }
         return TaskBehavior(

@@ -1,10 +1,10 @@
 internal import Synchronization
 public import URLLoading
 
-/// The delegate of one task: its hooks, its progress, and what follows its end. The task and its delegate hold each
-/// other until the task's end. A delegate without a task is that of the manager's session. It hears what concerns the
-/// session, and of tasks that the manager did not make. It knows the core alone, so that releasing the manager ends the
-/// session.
+/// The delegate of one task. It has the task's hooks and progress, and the operations that follow its end. The task and
+/// its delegate retain each other until the task's end. A delegate without a task is that of the manager's session. It
+/// receives the session's events, and those of tasks that the manager did not make. It refers only to the core, so that
+/// releasing the manager ends the session.
 ///
 /// Every member may be used from any thread.
 public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTeller, @unchecked Sendable {
@@ -12,21 +12,21 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
         var task: URLSessionTask?
         var hooks: HooksBox?
         var ownReason: UncurlError?
-        /// Made on demand: few tasks need it.
+        /// Made on demand, because few tasks need it.
         var queue: OperationQueue?
         var isOver = false
-        /// The progress that was reported last.
+        /// The sent bytes that were reported last.
         var sent: Int64 = 0
         var received: Int64 = 0
         var facts: ResponseFacts?
         var credential: URLCredential?
         var usesCredentialStorage = true
-        /// Monitors that hear of details, if there are any.
+        /// The monitors with ``EventMonitor/hearsDetails``, if there are any.
         var watchers: Watchers?
-        /// Who reads the progress of the whole transfer.
+        /// The readers of the whole transfer's progress.
         var uploadReaders: ProgressReaders?
         var downloadReaders: ProgressReaders?
-        /// What has come so far; nil where it is not kept.
+        /// The content so far; nil where it is not kept.
         var kept: Data?
     }
 
@@ -41,11 +41,11 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
         own = Atomic(behavior.interests.rawValue)
     }
 
-    /// Nil before it is made.
+    /// The task; nil before it is made.
     public var task: URLSessionTask? { state.withLock { $0.task } }
 
-    /// The reference is not weak: the task releases its delegate at its end. Weak references are counted in a table of
-    /// their own, and a small request makes a hundred.
+    /// Stores the task. The reference is strong, and the task releases its delegate at its end. A weak reference would
+    /// move the task's reference counts into a side table, and a small request changes them a hundred times.
     func attach(_ task: URLSessionTask) { state.withLock { $0.task = task } }
 
     /// The task's own hooks, called after the manager's.
@@ -63,7 +63,7 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
         }
     }
 
-    /// With the lock held.
+    /// Called with the lock held.
     private func interests(_ state: State) -> TaskInterests {
         var interests = behavior.interests.union(state.hooks?.values.interests ?? .none)
         if state.credential != nil || !state.usesCredentialStorage { interests.insert(.challenge) }
@@ -83,10 +83,10 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
 
     // MARK: What the task has come to
 
-    /// The head of the answer, as soon as it is there.
+    /// The head of the answer; nil before it has come.
     public var response: URLResponse? { facts?.response ?? task?.response }
 
-    /// Why the task failed; nil before its end, and where it did not.
+    /// Why the task failed; nil before its end, and where it succeeded.
     public var error: UncurlError? { facts?.error }
 
     /// The metrics of the task; nil before its end, and unless the manager collects metrics.
@@ -104,7 +104,7 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
         set { change { $0.credential = newValue } }
     }
 
-    /// Whether the session's credential storage may answer a challenge that has no other answer. True unless set.
+    /// Whether the session's credential storage may answer a challenge that has no other answer. By default true.
     public var usesCredentialStorage: Bool {
         get { state.withLock { $0.usesCredentialStorage } }
         set { change { $0.usesCredentialStorage = newValue } }
@@ -124,7 +124,7 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
 
     var facts: ResponseFacts? { state.withLock { $0.facts } }
 
-    /// The task has ended with this.
+    /// Stores the facts of the ended task.
     func note(_ facts: ResponseFacts) { state.withLock { $0.facts = facts } }
 
     var keepsData: Bool {
@@ -138,18 +138,18 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
 
     // MARK: Failures and ends
 
-    /// The task's own hook for its end, which is read with every task.
+    /// The task's own hook for its end. It is read for every task.
     var didComplete: (@Sendable (URLSession, URLSessionTask, (any Error)?) -> Void)? {
         state.withLock { $0.hooks }?.values.didComplete
     }
 
-    /// Why this manager made the task fail. It counts before the transport's error.
+    /// The reason why this manager made the task fail. It replaces the transport's error.
     var ownReason: UncurlError? {
         get { state.withLock { $0.ownReason } }
         set { state.withLock { $0.ownReason = newValue } }
     }
 
-    /// The failure of a task that ended with this error; nil if it did not fail.
+    /// The failure of a task that ended with this error; nil where it succeeded.
     func reason(for error: URLError?, of task: URLSessionTask) -> UncurlError? {
         error.map { error in
             let host = (task.currentRequest ?? task.originalRequest)?.url?.host
@@ -157,7 +157,8 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
         }
     }
 
-    /// Operations that begin in order when the task has ended, and at once from then on.
+    /// A queue whose operations begin, in order, when the task has ended. Operations that are added later begin at
+    /// once.
     public var queue: OperationQueue {
         state.withLock { state in
             if let queue = state.queue { return queue }
@@ -169,7 +170,7 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
         }
     }
 
-    /// The task has ended, and its handlers have been called.
+    /// Starts the queue. Called after the task has ended and its handlers have returned.
     func open() {
         let queue = state.withLock { state in
             state.isOver = true
@@ -178,10 +179,10 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
         queue?.isSuspended = false
     }
 
-    /// How much of the request's content has been sent.
+    /// The progress of the request's content.
     public var uploadProgress: TransferProgress { TransferProgress(sentBy: task) }
 
-    /// How much of the response's content has come.
+    /// The progress of the response's content.
     public var downloadProgress: TransferProgress { TransferProgress(receivedBy: task) }
 
     // MARK: Of interest to the session
@@ -200,7 +201,7 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
 
     func tell(downloadTo readers: ProgressReaders) { change { $0.downloadReaders = readers } }
 
-    /// Progress never goes back, also where the content is sent again.
+    /// Reports sent bytes. The progress never goes back, even where the content is sent again.
     func tellSent(_ sent: Int64, of expected: Int64) {
         tellDetail(.sent(TransferProgress(sent, of: expected)))
         state.withLock({ $0.uploadReaders })?.tell(TransferProgress(sent, of: expected))
@@ -215,7 +216,7 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
         tell(TransferProgress(received, of: expected))
     }
 
-    /// Raises a count. False where it is as high already.
+    /// Raises a count. False where it is already as high.
     private func advance(_ count: WritableKeyPath<State, Int64>, to value: Int64) -> Bool {
         state.withLock { state in
             guard value > state[keyPath: count] else { return false }

@@ -1,13 +1,13 @@
 public import URLLoading
 
-/// The session's own events.
+/// The events of the session.
 extension TaskDelegate: URLSessionDelegate {
     public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
         core.sessionHooks.didBecomeInvalid?(session, error)
         core.post(TaskNotification.sessionDidInvalidate, session)
     }
 
-    /// The session hooks hear of it.
+    /// Calls the session hook.
     public func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
         core.sessionHooks.didFinishBackgroundEvents?(session)
     }
@@ -20,7 +20,7 @@ extension TaskDelegate: URLSessionDelegate {
         let answer = await core.sessionHooks.didReceiveChallenge?(session, challenge) ?? .performDefaultHandling
         switch answer.about(space) {
         case .performDefaultHandling:
-            // The task that waits for this server is asked.
+            // No answer here: the delegate of the task that waits for this server answers.
             DefaultedAnswer.current?.set()
             return (.performDefaultHandling, nil)
         case .useCredential(let credential):
@@ -34,7 +34,7 @@ extension TaskDelegate: URLSessionDelegate {
     }
 }
 
-/// The events of every task: the manager's hook is called first, then the task's own, then the request's option.
+/// The events of every task. The manager's hook is called first, then the task's own, then the request's option.
 extension TaskDelegate: URLSessionTaskDelegate {
     public func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {
         core.hooks.didCreate?(session, task)
@@ -84,14 +84,14 @@ extension TaskDelegate: URLSessionTaskDelegate {
             core.note(nil, of: space.host)
             return (.useCredential, URLCredential(trust: trust))
         }
-        // A credential that was refused once is not offered again.
+        // A credential that the server has refused is not offered again.
         guard let credential else {
             return usesCredentialStorage ? (.performDefaultHandling, nil) : (.useCredential, nil)
         }
         return challenge.previousFailureCount == 0 ? (.useCredential, credential) : (.rejectProtectionSpace, nil)
     }
 
-    /// Other tasks may wait for the same connection. They find the reason by its host.
+    /// Stores the refusal by host, because other tasks may wait for the same connection.
     private func refused(
         _ refusal: UncurlError?,
         _ space: URLProtectionSpace
@@ -176,7 +176,7 @@ extension TaskDelegate: URLSessionDataDelegate {
         return await ask(response)
     }
 
-    /// A download has its own ``RequestOptions/onResponse``, which may end it.
+    /// Passes the head of a download's answer to ``RequestOptions/onResponse``, which may end the download.
     package func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -207,7 +207,7 @@ extension TaskDelegate: URLSessionDataDelegate {
         behavior.takesContent?(dataTask, data)
     }
 
-    /// How much has come of an answer that is kept in memory.
+    /// Reports the received bytes of an answer that is kept in memory.
     package func urlSession(_ session: URLSession, task: URLSessionTask, didReceive total: Int64, of expected: Int64) {
         tellReceived(total, of: expected)
     }
@@ -243,7 +243,7 @@ extension TaskDelegate: URLSessionDownloadDelegate {
     package func take(_ file: URL, of task: URLSessionDownloadTask, _ session: URLSession) -> Bool {
         let asked = [core.hooks.didFinishDownloading, hooks.didFinishDownloading].compactMap { $0 }
         if asked.isEmpty { return false }
-        // Hooks that name no place have taken the file from where it lies.
+        // A hook that returns no place has handled the file itself.
         guard let place = asked.lazy.compactMap({ $0(session, task, file) }).first else { return true }
         let move = DownloadMove(core: core, session: session, task: task, own: nil, destination: nil)
         guard move.move(file, to: place, []).isPlaced else { return false }

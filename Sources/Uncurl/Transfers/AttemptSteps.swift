@@ -11,7 +11,7 @@ struct AttemptSteps: Sendable {
     private let control: TransferControl
     private let interceptors: [any RequestInterceptor]
 
-    /// - Parameter own: the request's, after the manager's.
+    /// - Parameter own: the request's interceptors, which come after the manager's.
     init(_ settings: ManagerCore.Snapshot, _ own: [any RequestInterceptor], _ control: TransferControl) {
         self.settings = settings
         self.control = control
@@ -31,7 +31,7 @@ struct AttemptSteps: Sendable {
                 request = try await InterceptionDepth.within { try await interceptor.adapt(given, for: attempt) }
             }
         } catch {
-            // If the request was cancelled meanwhile, that is the likely reason of the throw.
+            // A cancelled request is the likely cause of the error.
             throw control.isCancelled ? .cancelled : .adaptation(InterceptionFailure(beneath: error) ?? error)
         }
         try request.checkFields()
@@ -39,7 +39,7 @@ struct AttemptSteps: Sendable {
         return request
     }
 
-    /// Returns when the next attempt may begin, or with what ends the request.
+    /// Returns when the next attempt may begin, or returns the error that ends the request.
     func next(after failure: FailedAttempt) async -> Next {
         let next = await decided(failure)
         if case .end = next, control.isCancelled { return .end(.cancelled) }
@@ -47,7 +47,7 @@ struct AttemptSteps: Sendable {
     }
 
     private func decided(_ failure: FailedAttempt) async -> Next {
-        // The interceptors failed themselves: another call would fail in the same way.
+        // The interceptors themselves failed, so calling them again would fail in the same way.
         if InterceptionFailure(beneath: failure.error) != nil { return .end(failure.error) }
         for interceptor in interceptors {
             switch await decision(of: interceptor, failure) {

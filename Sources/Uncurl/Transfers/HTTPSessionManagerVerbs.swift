@@ -1,23 +1,23 @@
 public import URLLoading
 
-/// One line for each of the common requests. Each waits for its answer and returns the answer's value; cancelling the
-/// Swift task cancels the request.
+/// One method for each common request. Each waits for the answer and returns its value; cancelling the Swift task
+/// cancels the request.
 ///
-/// A value of ``EmptyResponse``, which is what the verbs with content return where no type is asked for, is made of any
-/// acceptable answer, whatever its content: for a 204, and for an answer whose content does not matter.
+/// The methods with content return ``EmptyResponse`` if no type is given. It is made of any acceptable answer, whatever
+/// its content: use it for a 204, and where the content does not matter.
 ///
-/// Parameters are written by the manager's request serializer. Where a request has a `body` of its own, its parameters
-/// go into the query. A literal is ``Parameters``, which keep the given order.
+/// The manager's request serializer writes the parameters. If a request has a `body`, its parameters go into the query.
+/// A literal makes ``Parameters``, which keep the given order.
 extension HTTPSessionManager {
     /// Sends a GET.
     ///
     /// - Parameters:
-    ///   - path: a reference to the base URL, or a URL.
-    ///   - parameters: what the request serializer puts into the query.
-    ///   - headers: fields that replace those of the serializer.
-    ///   - type: what ``URLSessionManager/decoder`` makes of the content.
-    /// - Throws: ``UncurlError/validation(_:)`` for a status that is not from 200 to 299 and for a content type that
-    ///   the decoder does not read, ``UncurlError/serialization(_:)`` for content that is no such value,
+    ///   - path: a reference that is resolved against the base URL, or a URL.
+    ///   - parameters: the values that the request serializer puts into the query.
+    ///   - headers: fields that replace the serializer's.
+    ///   - type: the type that ``URLSessionManager/decoder`` decodes.
+    /// - Throws: ``UncurlError/validation(_:)`` for a status outside 200 to 299 and for a content type that the decoder
+    ///   does not read, ``UncurlError/serialization(_:)`` for content that cannot be decoded,
     ///   ``UncurlError/transport(_:)`` for a failure of the network.
     public func get<Value: Decodable & Sendable>(
         _ path: String,
@@ -28,10 +28,10 @@ extension HTTPSessionManager {
         try await value(of: HTTPRequest(.get, path, parameters: parameters, headers: headers), type)
     }
 
-    /// Sends a GET whose parameters are a value of the program's own.
+    /// Sends a GET whose parameters are a value of the program's own type.
     ///
     /// - Throws: what `get(_:parameters:headers:as:)` throws, and ``UncurlError/parameters(_:)`` for a value that
-    ///   makes no query.
+    ///   cannot be written as a query.
     @_disfavoredOverload
     public func get<Value: Decodable & Sendable>(
         _ path: String,
@@ -42,7 +42,7 @@ extension HTTPSessionManager {
         try await value(of: HTTPRequest(.get, path, headers: headers, body: .encoded(parameters)), type)
     }
 
-    /// Sends a HEAD and returns the head of the answer; there is no content.
+    /// Sends a HEAD and returns the head of the answer, which has no content.
     ///
     /// - Throws: what `get(_:parameters:headers:as:)` throws.
     public func head(
@@ -64,14 +64,14 @@ extension HTTPSessionManager {
     /// ```
     ///
     /// - Parameters:
-    ///   - path: a reference to the base URL, or a URL.
-    ///   - parameters: the content, in the request serializer's format; the query where there is a `body`, and the
-    ///     first fields of a form.
-    ///   - body: the content: ``RequestBody/json(_:encoder:)``, ``RequestBody/form(_:)``, data, a file, a stream, a
+    ///   - path: a reference that is resolved against the base URL, or a URL.
+    ///   - parameters: the content, in the request serializer's format. With a `body` they go into the query, with a
+    ///     form they become its first fields.
+    ///   - body: the content: ``RequestBody/json(_:encoder:)``, ``RequestBody/form(_:)``, data, a file, a stream, or a
     ///     form of several parts.
-    ///   - headers: fields that replace those of the serializer.
-    ///   - progress: hears how much of the content has been sent, on the session's delegate queue.
-    ///   - type: what ``URLSessionManager/decoder`` makes of the answer's content.
+    ///   - headers: fields that replace the serializer's.
+    ///   - progress: called on the session's delegate queue with the progress of the request's content.
+    ///   - type: the type that ``URLSessionManager/decoder`` decodes from the answer's content.
     /// - Throws: what `get(_:parameters:headers:as:)` throws, ``UncurlError/parameters(_:)`` for a value that cannot be
     ///   written, and ``UncurlError/multipart(_:)`` for a form that cannot be sent.
     @discardableResult
@@ -86,7 +86,7 @@ extension HTTPSessionManager {
         try await value(of: .post, path, parameters, body, headers, progress, type)
     }
 
-    /// Sends a POST whose parameters are a value of the program's own, in the request serializer's format.
+    /// Sends a POST whose parameters are a value of the program's own type, in the request serializer's format.
     ///
     /// - Throws: what ``post(_:parameters:body:headers:progress:as:)`` throws.
     @discardableResult
@@ -113,7 +113,7 @@ extension HTTPSessionManager {
         try await value(of: .put, path, parameters, body, headers, progress, type)
     }
 
-    /// Sends a PUT whose parameters are a value of the program's own, in the request serializer's format.
+    /// Sends a PUT whose parameters are a value of the program's own type, in the request serializer's format.
     @discardableResult
     @_disfavoredOverload
     public func put<Value: Decodable & Sendable>(
@@ -138,7 +138,7 @@ extension HTTPSessionManager {
         try await value(of: .patch, path, parameters, body, headers, progress, type)
     }
 
-    /// Sends a PATCH whose parameters are a value of the program's own, in the request serializer's format.
+    /// Sends a PATCH whose parameters are a value of the program's own type, in the request serializer's format.
     @discardableResult
     @_disfavoredOverload
     public func patch<Value: Decodable & Sendable>(

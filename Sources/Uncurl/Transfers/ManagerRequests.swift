@@ -1,12 +1,12 @@
 public import URLLoading
 
-/// Sends any request. The request is a value, and each function here gives its response in another way.
+/// Sends any request. The request is a value, and each method here returns its response in another way.
 ///
-/// The end of a request is told in one order: its completion handler, the notification
-/// ``URLSessionManager/taskDidComplete``, the operations of ``TaskDelegate/queue``, and then a caller that awaits the
-/// response goes on. The first three run on the ``completionQueue``, one after the other.
+/// The end of a request is reported in this order: its completion handler, the notification
+/// ``URLSessionManager/taskDidComplete``, the operations of ``TaskDelegate/queue``, then the caller that awaits the
+/// response. The first three run on the ``completionQueue``, one after the other.
 extension URLSessionManager {
-    /// Waits for the response; cancelling the Swift task cancels the request.
+    /// Sends a request and waits for the response. Cancelling the Swift task cancels the request.
     public func response<Serializer: ResponseSerializer>(
         to request: HTTPRequest,
         serializer: Serializer
@@ -22,9 +22,9 @@ extension URLSessionManager {
     /// Downloads to a file.
     ///
     /// - Parameters:
-    ///   - request: with content of any kind, or without.
-    ///   - destination: where the file goes. Without one the file stays where it is, and the caller moves or deletes
-    ///     it.
+    ///   - request: a request with content of any kind, or without content.
+    ///   - destination: where the file goes. Without a destination the file stays where it is, and the caller moves or
+    ///     deletes it.
     public func download(
         _ request: HTTPRequest,
         to destination: DownloadDestination? = nil
@@ -32,25 +32,25 @@ extension URLSessionManager {
         await awaited(TransferRun(self, request.options, .file, to: destination), request, .file)
     }
 
-    /// Downloads to a file over several connections at once: for a server, or a way to it, that gives one connection
-    /// less than the network has.
-    ///
-    /// Each part is asked for with Range and If-Range (RFC 9110 §13.1.5, §14.2), and a part that is cut is asked for
-    /// from there on. The file is whole when each part has come and its length is the one that the server named. Where
-    /// the server sends no parts (206), names no strong validator, or has other content meanwhile, the download is one
+    /// Downloads to a file over several connections at once. It helps where a server or the route to it limits the rate
     /// of one connection.
     ///
-    /// The head of the response is that of the first part. A download that fails or is cancelled has resume data of
-    /// what came without a gap, for ``download(resuming:to:options:)``. Each part is a request of its own to
-    /// interceptors, monitors and hooks; the deadline, the progress and ``RequestOptions/onResponse`` are those of the
-    /// whole.
+    /// Each part is requested with Range and If-Range (RFC 9110 §13.1.5, §14.2). A part that breaks off is requested
+    /// again from there. The file is complete when every part has come and its length is the one that the server named.
+    /// One connection loads the whole content instead if the server sends no parts (206), names no strong validator, or
+    /// changes its content meanwhile.
+    ///
+    /// The head of the response is that of the first part. A download that fails or is cancelled has resume data for
+    /// the content that came without a gap, for ``download(resuming:to:options:)``. To interceptors, monitors and
+    /// hooks, each part is a request of its own. The deadline, the progress and ``RequestOptions/onResponse`` are those
+    /// of the whole download.
     ///
     /// - Parameters:
-    ///   - request: a GET without content; any other is loaded over one connection.
-    ///   - destination: where the file goes. Without one the file stays where it is, and the caller moves or deletes
-    ///     it.
-    ///   - segments: how many parts are asked for at once, up to 16; the session's
-    ///     `httpMaximumConnectionsPerHost` holds as well. With one, or less, there is one connection.
+    ///   - request: a GET without content. Any other request is loaded over one connection.
+    ///   - destination: where the file goes. Without a destination the file stays where it is, and the caller moves or
+    ///     deletes it.
+    ///   - segments: the number of parts that are requested at once, up to 16. The session's
+    ///     `httpMaximumConnectionsPerHost` limits it too. With 1 or less, there is one connection.
     public func download(
         _ request: HTTPRequest,
         to destination: DownloadDestination? = nil,
@@ -64,12 +64,12 @@ extension URLSessionManager {
         return await SegmentedDownload(self, request, destination, min(segments, 16)).response()
     }
 
-    /// Downloads to a file and makes a value of it: of an answer that is too long for memory as it comes.
+    /// Downloads to a file and makes a value of it, for an answer that is too long to be kept in memory.
     ///
     /// - Parameters:
-    ///   - request: with content of any kind, or without.
-    ///   - destination: where the file goes. Without one it is deleted when the value has been made.
-    ///   - type: what ``decoder`` makes of the content.
+    ///   - request: a request with content of any kind, or without content.
+    ///   - destination: where the file goes. Without a destination it is deleted when the value has been made.
+    ///   - type: the type that ``decoder`` decodes from the content.
     public func download<Value: Decodable & Sendable>(
         _ request: HTTPRequest,
         to destination: DownloadDestination? = nil,
@@ -81,8 +81,8 @@ extension URLSessionManager {
         return try response.result.get()
     }
 
-    /// Resumes a download. It begins anew if the server's content has changed. Interceptors and options change the
-    /// request for the rest as they change any other.
+    /// Resumes a download. It starts over if the server's content has changed. Interceptors and options apply to the
+    /// request for the rest as to any other.
     public func download(
         resuming data: Data,
         to destination: DownloadDestination? = nil,
@@ -92,7 +92,7 @@ extension URLSessionManager {
         return await awaited(run, HTTPRequest("", options: options), .file)
     }
 
-    /// Begins the request and returns its handle. `completion` is called once, on the completion queue.
+    /// Begins the request and returns its transfer. `completion` is called once, on the completion queue.
     @discardableResult
     public func start<Serializer: ResponseSerializer>(
         _ request: HTTPRequest,
@@ -104,7 +104,7 @@ extension URLSessionManager {
         return transfer
     }
 
-    /// Makes a transfer that has not begun: ``Transfer/resume()`` begins it.
+    /// Makes a transfer that has not begun. ``Transfer/resume()`` begins it.
     public func transfer<Serializer: ResponseSerializer>(
         _ request: HTTPRequest,
         serializer: Serializer,
@@ -113,7 +113,7 @@ extension URLSessionManager {
         launch(TransferRun(self, request.options), request, serializer, completion)
     }
 
-    /// Makes a download that has not begun: ``Transfer/resume()`` begins it.
+    /// Makes a download that has not begun. ``Transfer/resume()`` begins it.
     public func downloadTransfer(
         _ request: HTTPRequest,
         to destination: DownloadDestination? = nil,

@@ -1,12 +1,12 @@
 public import URLLoading
 
-/// An answer whose content is read as it comes, in the pieces that the network makes. `lines()`, `jsonLines(_:)` and
-/// `serverSentEvents()` frame it. While no task reads, the connection is not read either, so the server waits. A stream
-/// has one reader. A stream that is released before its end is cancelled.
+/// An answer whose content is read while it comes, in pieces as the network delivers them. `lines()`, `jsonLines(_:)`
+/// and `serverSentEvents()` frame it. While no task reads, the connection is not read either, so the server waits. A
+/// stream has one reader. A stream that is released before its end is cancelled.
 public struct ResponseStream: AsyncSequence, Sendable {
     public typealias Element = Data
 
-    /// The head, which has been validated.
+    /// The validated head.
     public let response: HTTPURLResponse
     /// Controls the request.
     public var control: TransferControl { ending.control }
@@ -44,15 +44,15 @@ public struct ResponseStream: AsyncSequence, Sendable {
 }
 
 extension URLSessionManager {
-    /// Reads the events that a server sends (HTML §9.2). Whenever the stream breaks it is requested again, behind the
-    /// last event that came. A 204 ends it. An answer of another type than `text/event-stream`, such as a proxy's page,
-    /// is ``UncurlError/validation(_:)`` and ends it too.
+    /// Reads the events that a server sends (HTML §9.2). Whenever the stream breaks, it is requested again, behind the
+    /// last event that came. A 204 ends it. An answer that is not `text/event-stream`, such as a proxy's page, also
+    /// ends it, with ``UncurlError/validation(_:)``.
     ///
     /// - Parameters:
-    ///   - request: its own validation says which statuses are taken: 200 and 204 where it has none. The content type
+    ///   - request: a request whose validation names the acceptable statuses; by default 200 and 204. The content type
     ///     is checked in any case.
-    ///   - lastEventID: of an earlier stream to go on behind.
-    ///   - policy: when and how often the stream is requested again.
+    ///   - lastEventID: the last id of an earlier stream, to continue behind that event.
+    ///   - policy: says when and how often the stream is requested again.
     public func events(
         _ request: HTTPRequest,
         after lastEventID: String = "",
@@ -73,7 +73,7 @@ extension URLSessionManager {
                 request.options.validation = onlyEvents
                 let stream = try await stream(request)
                 guard stream.response.statusCode == 204 else { return stream }
-                // It has no content, so that this is its end.
+                // The answer has no content, so this reads its end.
                 var rest = stream.makeAsyncIterator()
                 while try await rest.next() != nil {}
                 return nil
@@ -81,14 +81,14 @@ extension URLSessionManager {
         )
     }
 
-    /// Sends a request and waits for the head of its answer; the content is read from what is returned.
+    /// Sends a request and waits for the head of its answer. The caller reads the content from the result.
     ///
-    /// Interceptors are asked up to the head, as with every request. Content that has begun is not requested again.
-    /// What the request's options and the hooks want of an answer they get of a stream too: the head, then each part of
-    /// the content and the progress as it is read.
+    /// Interceptors decide on retries until the head has come, as with every request. Once the content has begun, it is
+    /// not requested again. The request's options and the hooks get the head, then each part of the content and its
+    /// progress as it is read.
     ///
     /// - Parameters:
-    ///   - request: with content of any kind, or without.
+    ///   - request: a request with content of any kind, or without content.
     ///   - validation: which heads are acceptable. The error of a refused answer carries up to a mebibyte of its
     ///     content.
     public func stream(

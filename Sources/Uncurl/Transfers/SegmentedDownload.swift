@@ -1,15 +1,15 @@
 internal import Synchronization
 internal import URLLoading
 
-/// A download in several parts at once, each with a request of its own and all of them in one file.
+/// A download in several parts at once. Each part has a request of its own, and all parts are written to one file.
 final class SegmentedDownload: Sendable {
-    /// Why the parts do not make one content: it is loaded again, as a whole.
+    /// Thrown where the parts do not form one content. The content is then loaded again as a whole.
     private struct Unfit: Error {}
 
     private struct State {
         var plan: SegmentPlan?
         var received: Int64 = 0
-        /// Why a connection has ended, while the others go on.
+        /// The failure of a connection, while other connections continue.
         var failure: UncurlError?
     }
 
@@ -18,7 +18,7 @@ final class SegmentedDownload: Sendable {
     private let destination: DownloadDestination?
     private let segments: Int
     private let state = Mutex(State())
-    /// Of the whole: it ends with the request's deadline, and with its tag.
+    /// The control of the whole download, which the request's deadline and tag apply to.
     let control: TransferControl
 
     init(_ manager: URLSessionManager, _ request: HTTPRequest, _ destination: DownloadDestination?, _ segments: Int) {
@@ -26,7 +26,7 @@ final class SegmentedDownload: Sendable {
         self.request = request
         self.destination = destination
         self.segments = segments
-        // Monitors hear of the request of each part.
+        // No monitors here: they receive the request of each part.
         control = TransferControl([], in: manager.core.transfers, tag: request.options.tag)
     }
 
@@ -57,7 +57,7 @@ final class SegmentedDownload: Sendable {
             let made = try SegmentFile()
             file = made
             if stream.response.statusCode != 206 {
-                // The server knows no ranges, and sends all of it.
+                // The server does not serve ranges, and sends the whole content.
                 try await readWhole(stream, made)
                 return try await placed(made, stream.response)
             }
@@ -80,7 +80,7 @@ final class SegmentedDownload: Sendable {
 
     // MARK: Requests
 
-    /// The request for one part, and the head of its answer.
+    /// Sends the request for one part, and returns when the head of its answer has come.
     private func opened(
         _ segment: SegmentPlan.Segment,
         _ validator: String?,
@@ -89,14 +89,14 @@ final class SegmentedDownload: Sendable {
         var part = request
         part.headers["Range"] = segment.range
         if let validator { part.headers["If-Range"] = validator }
-        // The whole has the deadline and the progress; its head is that of the first part.
+        // The deadline and the progress belong to the whole download, and its head is that of the first part.
         (part.options.deadline, part.options.downloadProgress) = (nil, nil)
         if !isFirst { part.options.onResponse = nil }
         part.options.cachePolicy = part.options.cachePolicy ?? .reloadIgnoringLocalCacheData
         let validation = request.options.validation ?? ResponseValidation()
         if isFirst {
             var first = validation
-            // Without a byte there is no first part (RFC 9110 §14.1.1).
+            // Empty content has no first part (RFC 9110 §14.1.1).
             first.statusCodes?.formUnion([206, 416])
             part.options.validation = first
         } else {
@@ -108,7 +108,7 @@ final class SegmentedDownload: Sendable {
         return stream
     }
 
-    /// The download on one connection, with all that belongs to it.
+    /// Loads the content over one connection, as an ordinary download.
     private func whole() async -> Response<URL> {
         guard !control.isCancelled else { return Response(failing: .cancelled, nil) }
         var plain = request
@@ -140,13 +140,13 @@ final class SegmentedDownload: Sendable {
             }
             try await group.waitForAll()
         }
-        // A part that a connection gave back after the others had ended.
+        // Loads the parts that a connection gave back after the others had ended.
         if state.withLock({ $0.plan?.isWhole == false }) { try await work(file, validator, nil) }
         let (isWhole, failure) = state.withLock { ($0.plan?.isWhole ?? false, $0.failure) }
         guard isWhole else { throw failure ?? .cancelled }
     }
 
-    /// What one connection does: a part, and then the next that is left.
+    /// Loads parts over one connection until none is left.
     private func work(
         _ file: SegmentFile,
         _ validator: String,
@@ -165,7 +165,7 @@ final class SegmentedDownload: Sendable {
                 switch error {
                 case .transport(let cause) where cause.code != .cannotWriteToFile:
                     if segment.failures >= SegmentPlan.mostFailures { throw error }
-                // A server that refuses one connection more may go on with the others.
+                // The server refuses one more connection; the other connections may continue.
                 case .validation:
                     state.withLock { $0.failure = error }
                     return
@@ -192,7 +192,7 @@ final class SegmentedDownload: Sendable {
             stream = try await opened(segment, validator)
             let total = state.withLock { $0.plan?.total }
             guard stream.response.wholeLength(ofPart: segment.first, segment.last, validator, total) != nil else {
-                // The content has changed, or the server answers something else.
+                // The content has changed, or the server sent something else.
                 throw Unfit()
             }
         }
@@ -212,7 +212,7 @@ final class SegmentedDownload: Sendable {
 
     private func tell(_ count: Int, of total: Int64) {
         guard let hear = request.options.downloadProgress else { return }
-        // Both under the lock: the queue is serial, and progress never goes back.
+        // Both happen under the lock: the queue is serial, so progress never goes back.
         state.withLock { state in
             state.received += Int64(count)
             let progress = TransferProgress(state.received, of: total)
@@ -248,7 +248,7 @@ final class SegmentedDownload: Sendable {
         }
     }
 
-    /// What came without a gap is left for a later download.
+    /// Makes resume data of the content that came without a gap.
     private func failed(
         _ error: UncurlError,
         _ file: SegmentFile?,

@@ -14,12 +14,12 @@ extension URLSessionManager {
     /// ```
     ///
     /// - Parameters:
-    ///   - request: with content of any kind, or without.
+    ///   - request: a request with content of any kind, or without content.
     ///   - validation: which heads are acceptable.
-    ///   - each: called with each part, in order, on the completion queue. The server waits for it. What it throws ends
-    ///     the request.
-    ///   - completion: called once, on the completion queue and in the ``completionGroup``, after the last part: with
-    ///     what the request failed for, or with what `each` threw.
+    ///   - each: called with each part, in order, on the completion queue. The server waits while it runs. An error
+    ///     that it throws ends the request.
+    ///   - completion: called once, on the completion queue and in the ``completionGroup``, after the last part, with
+    ///     the failure of the request or the error that `each` threw.
     @discardableResult
     public func start(
         streaming request: HTTPRequest,
@@ -30,8 +30,8 @@ extension URLSessionManager {
         start(streaming: request, validation: validation, as: { $0 }, each: each, completion: completion)
     }
 
-    /// Sends a request and calls a closure with each line, value or event of the answer, as `frames` cuts them:
-    /// `{ $0.lines() }`, `{ $0.jsonLines(of: Entry.self) }`, `{ $0.serverSentEvents }`.
+    /// Sends a request and calls a closure with each line, value or event of the answer. `frames` cuts the answer: `{
+    /// $0.lines() }`, `{ $0.jsonLines(of: Entry.self) }`, `{ $0.serverSentEvents }`.
     ///
     /// The other arguments are those of ``start(streaming:validation:each:completion:)``.
     @discardableResult

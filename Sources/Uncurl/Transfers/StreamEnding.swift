@@ -2,7 +2,7 @@ internal import Dispatch
 internal import Synchronization
 internal import URLLoading
 
-/// The way of a stream's content to the hooks, and the end of its request, reported once: when its content has ended or
+/// Passes a stream's content to the hooks, and reports the end of its request once: when its content has ended or
 /// broken off, or when the stream is released.
 final class StreamEnding: Sendable {
     let control: TransferControl
@@ -14,7 +14,7 @@ final class StreamEnding: Sendable {
     private let isTold = Atomic(false)
     private let received = Atomic<Int64>(0)
 
-    /// - Parameter isHeld: whether ``tellTask(_:)`` tells the end of the task, after a handler.
+    /// - Parameter isHeld: whether the owner reports the end of the task with ``tellTask(_:)``, after a handler.
     init(
         _ control: TransferControl,
         _ retryCount: Int,
@@ -42,8 +42,8 @@ final class StreamEnding: Sendable {
         }
     }
 
-    /// A part of the content has been read. Returns when the hooks have had it: they hold the reader, as it holds the
-    /// server.
+    /// Passes a part of the content to the hooks, and returns when they have handled it. Slow hooks thus slow down the
+    /// reader, and the reader the server.
     func tell(of data: Data) async {
         let total = received.add(Int64(data.count), ordering: .relaxed).newValue
         if control.watchers.hearsDetails { control.watchers.tellDetail(.streamed(data)) }
@@ -58,7 +58,7 @@ final class StreamEnding: Sendable {
         }
     }
 
-    /// Returns the error as it was told.
+    /// Reports the end of the request. Returns the error as it was reported.
     @discardableResult
     func tell(_ error: UncurlError?) -> UncurlError {
         let reason = error.map { control.reason(for: $0) }
@@ -69,12 +69,12 @@ final class StreamEnding: Sendable {
         return reason ?? .cancelled
     }
 
-    /// Tells the end of a task that was held back.
+    /// Reports the end of a task where `isHeld` is true.
     func tellTask(_ error: UncurlError?) { taskEnd.tell(chunks.task, error) }
 }
 
-/// What follows when a stream's task has ended, as with every task: its notification, and the operations that waited
-/// for it.
+/// What follows the end of a stream's task, as with every task: the notification, then the operations that wait for the
+/// end.
 struct StreamTaskEnd: Sendable {
     let core: ManagerCore
     let delegate: TaskDelegate
@@ -85,7 +85,7 @@ struct StreamTaskEnd: Sendable {
         delegate.open()
     }
 
-    /// Cancels a task whose content is not wanted, and returns when the task has ended.
+    /// Cancels a task whose content is not needed, and returns when the task has ended.
     func cut(_ chunks: ResponseChunks, _ error: UncurlError) async {
         await drain(chunks)
         tell(chunks.task, error)

@@ -1,8 +1,8 @@
 internal import URLLoading
 
-/// A stream's request up to the head of its answer.
+/// Carries out a stream's request up to the head of its answer.
 struct StreamOpening: Sendable {
-    /// The most content that is kept of a refused answer, in bytes: an error document is shorter.
+    /// The most content that is kept of a refused answer, in bytes. An error document is shorter.
     private static let refusedContent = 1 << 20
 
     private let manager: URLSessionManager
@@ -12,7 +12,7 @@ struct StreamOpening: Sendable {
     private let validation: ResponseValidation
     private let isHeld: Bool
 
-    /// - Parameter isHeld: whether the end of the task is told when the owner of the stream says so.
+    /// - Parameter isHeld: whether the stream's owner reports the end of the task.
     init(
         _ manager: URLSessionManager,
         _ request: HTTPRequest,
@@ -27,7 +27,7 @@ struct StreamOpening: Sendable {
         self.isHeld = isHeld
     }
 
-    /// Cancelling the Swift task cancels the request.
+    /// Begins the request. Cancelling the Swift task cancels the request.
     func begun() async -> Result<ResponseStream, UncurlError> {
         control.resume()
         control.limit(by: request.options.deadline, on: settings.values.clock)
@@ -135,8 +135,8 @@ struct StreamOpening: Sendable {
         }
     }
 
-    /// Asks the hooks and the request's option about the head. A stream becomes nothing else: all but `cancel` lets it
-    /// go on.
+    /// Passes the head to the hooks and the request's option. Only `cancel` has an effect: a stream cannot become a
+    /// download.
     private func accepted(
         _ response: HTTPURLResponse,
         _ chunks: ResponseChunks,
@@ -152,7 +152,7 @@ struct StreamOpening: Sendable {
         _ request: URLRequest,
         _ chunks: ResponseChunks
     ) async throws(UncurlError) {
-        // Answers that have no content by definition (RFC 9110 §6.4.1) cannot have a wrong type.
+        // Answers that have no content by definition (RFC 9110 §6.4.1) cannot have a wrong content type.
         let hasNone = request.httpMethod == "HEAD" || [204, 205, 304].contains(response.statusCode)
         var answer = ReceivedResponse(request: request, response: response, data: hasNone ? Data() : Data([0]))
         guard validation.failure(of: answer) != nil else { return }
@@ -162,7 +162,7 @@ struct StreamOpening: Sendable {
                 answer.data.append(contentsOf: chunk.prefix(Self.refusedContent - answer.data.count))
             }
         } catch {
-            // The document ends with what came before the failure.
+            // The error document ends with the content before the failure.
         }
         if let failure = validation.failure(of: answer) { throw .validation(failure) }
     }

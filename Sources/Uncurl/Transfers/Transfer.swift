@@ -1,4 +1,4 @@
-/// A request under way, and its response.
+/// A request under way, with its response.
 public struct Transfer<Value: Sendable>: Sendable {
     /// Controls the request, for code that does not need its value.
     public let control: TransferControl
@@ -25,16 +25,16 @@ public struct Transfer<Value: Sendable>: Sendable {
         get async throws(UncurlError) { try await response.result.get() }
     }
 
-    /// How much of the request's content has been sent, as it goes on:
+    /// The progress of the request's content, as a sequence:
     ///
     /// ```swift
     /// for await progress in transfer.uploadProgress() { print(progress.completed) }
     /// ```
     ///
-    /// Each call makes a sequence of its own, which begins with the next value and ends with the transfer.
+    /// Each call makes a sequence of its own. It begins with the next value and ends with the transfer.
     public func uploadProgress() -> ProgressSequence { control.uploadProgressSequence() }
 
-    /// How much of the response's content has come; else as ``uploadProgress()``.
+    /// The progress of the response's content, as ``uploadProgress()`` returns it for the request's.
     public func downloadProgress() -> ProgressSequence { control.downloadProgressSequence() }
 
     /// See ``TransferControl/cancel()``.

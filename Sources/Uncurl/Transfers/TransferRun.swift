@@ -1,17 +1,17 @@
 internal import Dispatch
 internal import URLLoading
 
-/// Takes a request from its building to its response: through its attempts, and through the decisions of interceptors
+/// Carries a request from its building to its response: through its attempts, and through the interceptors' decisions
 /// on failures.
 ///
-/// Only what makes the value knows its type: code for any type, that looks up at run time what it works on, costs a
-/// small request a tenth of all that it takes.
+/// Only the function that makes the value is generic over the value's type. Generic code looks its types up at run
+/// time, which would cost a small request a tenth of its time.
 final class TransferRun: Sendable {
     /// What the request loads.
     enum Kind {
         case answer
         case file
-        /// The rest of a file. The request only has options.
+        /// The rest of a file. The request has only options.
         case rest(Data)
 
         var isWhole: Bool {
@@ -21,17 +21,17 @@ final class TransferRun: Sendable {
 
     /// The outcome of an attempt, before a response is made of it.
     private enum Attempt: Sendable {
-        /// It never became a task.
+        /// The request could not be built or adapted, so it never became a task.
         case refused(UncurlError, URLRequest?)
         case ended(TaskOutcome, TaskDelegate, DownloadedFile?)
 
-        /// Its end is told, and with it what followed: a background session need not keep it any more.
+        /// Called when the attempt's end has been reported. A background session then no longer keeps the task.
         func settle() {
             guard case .ended(let outcome, _, let download) = self else { return }
             outcome.settle?(download?.isStranded != true)
         }
 
-        /// Removes the file of a download that is tried again. No caller has learned of it.
+        /// Removes the file of a download that is tried again. No caller knows of it.
         func removeFile() {
             guard case .ended(let outcome, _, let download?) = self, let file = outcome.file else { return }
             if case .placed = download { return }
@@ -46,9 +46,9 @@ final class TransferRun: Sendable {
     private let steps: AttemptSteps
     private let destination: DownloadDestination?
 
-    /// With the manager's settings as they are now.
+    /// A run with the manager's current settings.
     ///
-    /// - Parameter options: the request's.
+    /// - Parameter options: the options of the request.
     init(
         _ manager: URLSessionManager,
         _ options: RequestOptions,
@@ -81,7 +81,7 @@ final class TransferRun: Sendable {
         let validation = request.options.validation ?? serializer.validation
         var retryCount = 0
         var resumption: Data?
-        // The attempt before: a background session keeps it until the next has ended.
+        // The previous attempt. A background session keeps it until the next one has ended.
         var last: Attempt?
         while true {
             let attempt = await cancellably { await self.attempt(request, validation, retryCount, resumption) }
@@ -113,8 +113,8 @@ final class TransferRun: Sendable {
         }
     }
 
-    /// Awaits a step. Cancelling the Swift task cancels the request. The function is generic over the step alone, so it
-    /// is not compiled for each type of value.
+    /// Awaits a step. Cancelling the Swift task cancels the request. The function is generic only over the step's
+    /// result, so it is not compiled for each type of value.
     private func cancellably<Made>(_ step: () async -> Made) async -> Made {
         await withTaskCancellationHandler {
             await step()
@@ -123,7 +123,7 @@ final class TransferRun: Sendable {
         }
     }
 
-    /// The end in its order: handler, notification, the operations that waited for the task.
+    /// Reports the end in its order: handler, notification, then the operations that wait for the task.
     private func ended<Serializer: ResponseSerializer>(
         _ response: Response<Serializer.Value>,
         _ attempt: Attempt,
@@ -147,8 +147,8 @@ final class TransferRun: Sendable {
         return response
     }
 
-    /// Runs `work` on the completion queue that the program has set. Without one it runs at once: no program can see
-    /// the difference.
+    /// Runs `work` on the completion queue that the program has set. Without such a queue it runs at once, because no
+    /// program can see the difference.
     private func onCompletionQueue(_ work: @escaping @Sendable () -> Void) async {
         guard let queue = settings.completionQueue, settings.notificationCenter != nil else { return work() }
         await unsafe withUnsafeContinuation { continuation in
@@ -203,7 +203,7 @@ final class TransferRun: Sendable {
         _ retryCount: Int,
         _ resumption: Data?
     ) async -> Attempt {
-        // What a request of the program's own is refused for, it is refused for with its URL.
+        // A failure before sending carries the URL of the program's own request.
         var built = wanted.whole
         do throws(UncurlError) {
             guard !control.isCancelled else { throw .cancelled }
@@ -217,7 +217,7 @@ final class TransferRun: Sendable {
                     built = plan.request
                 }
             }
-            // A range is of what a GET gives (RFC 9110 §14.2): any other request is sent again as it is.
+            // A range applies to a GET only (RFC 9110 §14.2). Any other request is sent again as it is.
             if let resumption, plan.request?.httpMethod ?? "GET" == "GET" { plan.kind = .resumedDownload(resumption) }
             return await send(plan, validation)
         } catch {

@@ -1,7 +1,7 @@
 internal import URLLoading
 
-/// What an error of any kind says of itself. Foundation's `localizedDescription` calls every error that has no words of
-/// its own "The operation could not be completed", which says nothing.
+/// The description of any error. Foundation's `localizedDescription` describes every error without a text of its own as
+/// "The operation could not be completed".
 enum ErrorText {
     static func of(_ error: any Error) -> String {
         switch error {
@@ -12,8 +12,7 @@ enum ErrorText {
         }
     }
 
-    /// What happened in particular, which URLLoading has beneath; else the error's own description, or words for its
-    /// code.
+    /// The particular cause that URLLoading stores; else the error's own description, or a text for its code.
     static func of(_ error: URLError) -> String {
         if let file = error.file { return "the file \(file.path) cannot be loaded: \(fileWords(error))" }
         return error.particulars ?? error.userInfo[NSLocalizedDescriptionKey] as? String ?? words(for: error.code)
@@ -57,7 +56,7 @@ enum ErrorText {
 }
 
 extension URLError {
-    /// The file whose load failed; nil for what is no `file:` URL.
+    /// The file whose load failed; nil where the URL is not a `file:` URL.
     var file: URL? {
         guard let url = userInfo[NSURLErrorFailingURLErrorKey] as? URL, url.isFileURL else { return nil }
         return url
