@@ -10,35 +10,35 @@ public import Uncurl
 /// try cassette.finish()
 /// ```
 ///
-/// The file is an HTTP Archive (HAR 1.2), which browsers export too. Where it is not there, the first run records it;
-/// from then on nothing touches the network, and a request that was not recorded fails. Each exchange is replayed once,
-/// in the order of its kind. Any thread.
+/// The file is an HTTP Archive (HAR 1.2), which browsers export too. If it does not exist, the first run records it.
+/// Later runs do not use the network, and a request that was not recorded fails. Each exchange is replayed once; equal
+/// requests get their answers in the recorded order. Every member may be used on any thread.
 public final class Cassette: Sendable {
     /// Whether a cassette replays or records.
     @frozen public enum Mode: Hashable, Sendable {
-        /// Replays if the file is there, records otherwise.
+        /// Replays the file if it exists, records it otherwise.
         case automatic
-        /// Replays. A file that is missing is a ``CassetteError/unreadable(_:reason:)``.
+        /// Replays the file. A missing file is a ``CassetteError/unreadable(_:reason:)``.
         case replay
-        /// Anew, in place of what was recorded.
+        /// Records the file again, in place of an existing one.
         case record
     }
 
-    /// What of two requests must be the same.
+    /// A part of a request that must equal the recorded one.
     @frozen public enum Part: Hashable, Sendable {
         /// The method, such as `GET`.
         case method
-        /// With its query, in any order.
+        /// The URL with its query; the order of the query's parts does not count.
         case url
-        /// Without its query.
+        /// The URL without its query.
         case path
         /// The content, byte by byte.
         case body
-        /// The value of one header field, or its absence. The field's name is compared without case.
+        /// The value of one header field, or its absence. The name is compared without case.
         case header(String)
     }
 
-    /// Fields that carry secrets, whose values do not come into files.
+    /// Fields that carry secrets. Their values are not written to the file.
     public static let secretFields: Set<String> = ["Authorization", "Cookie", "Proxy-Authorization", "Set-Cookie"]
 
     private struct State {
@@ -62,12 +62,13 @@ public final class Cassette: Sendable {
     /// A cassette that replays or records a file.
     ///
     /// - Parameters:
-    ///   - file: an HTTP Archive.
-    ///   - mode: whether it replays or records.
-    ///   - matching: what of a request must be as recorded.
-    ///   - secrets: fields whose values are left out of the file.
-    ///   - session: what records; nil for one of its own. It must not follow redirects, or they are not recorded each.
-    /// - Throws: where the file is needed and cannot be read.
+    ///   - file: the HTTP Archive.
+    ///   - mode: whether the cassette replays or records.
+    ///   - matching: the parts of a request that must equal the recorded one.
+    ///   - secrets: fields whose values are not written to the file.
+    ///   - session: loads the requests while recording; nil for a session of its own. It must not follow redirects, so
+    ///     that each answer is recorded.
+    /// - Throws: ``CassetteError/unreadable(_:reason:)`` where the file is needed and cannot be read.
     public init(
         file: URL,
         mode: Mode = .automatic,
@@ -99,15 +100,15 @@ public final class Cassette: Sendable {
         if case .record = source { true } else { false }
     }
 
-    /// Makes sessions that are made with this configuration from now on be recorded, or replayed.
+    /// Makes later sessions with this configuration record or replay.
     public func install(in configuration: URLSessionConfiguration) {
         TestKitProtocol.install(self, in: configuration)
     }
 
-    /// Requests that had not been recorded; they failed.
+    /// The requests that were not recorded, and so failed.
     public var unmatched: [StubbedRequest] { state.withLock { $0.unmatched } }
 
-    /// Recorded exchanges that no request matched, as `METHOD URL`.
+    /// The recorded exchanges that no request has matched, as `METHOD URL`.
     public var unused: [String] {
         guard !isRecording else { return [] }
         return state.withLock { state in
@@ -115,9 +116,9 @@ public final class Cassette: Sendable {
         }
     }
 
-    /// To be called at the end: writes what was recorded, or tells of what did not match.
+    /// Call this at the end of the test. It writes the recording, or reports what did not match.
     ///
-    /// - Parameter allowsUnused: whether it is no error that something recorded was not asked for.
+    /// - Parameter allowsUnused: whether recorded exchanges may remain unused.
     public func finish(allowsUnused: Bool = false) throws(CassetteError) {
         switch source {
         case .record:
@@ -149,7 +150,7 @@ public final class Cassette: Sendable {
         }
         guard let entry else {
             let left = unused.isEmpty ? "nothing" : unused.joined(separator: "; ")
-            let words = "\(request) was not recorded in \(file.lastPathComponent); what is left there: \(left)."
+            let words = "\(request) was not recorded in \(file.lastPathComponent); unused exchanges: \(left)."
             return [.fail(URLError(.resourceUnavailable, userInfo: [NSLocalizedDescriptionKey: words]))]
         }
         if let failure = entry._error {
@@ -157,7 +158,7 @@ public final class Cassette: Sendable {
             return [.fail(URLError(URLError.Code(rawValue: failure.code) ?? .unknown, userInfo: facts))]
         }
         guard let data = entry.response.content.data else {
-            let words = "The recorded content of \(request) is no base64."
+            let words = "The recorded content of \(request) is not Base64."
             return [.fail(URLError(.cannotDecodeContentData, userInfo: [NSLocalizedDescriptionKey: words]))]
         }
         var headers: [String: String] = [:]
@@ -181,7 +182,7 @@ public final class Cassette: Sendable {
         }
     }
 
-    /// Without a fragment, the query's parts in order.
+    /// The URL without its fragment, with the parts of its query sorted.
     private static func ordered(_ url: String) -> [String] {
         let parts = url.prefix { $0 != "#" }.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let query = parts.count > 1 ? parts[1].split(separator: "&").map(String.init).sorted() : []
@@ -196,7 +197,7 @@ public final class Cassette: Sendable {
         return URLSession(configuration: configuration, delegate: StaysBehind(), delegateQueue: nil)
     }
 
-    /// Follows no redirect: each answer is recorded, and the session that is tested follows.
+    /// Follows no redirect: each answer is recorded, and the tested session decides what follows.
     private final class StaysBehind: NSObject, URLSessionTaskDelegate {
         func urlSession(
             _ session: URLSession,
@@ -238,7 +239,7 @@ public final class Cassette: Sendable {
             entry._error = HAR.Failure(code: code.rawValue, words: error.localizedDescription)
             steps = [.fail(error)]
         }
-        // An exchange that the test cancelled says nothing about the server.
+        // An exchange that the test has cancelled is not recorded.
         if Task.isCancelled { return steps }
         entry.time = (ContinuousClock.now - start) / .milliseconds(1)
         entry.timings.wait = entry.time
@@ -278,13 +279,13 @@ extension Cassette: TestKitSource {
     }
 }
 
-/// What is wrong with a recording.
+/// Why a recording failed or does not match.
 @frozen public enum CassetteError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
-    /// The file is missing, or is no HTTP Archive.
+    /// The file is missing or is not an HTTP Archive.
     case unreadable(URL, reason: String)
     /// The recording cannot be written to the file.
     case unwritable(URL, reason: String)
-    /// Requests that were not recorded, and what was recorded and not asked for.
+    /// Requests were not recorded, or recorded exchanges were not requested.
     case mismatch(unmatched: [String], unused: [String])
 
     public var errorDescription: String? { description }
@@ -296,7 +297,7 @@ extension Cassette: TestKitSource {
         case .mismatch(let unmatched, let unused):
             var words: [String] = []
             if !unmatched.isEmpty { words.append("not recorded: " + unmatched.joined(separator: "; ")) }
-            if !unused.isEmpty { words.append("not asked for: " + unused.joined(separator: "; ")) }
+            if !unused.isEmpty { words.append("recorded but not requested: " + unused.joined(separator: "; ")) }
             return words.joined(separator: ". ")
         }
     }

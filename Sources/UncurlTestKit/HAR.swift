@@ -1,7 +1,6 @@
 internal import Uncurl
 
-/// HTTP Archive 1.2, as far as it is needed to write and read exchanges: what browsers and proxies export can be
-/// replayed.
+/// The parts of HTTP Archive 1.2 that exchanges need. Files that browsers and proxies export can be replayed.
 struct HAR: Codable, Sendable {
     struct Log: Codable, Sendable {
         var version = "1.2"
@@ -22,7 +21,7 @@ struct HAR: Codable, Sendable {
         var response: Response
         var cache = Nothing()
         var timings = Timings()
-        /// In place of a response: no field of the format's own has room for it.
+        /// The failure of an exchange without a response. The format itself has no field for it.
         var _error: Failure?
     }
 
@@ -72,10 +71,10 @@ struct HAR: Codable, Sendable {
         var size: Int?
         var mimeType: String
         var text: String?
-        /// `base64`, or nothing.
+        /// `base64`; nil for text.
         var encoding: String?
 
-        /// Content that is text is written as text, so that people can read and change it.
+        /// Text is stored as text, so that people can read and change it.
         init(_ data: Data, mimeType: String) {
             size = data.count
             self.mimeType = mimeType
@@ -87,7 +86,7 @@ struct HAR: Codable, Sendable {
             }
         }
 
-        /// Nil for base64 that is none.
+        /// The content; nil where its Base64 is malformed.
         var data: Data? {
             guard encoding == "base64" else { return Data((text ?? "").utf8) }
             return Data(base64Encoded: text ?? "", options: .ignoreUnknownCharacters)

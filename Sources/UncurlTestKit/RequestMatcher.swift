@@ -1,14 +1,14 @@
 public import Uncurl
 
-/// Decides which requests a stub answers: all its conditions must hold.
+/// Decides which requests a stub answers. A request must meet all of its conditions.
 ///
 /// ```swift
 /// .get("https://api.test/users/*").header("Accept", "application/json")
 /// ```
 ///
-/// A URL is compared without its query, unless the pattern has one; then with it, in any order. `*` stands for anything
-/// but a slash, `**` for anything. Scheme and host are compared whatever their case, and a pattern that begins with a
-/// slash is for any host.
+/// A pattern with a query is compared with the URL's query, in any order; a pattern without one ignores the query. `*`
+/// matches anything but a slash, `**` matches anything. Scheme and host are compared without case. A pattern that
+/// begins with a slash matches any host.
 public struct RequestMatcher: Sendable {
     private let words: String
     private let conditions: [@Sendable (StubbedRequest) -> Bool]
@@ -18,23 +18,23 @@ public struct RequestMatcher: Sendable {
         self.conditions = conditions
     }
 
-    /// Every request.
+    /// Matches every request.
     public static let any = RequestMatcher("any request", [])
 
-    /// A GET of a URL that matches this pattern.
+    /// Matches a GET of a URL that fits this pattern.
     public static func get(_ url: String) -> RequestMatcher { method("GET", url) }
-    /// A HEAD of a URL that matches this pattern.
+    /// Matches a HEAD of a URL that fits this pattern.
     public static func head(_ url: String) -> RequestMatcher { method("HEAD", url) }
-    /// A POST to a URL that matches this pattern.
+    /// Matches a POST to a URL that fits this pattern.
     public static func post(_ url: String) -> RequestMatcher { method("POST", url) }
-    /// A PUT to a URL that matches this pattern.
+    /// Matches a PUT to a URL that fits this pattern.
     public static func put(_ url: String) -> RequestMatcher { method("PUT", url) }
-    /// A PATCH of a URL that matches this pattern.
+    /// Matches a PATCH of a URL that fits this pattern.
     public static func patch(_ url: String) -> RequestMatcher { method("PATCH", url) }
-    /// A DELETE of a URL that matches this pattern.
+    /// Matches a DELETE of a URL that fits this pattern.
     public static func delete(_ url: String) -> RequestMatcher { method("DELETE", url) }
 
-    /// A request of this method, in any case, and of a URL that matches this pattern.
+    /// Matches a request with this method, in any case, and with a URL that fits this pattern.
     public static func method(_ method: String, _ url: String) -> RequestMatcher {
         let method = method.uppercased()
         var both = RequestMatcher.url(url).adding("") { $0.method == method }
@@ -42,26 +42,26 @@ public struct RequestMatcher: Sendable {
         return both
     }
 
-    /// With any method.
+    /// Matches a request with any method and with a URL that fits this pattern.
     public static func url(_ url: String) -> RequestMatcher {
         let pattern = URLPattern(url)
         return RequestMatcher("any method, \(url)", [{ pattern.matches($0.url) }])
     }
 
-    /// The field must be there with just this value.
+    /// Requires a field with exactly this value.
     public func header(_ name: String, _ value: String) -> RequestMatcher {
         adding("\(name): \(value)") { $0.request.value(forHTTPHeaderField: name) == value }
     }
 
-    /// The field must not be there.
+    /// Requires that the field is absent.
     public func withoutHeader(_ name: String) -> RequestMatcher {
         adding("no \(name)") { $0.request.value(forHTTPHeaderField: name) == nil }
     }
 
-    /// The request's content must be just this.
+    /// Requires exactly this content.
     public func body(_ data: Data) -> RequestMatcher { adding("a body of \(data.count) bytes") { $0.body == data } }
 
-    /// The request's content must be just this text in UTF-8.
+    /// Requires exactly this text, in UTF-8, as the content.
     public func body(_ text: String) -> RequestMatcher { body(Data(text.utf8)) }
 
     /// Adds a condition of the test's own.
@@ -83,18 +83,18 @@ extension RequestMatcher: CustomStringConvertible {
     public var description: String { words }
 }
 
-/// A request as a stub sees it.
+/// A request as a stub receives it.
 public struct StubbedRequest: Sendable {
     /// The request as the session sends it, after interceptors and cookies.
     public let request: URLRequest
-    /// The content, whether it was data, a file or a stream.
+    /// The content, from data, a file or a stream.
     public let body: Data
 
     /// A request and its content.
     ///
     /// - Parameters:
     ///   - request: the request.
-    ///   - body: the content; nil takes the request's `httpBody`, or none.
+    ///   - body: the content; nil for the request's `httpBody`, if it has one.
     public init(_ request: URLRequest, body: Data? = nil) {
         self.request = request
         self.body = body ?? request.httpBody ?? Data()

@@ -2,13 +2,13 @@ public import Uncurl
 
 /// The answer of a stub.
 public struct StubResponse: Sendable {
-    /// What happens, one after the other.
+    /// The steps of an answer, in order.
     enum Step: Sendable {
         case wait(Duration)
         case head(status: Int, headers: [String: String])
         case data(Data)
         case fail(any Error)
-        /// Nothing more, and no end.
+        /// The answer stops here and never ends.
         case hang
     }
 
@@ -25,17 +25,18 @@ public struct StubResponse: Sendable {
         self.delay = delay
     }
 
-    /// A status with content. A 3xx with a Location is a redirect: the session's rules decide whether it is followed.
+    /// An answer with a status and content. A 3xx with a Location is a redirect: the session decides whether it is
+    /// followed.
     public static func status(_ status: Int, headers: [String: String] = [:], data: Data = Data()) -> StubResponse {
         StubResponse(.steps([.head(status: status, headers: lengthened(headers, data.count)), .data(data)]))
     }
 
-    /// JSON as it is written.
+    /// A JSON text as it is given here.
     public static func json(_ text: String, status: Int = 200, headers: [String: String] = [:]) -> StubResponse {
         data(Data(text.utf8), contentType: "application/json", status: status, headers: headers)
     }
 
-    /// JSON of a value.
+    /// A value as JSON.
     public static func json(
         encoding value: some Encodable,
         encoder: JSONEncoder = JSONEncoder(),
@@ -59,12 +60,12 @@ public struct StubResponse: Sendable {
         self.status(status, headers: ["Content-Type": contentType].merging(headers) { $1 }, data: data)
     }
 
-    /// An answer with this Location and no content. The session's rules decide whether it is followed.
+    /// A redirect to this Location, without content. The session decides whether it is followed.
     public static func redirect(to url: String, status: Int = 302) -> StubResponse {
         self.status(status, headers: ["Location": url])
     }
 
-    /// Content in pieces, with a pause before each.
+    /// Content in pieces, with a pause before each piece.
     public static func chunks(
         _ chunks: [Data],
         every pause: Duration = .zero,
@@ -76,7 +77,7 @@ public struct StubResponse: Sendable {
         return StubResponse(.steps(steps))
     }
 
-    /// The same, in text: lines, or server-sent events.
+    /// Text in pieces, such as lines or server-sent events, with a pause before each.
     public static func chunks(
         _ chunks: [String],
         every pause: Duration = .zero,
@@ -86,30 +87,30 @@ public struct StubResponse: Sendable {
         self.chunks(chunks.map { Data($0.utf8) }, every: pause, status: status, headers: headers)
     }
 
-    /// Fails as the network does.
+    /// Fails with a network error.
     public static func failure(_ code: URLError.Code) -> StubResponse { failure(URLError(code)) }
 
     /// The load fails with this error, before any answer.
     public static func failure(_ error: any Error) -> StubResponse { StubResponse(.steps([.fail(error)])) }
 
-    /// Begins an answer, and fails before it is whole.
+    /// Sends this part of an answer, then fails.
     public static func broken(after data: Data, _ error: any Error = URLError(.networkConnectionLost)) -> StubResponse {
         let head = Step.head(status: 200, headers: ["Content-Length": "\(data.count + 1)"])
         return StubResponse(.steps([head, .data(data), .fail(error)]))
     }
 
-    /// Never answers: for time limits, and for cancelling.
+    /// Never answers, to test time limits and cancellation.
     public static let hang = StubResponse(.steps([.hang]))
 
-    /// Made for each request.
+    /// An answer that the closure makes for each request.
     public static func made(_ make: @escaping @Sendable (StubbedRequest) async throws -> StubResponse) -> StubResponse {
         StubResponse(.made(make))
     }
 
-    /// The same, so much later.
+    /// The same answer after a delay.
     public func delayed(by span: Duration) -> StubResponse { StubResponse(content, delay: delay + span) }
 
-    /// What to do for this request. What throws while it is made fails the request.
+    /// The steps for this request. An error from the closure that makes the answer fails the request.
     func steps(for request: StubbedRequest) async -> [Step] {
         let wait = delay > .zero ? [Step.wait(delay)] : []
         switch content {

@@ -15,14 +15,15 @@ public import Uncurl
 /// #expect(stubs.requests.map(\.method) == ["GET"] && stubs.unmatched.isEmpty)
 /// ```
 ///
-/// They hold for the sessions made with that configuration and for no other: tests run side by side. The stub added
-/// last is asked first. A request that no stub is for fails, and stands in ``unmatched``. Any thread.
+/// They apply only to sessions made with that configuration, so tests can run in parallel. The stub that was added last
+/// is tried first. A request that no stub matches fails and is listed in ``unmatched``. Every member may be used on any
+/// thread.
 public final class Stubs: Sendable {
-    /// What becomes of requests that no stub matches.
+    /// What happens to a request that no stub matches.
     @frozen public enum Unmatched: Hashable, Sendable {
-        /// They fail with `URLError.resourceUnavailable`, and words that name the request and the stubs.
+        /// It fails with `URLError.resourceUnavailable` and a description that names the request and the stubs.
         case fails
-        /// The network loads them.
+        /// The network loads it.
         case loads
     }
 
@@ -30,7 +31,7 @@ public final class Stubs: Sendable {
         let number: Int
         let matcher: RequestMatcher
         var responses: [StubResponse]
-        /// Whether the last one is answered again and again.
+        /// Whether the last answer is repeated.
         let repeats: Bool
     }
 
@@ -45,7 +46,7 @@ public final class Stubs: Sendable {
             stubs.append(Stub(number: last, matcher: matcher, responses: responses, repeats: repeats))
         }
 
-        /// Nil where it has none left, or has been removed.
+        /// Nil where no answer is left, or the stub has been removed.
         mutating func answer(of number: Int) -> StubResponse? {
             guard let index = stubs.firstIndex(where: { $0.number == number && !$0.responses.isEmpty }) else {
                 return nil
@@ -58,11 +59,11 @@ public final class Stubs: Sendable {
     private let policy: Unmatched
     let clock: any Clock<Duration>
 
-    /// Stubs that answer no request yet.
+    /// A set of stubs, empty at first.
     ///
     /// - Parameters:
-    ///   - unmatched: what becomes of requests that no stub matches.
-    ///   - clock: measures delays. With a ``TestClock`` no test waits.
+    ///   - unmatched: what happens to a request that no stub matches.
+    ///   - clock: measures delays. With a ``TestClock`` no test has to wait.
     public init(unmatched: Unmatched = .fails, clock: any Clock<Duration> = ContinuousClock()) {
         policy = unmatched
         self.clock = clock
@@ -73,26 +74,26 @@ public final class Stubs: Sendable {
         state.withLock { $0.add(matcher, [response], repeats: true) }
     }
 
-    /// Adds a stub that gives these answers, each once and in order. Afterwards it matches no request.
+    /// Adds a stub that gives each of these answers once, in order. Then it matches no request.
     public func add(_ matcher: RequestMatcher, _ responses: [StubResponse]) {
         state.withLock { $0.add(matcher, responses, repeats: false) }
     }
 
-    /// Removes every stub. What the requests were stays in ``requests`` and ``unmatched``.
+    /// Removes every stub. ``requests`` and ``unmatched`` keep their entries.
     public func removeAll() { state.withLock { $0.stubs = [] } }
 
-    /// All requests that came, in their order, those that no stub was for too.
+    /// All requests in their order, also those that no stub matched.
     public var requests: [StubbedRequest] { state.withLock { $0.requests } }
 
     /// The requests that no stub matched.
     public var unmatched: [StubbedRequest] { state.withLock { $0.unmatched } }
 
-    /// Makes sessions that are made with this configuration from now on ask the stubs.
+    /// Makes later sessions with this configuration use the stubs.
     public func install(in configuration: URLSessionConfiguration) {
         TestKitProtocol.install(self, in: configuration)
     }
 
-    /// A new session that asks the stubs.
+    /// A new session that uses the stubs.
     public func session(delegate: (any URLSessionDelegate)? = nil) -> URLSession {
         let configuration = URLSessionConfiguration.ephemeral
         install(in: configuration)
@@ -105,21 +106,21 @@ public final class Stubs: Sendable {
 
     private func take(_ request: StubbedRequest) -> StubResponse {
         state.withLock { $0.requests.append(request) }
-        // A condition is the user's code: never under the lock. Another request may take the last answer meanwhile;
-        // then the next is asked.
+        // A condition is the user's code, so it runs outside the lock. Another request may take the last answer
+        // meanwhile; then the next stub is tried.
         for stub in open.reversed() where stub.matcher.matches(request) {
             if let answer = state.withLock({ $0.answer(of: stub.number) }) { return answer }
         }
         state.withLock { $0.unmatched.append(request) }
         let known = state.withLock { $0.stubs.map { "\($0.matcher)\($0.responses.isEmpty ? " (used up)" : "")" } }
-        let list = known.isEmpty ? "there are none" : "there are " + known.joined(separator: "; ")
-        let words = "No stub is for \(request): \(list)."
+        let list = known.isEmpty ? "there are no stubs" : "the stubs are " + known.joined(separator: "; ")
+        let words = "No stub matches \(request); \(list)."
         return .failure(URLError(.resourceUnavailable, userInfo: [NSLocalizedDescriptionKey: words]))
     }
 }
 
 extension Stubs: TestKitSource {
-    /// - Parameter request: without its content, which has not been read yet.
+    /// - Parameter request: the request without its content, which has not been read yet.
     func takes(_ request: URLRequest) -> Bool {
         switch policy {
         case .fails: true

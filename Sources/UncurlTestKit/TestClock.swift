@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// A clock that stands still until it is told the time: retries, throttles, delays and time limits are tested without
-/// waiting, and come out the same each time.
+/// A clock that stands still until the test advances it. Retries, throttles, delays and time limits are tested without
+/// waiting, and with the same result each time.
 ///
 /// ```swift
 /// let clock = TestClock()
@@ -11,13 +11,13 @@ internal import Synchronization
 /// try await work.value
 /// ```
 ///
-/// Advancing wakes those whose time has come, in the order of their deadlines; what they do then, they do on their own.
-/// A test that wants them to have gone to sleep again waits for that with ``waitForSleepers(_:)``, or lets
-/// ``runToNextDeadline()`` do both.
+/// Advancing the clock wakes the sleepers whose deadline has come, in the order of their deadlines. They then run
+/// concurrently with the test. ``waitForSleepers(_:)`` waits until they sleep again; ``runToNextDeadline()`` waits and
+/// advances.
 public final class TestClock: Clock, Sendable {
-    /// Time since the clock was made.
+    /// A point in time, counted from the creation of the clock.
     public struct Instant: InstantProtocol, CustomStringConvertible {
-        /// Since the clock was made.
+        /// The time since the creation of the clock.
         public let offset: Duration
 
         /// An instant this long after the clock was made.
@@ -45,7 +45,7 @@ public final class TestClock: Clock, Sendable {
         var now = Instant()
         var sleepers: [Sleeper] = []
         var waiters: [Waiter] = []
-        /// Cancelled before they slept.
+        /// Sleepers that were cancelled before they slept.
         var cancelled: Set<UInt64> = []
         var last: UInt64 = 0
 
@@ -57,7 +57,7 @@ public final class TestClock: Clock, Sendable {
 
     private let state = Mutex(State())
 
-    /// A clock that stands at zero.
+    /// A clock at time zero.
     public init() {}
 
     public var now: Instant { state.withLock { $0.now } }
@@ -67,7 +67,7 @@ public final class TestClock: Clock, Sendable {
     /// The number of sleepers.
     public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
-    /// The earliest deadline of all sleepers; nil while there is no sleeper.
+    /// The earliest deadline of all sleepers; nil where there are none.
     public var nextDeadline: Instant? { state.withLock { $0.sleepers.map(\.deadline).min() } }
 
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
@@ -103,10 +103,10 @@ public final class TestClock: Clock, Sendable {
         }
     }
 
-    /// Moves the time on, and wakes whose deadline lies in it, the earliest first.
+    /// Advances the time, and wakes the sleepers whose deadline has come, the earliest first.
     public func advance(by duration: Duration) { advance(to: now.advanced(by: duration)) }
 
-    /// Moves the time on to that instant; one that has passed moves nothing.
+    /// Advances the time to an instant. An instant in the past has no effect.
     public func advance(to instant: Instant) {
         let due = state.withLock { state -> [Sleeper] in
             state.now = max(state.now, instant)
@@ -117,9 +117,9 @@ public final class TestClock: Clock, Sendable {
         for sleeper in due { sleeper.continuation.resume() }
     }
 
-    /// Waits for a sleeper, and moves the time on to the next deadline.
+    /// Waits for a sleeper, then advances the time to the next deadline.
     ///
-    /// - Returns: how far that was.
+    /// - Returns: how far the time was advanced.
     @discardableResult
     public func runToNextDeadline() async -> Duration {
         while true {
@@ -131,7 +131,7 @@ public final class TestClock: Clock, Sendable {
         }
     }
 
-    /// Returns when so many sleep, at once if they do. A Swift task that is cancelled meanwhile waits no more.
+    /// Returns when this many sleepers wait, at once if they do. A cancelled Swift task returns at once.
     public func waitForSleepers(_ count: Int = 1) async {
         let number = state.withLock { $0.number() }
         await withTaskCancellationHandler {

@@ -1,18 +1,18 @@
 internal import Synchronization
 internal import Uncurl
 
-/// The source of answers in place of the network.
+/// A source of answers that replaces the network.
 protocol TestKitSource: Sendable {
     var clock: any Clock<Duration> { get }
     func takes(_ request: URLRequest) -> Bool
     func steps(for request: StubbedRequest) async -> [StubResponse.Step]
 }
 
-/// The loading class that asks the source of its session's configuration. All configurations share the class; each has
-/// a source of its own.
+/// The loading class that takes answers from the source of its session's configuration. All configurations share the
+/// class; each has its own source.
 final class TestKitProtocol: URLProtocol {
-    /// `@unchecked`: an instance's methods are called one after the other; what it does later uses its client, which
-    /// any thread may.
+    /// `@unchecked`: the methods of an instance are called one after the other. Later it uses only its client, which
+    /// any thread may use.
     private struct Loading: @unchecked Sendable {
         let instance: TestKitProtocol
     }
@@ -81,7 +81,7 @@ final class TestKitProtocol: URLProtocol {
         return HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: headers)
     }
 
-    /// RFC 9110 §15.4; the session decides whether it is followed.
+    /// The request after a redirect (RFC 9110 §15.4). The session decides whether it is followed.
     private func redirect(_ response: HTTPURLResponse) -> URLRequest? {
         guard [301, 302, 303, 307, 308].contains(response.statusCode),
             let place = response.value(forHTTPHeaderField: "Location"),
@@ -99,7 +99,7 @@ final class TestKitProtocol: URLProtocol {
         return next
     }
 
-    /// On the class's own queue, which may block.
+    /// Reads the content. Called on the class's own queue, which may block.
     private static func body(of request: URLRequest) -> Data? {
         guard let stream = request.httpBodyStream else { return request.httpBody }
         stream.open()

@@ -1,9 +1,9 @@
 internal import Uncurl
 
-/// A URL with wildcards.
+/// A URL pattern with wildcards.
 struct URLPattern: Sendable {
     private let path: [Character]
-    /// Nil: not looked at.
+    /// The parts of the query; nil ignores the query.
     private let query: [String]?
     private let isForAnyHost: Bool
 
@@ -18,14 +18,14 @@ struct URLPattern: Sendable {
         let (text, query) = Self.split(url)
         if let wanted = self.query, wanted != (query ?? []).sorted() { return false }
         guard isForAnyHost else { return Self.matches(path[...], Array(Self.normalized(text))[...]) }
-        // What follows the authority.
+        // The path begins after the authority.
         guard let authority = text.range(of: "://"),
             let slash = text[authority.upperBound...].firstIndex(of: "/")
         else { return Self.matches(path[...], ["/"]) }
         return Self.matches(path[...], Array(text[slash...])[...])
     }
 
-    /// Without a fragment; the query in its parts.
+    /// The text without its fragment, and the parts of its query.
     private static func split(_ text: String) -> (String, [String]?) {
         let bare = text.prefix { $0 != "#" }
         guard let mark = bare.firstIndex(of: "?") else { return (String(bare), nil) }
@@ -33,7 +33,7 @@ struct URLPattern: Sendable {
         return (String(bare[..<mark]), query.split(separator: "&").map(String.init))
     }
 
-    /// Scheme and host in lower case, and a path in any case (RFC 3986 §6.2.2.1, §6.2.3).
+    /// The text with scheme and host in lower case, and with a path (RFC 3986 §6.2.2.1, §6.2.3).
     private static func normalized(_ text: String) -> String {
         guard let authority = text.range(of: "://") else { return text }
         guard let slash = text[authority.upperBound...].firstIndex(of: "/") else { return text.lowercased() + "/" }

@@ -1,2 +1,2 @@
-// Testing without sockets: stubs, recordings, a clock that is told the time.
+// Tests without sockets: stubs, recordings, and a clock that the test advances.
 @_exported public import Uncurl

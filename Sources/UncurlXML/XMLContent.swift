@@ -1,24 +1,24 @@
 public import FoundationXML
 public import Uncurl
 
-/// An XML document, and the ways to read it. A value: each reader makes an `XMLParser`, which is no value, on its own
+/// An XML document and the ways to read it. It is a value: each reader makes an `XMLParser` of its own, on its own
 /// thread.
 public struct XMLContent: Sendable, Hashable {
-    /// In UTF-8, without a declaration of another encoding.
+    /// The document in UTF-8, without a declaration of another encoding.
     public let data: Data
 
     /// Decodes a document. It is not parsed yet.
     ///
     /// - Parameters:
     ///   - data: the document's octets.
-    ///   - encoding: counts before the document's own declaration (RFC 7303 §3). Nil: that of a byte order mark, else
-    ///     the declared one, else UTF-8.
-    /// - Throws: ``XMLFailure``: an encoding that is not known here, or octets that are no text in it.
+    ///   - encoding: takes precedence over the document's own declaration (RFC 7303 §3). Nil: the encoding of a byte
+    ///     order mark, else the declared one, else UTF-8.
+    /// - Throws: ``XMLFailure/encoding`` for an unknown encoding, or for octets that are not text in it.
     public init(_ data: Data, encoding: String.Encoding? = nil) throws(XMLFailure) {
         let used = if let encoding { encoding } else { try Self.encoding(of: data) }
         let answer = ReceivedResponse(response: nil, data: data)
-        // Decoded here and not by the parser, which knows more encodings than are checked below: what is checked must
-        // be what is read.
+        // The document is decoded here, because the parser knows more encodings than the checks below. The checks must
+        // see the text that the parser reads.
         guard let text = try? StringResponseSerializer(encoding: used).serialize(answer) else { throw .encoding }
         self.data = Data(Self.withoutDeclaration(text).utf8)
     }
@@ -32,10 +32,10 @@ public struct XMLContent: Sendable, Hashable {
         }
     }
 
-    /// A parser that has read nothing yet. It knows namespaces, and loads nothing from outside. Foundation's own: it
-    /// calls some documents complete that are not, which ``forEachEvent(_:)`` does not.
+    /// Foundation's parser, which has read nothing yet. It processes namespaces and loads nothing from outside. It
+    /// accepts some incomplete documents, which ``forEachEvent(_:)`` refuses.
     ///
-    /// - Throws: ``XMLFailure``: the document has what that parser traps on, or declares entities.
+    /// - Throws: ``XMLFailure`` where the document declares entities, or contains what the parser traps on.
     public func makeParser() throws(XMLFailure) -> XMLParser {
         try XMLFailure.refuse(data)
         let parser = XMLParser(data: data)
@@ -44,10 +44,10 @@ public struct XMLContent: Sendable, Hashable {
         return parser
     }
 
-    /// Calls `body` with each part of the document in its order, on the caller's thread.
+    /// Calls `body` with each part of the document in order, on the caller's thread.
     ///
-    /// - Throws: ``XMLFailure`` where the document is not well-formed, after what stands before that place; or what
-    ///   `body` throws, which ends the reading.
+    /// - Throws: ``XMLFailure`` where the document is not well-formed, after the parts before that position. An error
+    ///   from `body` ends the reading.
     public func forEachEvent(_ body: (XMLEvent) throws -> Void) throws {
         let parser = try makeParser()
         try withoutActuallyEscaping(body) { body in
@@ -74,7 +74,7 @@ public struct XMLContent: Sendable, Hashable {
 
     /// XMLDecl ::= '<?xml' VersionInfo EncodingDecl? SDDecl? S? '?>' (XML 1.0 §2.8), which is ASCII here.
     private static func declaredEncoding(_ data: Data) -> String? {
-        // Longer ones exist in no document, and what is not found is UTF-8.
+        // No real declaration is longer. Without a declaration the document is UTF-8.
         let start = String(decoding: data.prefix(256), as: UTF8.self)
         guard start.hasPrefix("<?xml"), let end = start.firstRange(of: "?>") else { return nil }
         let declaration = start[..<end.lowerBound]
@@ -95,12 +95,12 @@ public struct XMLContent: Sendable, Hashable {
 /// A part of a document.
 public enum XMLEvent: Sendable, Hashable {
     /// - Parameters:
-    ///   - name: as written, with its prefix; attributes likewise.
-    ///   - namespace: nil for none.
+    ///   - name: the name as it is written, with its prefix, as are the attributes' names.
+    ///   - namespace: the namespace; nil for none.
     case start(name: String, namespace: String?, attributes: [String: String])
-    /// An element's end tag, or the end of an empty element. The name is as written.
+    /// An element's end tag, or the end of an empty element. The name is as it is written.
     case end(name: String)
-    /// All the text between two other parts, references resolved.
+    /// All the text between two other parts, with references resolved.
     case text(String)
     /// The octets of a CDATA section, in UTF-8.
     case cdata(Data)

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import FoundationXML
 
-/// Between `XMLParser`'s calls and events. Lives for one document, on one thread.
+/// Converts the calls of `XMLParser` to events. One object reads one document, on one thread.
 final class XMLEventReader: NSObject, XMLParserDelegate {
     private let body: (XMLEvent) throws -> Void
     private var pending = ""
@@ -34,7 +34,7 @@ final class XMLEventReader: NSObject, XMLParserDelegate {
         pass(event, parser)
     }
 
-    /// Text comes in pieces: around each reference, and where a buffer ended.
+    /// Text comes in pieces, around each reference and at the end of each buffer.
     private func flush(_ parser: XMLParser) {
         guard !pending.isEmpty else { return }
         let text = pending
@@ -85,7 +85,7 @@ final class XMLEventReader: NSObject, XMLParserDelegate {
         tell(.instruction(target: target, data: data), parser)
     }
 
-    /// libxml2 goes on after some errors. What it reads after an error is not part of a well-formed document.
+    /// libxml2 continues after some errors. Its later events do not belong to a well-formed document.
     func parser(_ parser: XMLParser, parseErrorOccurred parseError: any Error) {
         guard thrown == nil, failure == nil else { return }
         failure = .notWellFormed(

@@ -3,23 +3,23 @@ public import Uncurl
 /// Why octets cannot be read as an XML document.
 public enum XMLFailure: Error, Sendable, Hashable {
     /// - Parameters:
-    ///   - code: of `XMLParser.ErrorCode`.
-    ///   - line: from 1, as is the column.
+    ///   - code: a code of `XMLParser.ErrorCode`.
+    ///   - line: counted from 1, as is the column.
     case notWellFormed(code: Int, line: Int, column: Int)
-    /// The end came before the root element's, or there was none.
+    /// The octets end before the root element does, or there is no root element.
     case incomplete
-    /// The document declares entities: they can name files of this machine and grow without measure, and Foundation's
-    /// parser drops their text without a word.
+    /// The document declares entities. An entity can name a local file or expand without limit, and Foundation's parser
+    /// drops its text silently.
     case entities
-    /// A processing instruction without content, `<?p?>`, anywhere: Foundation's parser traps on it.
+    /// The document has a processing instruction without content, `<?p?>`. Foundation's parser traps on it.
     case emptyInstruction
-    /// An encoding that is not known here, or octets that are no text in it.
+    /// The encoding is unknown, or the octets are not text in it.
     case encoding
-    /// Trees of more levels are not built: libxml2 stops at the same number.
+    /// The document has more levels than the limit, which is libxml2's.
     case tooDeep(limit: Int)
 
-    /// What Foundation's parser must not see. Where there is no document type there are no declarations, whatever
-    /// text looks like one; other places are not told apart: that would be half a parser.
+    /// Refuses what Foundation's parser must not get. A document without a document type has no entity declarations.
+    /// Elsewhere, the check does not distinguish positions in the document: that would take half a parser.
     static func refuse(_ data: Data) throws(XMLFailure) {
         if data.firstRange(of: Data("<!DOCTYPE".utf8)) != nil, data.firstRange(of: Data("<!ENTITY".utf8)) != nil {
             throw .entities
@@ -27,7 +27,7 @@ public enum XMLFailure: Error, Sendable, Hashable {
         var rest = data[...]
         while let start = rest.firstRange(of: Data("<?".utf8)) {
             rest = rest[start.upperBound...]
-            // Blanks end the target; whatever follows them is content, be it empty.
+            // Whitespace ends the target. What follows is content, even if it is empty.
             let target = rest.prefix { $0 != UInt8(ascii: "?") && $0 > 0x20 }
             if data[target.endIndex...].starts(with: "?>".utf8) { throw .emptyInstruction }
         }
@@ -42,7 +42,7 @@ extension XMLFailure: CustomStringConvertible, LocalizedError {
         case .incomplete: "the XML ends before its root element does"
         case .entities: "the XML declares entities"
         case .emptyInstruction: "the XML has a processing instruction without content"
-        case .encoding: "the XML is in an encoding that is not known, or not in the one it tells"
+        case .encoding: "the encoding of the XML is unknown, or the XML is not text in the declared encoding"
         case .tooDeep(let limit): "the XML is nested deeper than \(limit) levels"
         }
     }

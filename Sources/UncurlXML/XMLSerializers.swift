@@ -1,12 +1,12 @@
-// XML is a module of its own because it links libxml2. Only programs that import it pay for that.
+// XML has a module of its own because it links libxml2. Only programs that import it pay for that.
 @_exported public import Uncurl
 
-/// XML that has not been read yet: whether it is any shows when its events are asked for.
+/// Returns XML that has not been parsed. Whether it is well-formed shows when its events are read.
 public struct XMLParserResponseSerializer: ResponseSerializer {
-    /// Which answers are read: status 200 to 299 and ``contentTypes``, unless set.
+    /// Which answers are acceptable: by default those with the status 200 to 299 and one of the ``contentTypes``.
     public var validation: ResponseValidation
 
-    /// `application/xml` and `text/xml`, with what RFC 7303 makes of them, such as `application/atom+xml`.
+    /// `application/xml`, `text/xml`, and types with the suffix `+xml` (RFC 7303), such as `application/atom+xml`.
     public static let contentTypes: AcceptableTypes = ["application/xml", "text/xml"]
 
     /// Makes a serializer with this validation.
@@ -14,15 +14,16 @@ public struct XMLParserResponseSerializer: ResponseSerializer {
         self.validation = validation
     }
 
-    /// - Throws: `SerializationFailure` with the reason `xml`, where the octets are no text in their encoding.
+    /// - Throws: `SerializationFailure` with the reason `xml`, where the octets are not text in their encoding.
     public func serialize(_ answer: ReceivedResponse) throws -> XMLContent {
         try XMLContent(answer)
     }
 }
 
-/// A document as a tree, for code that walks it or queries it by XPath.
+/// Reads a document as a tree, for code that walks it or queries it with XPath.
 public struct XMLDocumentResponseSerializer: ResponseSerializer {
-    /// Which answers are read: status 200 to 299 and ``XMLParserResponseSerializer/contentTypes``, unless set.
+    /// Which answers are acceptable: by default those with the status 200 to 299 and one of
+    /// ``XMLParserResponseSerializer/contentTypes``.
     public var validation: ResponseValidation
 
     /// Makes a serializer with this validation.
@@ -32,8 +33,8 @@ public struct XMLDocumentResponseSerializer: ResponseSerializer {
         self.validation = validation
     }
 
-    /// - Throws: `SerializationFailure` with the reason `xml`, where the document is not well-formed or nested too
-    ///   deep.
+    /// - Throws: `SerializationFailure` with the reason `xml`, where the document is not well-formed or is nested too
+    ///   deeply.
     public func serialize(_ answer: ReceivedResponse) throws -> XMLTree {
         let content = try XMLContent(answer)
         do {

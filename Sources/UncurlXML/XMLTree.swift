@@ -2,20 +2,20 @@ public import FoundationXML
 internal import Synchronization
 internal import Uncurl
 
-/// A well-formed document, read. It may be shared between threads although `XMLDocument` may not: each caller gets a
-/// document of its own.
+/// A well-formed document as a tree. It may be shared between threads although `XMLDocument` may not, because each
+/// caller gets an `XMLDocument` of its own.
 public final class XMLTree: Sendable {
-    /// The document that the tree was made of.
+    /// The source of the tree.
     public let content: XMLContent
-    /// The first document. Later callers get one that is made anew.
+    /// The first document. Later callers get a new one.
     private let first: Mutex<XMLDocument?>
 
-    /// libxml2's own: what is nested deeper is not built.
+    /// The most levels of nesting, which is libxml2's own limit.
     public static let maximumDepth = 256
 
     /// - Throws: ``XMLFailure``
     public init(_ content: XMLContent) throws {
-        // Foundation's documents recover from anything, print their complaints, and trap on nothing at all.
+        // Foundation's documents recover from any error, print their complaints, and trap on empty data.
         var depth = 0
         try content.forEachEvent { event in
             switch event {

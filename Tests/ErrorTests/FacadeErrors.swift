@@ -103,7 +103,7 @@ enum FacadeErrors {
         ErrorWords(SecurityPolicyError.invalidPattern("*"), "“*”"),
         ErrorWords(SecurityPolicyError.repeatedPattern("a.test"), "two rules for a.test"),
         ErrorWords(SecurityPolicyError.noEvaluators, "every server"),
-        ErrorWords(SecurityPolicyError.pinsWithoutTLS(base: URL(string: "http://a.test")), "“http://a.test” is none"),
+        ErrorWords(SecurityPolicyError.pinsWithoutTLS(base: URL(string: "http://a.test")), "it is “http://a.test”"),
         ErrorWords(TrustedCertificateError.unreadable(url, reason: "it is gone"), "/tmp/x: it is gone"),
         ErrorWords(TrustedCertificateError.none(nil), "(in memory)"),
         ErrorWords(PublicKeyPinError(description: "“md5/x” is no pin"), "md5/x"),

@@ -20,7 +20,7 @@ extension UncurlError {
         case .cancelled: "cancelled"
         case .sessionInvalidated: "the manager has been invalidated"
         case .retry(let error, let original): "\(Self.words(of: error)), after: \(original.words)"
-        case .bodyNotReplayable: "the content cannot be had again"
+        case .bodyNotReplayable: "the content must be sent again and can be read only once"
         }
     }
 

@@ -215,7 +215,7 @@ public final class TransferControl: Sendable {
     /// The reason of the failure: a request that its deadline ended was not cancelled by the program.
     func reason(for error: UncurlError) -> UncurlError {
         guard error.isCancelled, reins.withLock({ $0.isLate }) else { return error }
-        let words = [NSLocalizedDescriptionKey: "The request was not over by its deadline."]
+        let words = [NSLocalizedDescriptionKey: "The request did not end by its deadline."]
         return .transport(URLError(.timedOut, userInfo: words))
     }
 

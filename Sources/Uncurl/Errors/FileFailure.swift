@@ -43,7 +43,7 @@ extension FileFailure: LocalizedError, CustomStringConvertible {
 extension FileFailure.Obstacle: LocalizedError, CustomStringConvertible {
     public var description: String {
         switch self {
-        case .file: "a file is there, and is not to be replaced"
+        case .file: "a file is there, and the options do not allow its replacement"
         case .folder: "a folder is there, and only a regular file is ever replaced"
         case .symbolicLink: "a symbolic link is there, and only a regular file is ever replaced"
         case .device: "a device is there, and only a regular file is ever replaced"

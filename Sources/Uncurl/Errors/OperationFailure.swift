@@ -12,8 +12,8 @@ extension OperationFailure: LocalizedError, CustomStringConvertible {
     public var description: String {
         switch self {
         case .output(let error?, let written):
-            "the output stream failed behind \(written) bytes: \(ErrorText.of(error))"
-        case .output(nil, let written): "the output stream took no more than \(written) bytes"
+            "the output stream failed after \(written) bytes: \(ErrorText.of(error))"
+        case .output(nil, let written): "the output stream is full after \(written) bytes"
         case .changedContent(let written):
             "the server's content has changed since the pause, and \(written) bytes of the old are in the output stream"
         }

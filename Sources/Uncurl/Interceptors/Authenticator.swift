@@ -46,7 +46,7 @@ extension AuthenticationFailure: LocalizedError, CustomStringConvertible {
     public var description: String {
         switch self {
         case .missingCredential: "there is no credential to send the request with"
-        case .excessiveRefresh: "the credential was to be refreshed again, after as many refreshes as the window allows"
+        case .excessiveRefresh: "the credential needs another refresh, but the window allows no more"
         case .refreshFailed(let error): "the credential could not be refreshed: \(ErrorText.of(error))"
         }
     }

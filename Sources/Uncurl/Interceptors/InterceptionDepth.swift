@@ -39,7 +39,7 @@ extension InterceptionFailure: LocalizedError, CustomStringConvertible {
     public var description: String {
         switch self {
         case .tooDeep(let limit):
-            "\(limit) interceptors wait for each other: an interceptor sends requests that it is asked about itself"
+            "\(limit) interceptors wait for each other: an interceptor sends requests through the manager that calls it"
         }
     }
 

@@ -36,7 +36,7 @@ struct BaseURL: Sendable {
 
     private static func checked(_ url: URL?, _ reference: String) throws(UncurlError) -> URL {
         guard let url = url?.absoluteURL else {
-            throw .invalidURL(reference, reason: "it has no form of a URL")
+            throw .invalidURL(reference, reason: "it is not a URL")
         }
         guard let scheme = url.scheme else {
             throw .invalidURL(reference, reason: "it is relative, and the manager has no base URL")

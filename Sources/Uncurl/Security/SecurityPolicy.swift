@@ -113,7 +113,8 @@ public struct SecurityPolicy: ServerTrustEvaluator, Hashable, Codable {
         case .repeatedPattern(let text): "there are two rules for \(text)"
         case .noEvaluators: "a composite of no evaluators would trust every server"
         case .pinsWithoutTLS(let base):
-            "a policy that pins needs a base URL of https; \(base.map { "“\($0.absoluteString)” is none" } ?? "there is none")"
+            "a policy that pins needs an https base URL, but "
+                + (base.map { "it is “\($0.absoluteString)”" } ?? "there is none")
         }
     }
 }

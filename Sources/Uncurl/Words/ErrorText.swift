@@ -31,7 +31,7 @@ enum ErrorText {
         switch code {
         case .cancelled: "the request was cancelled"
         case .badURL: "the URL is malformed"
-        case .unsupportedURL: "the URL is of a kind that is not loaded"
+        case .unsupportedURL: "URLs of this scheme cannot be loaded"
         case .timedOut: "the request timed out"
         case .cannotFindHost, .dnsLookupFailed: "the host's name could not be looked up"
         case .cannotConnectToHost: "the host could not be connected to"
@@ -39,14 +39,14 @@ enum ErrorText {
         case .notConnectedToInternet: "there is no network"
         case .httpTooManyRedirects: "there were too many redirects"
         case .badServerResponse, .cannotParseResponse: "the server's response is malformed"
-        case .userAuthenticationRequired: "the server wants credentials"
+        case .userAuthenticationRequired: "the server requires credentials"
         case .cannotDecodeContentData, .cannotDecodeRawData: "the content could not be decoded"
         case .secureConnectionFailed: "the TLS connection could not be made"
         case .serverCertificateHasBadDate, .serverCertificateUntrusted, .serverCertificateHasUnknownRoot,
             .serverCertificateNotYetValid:
             "the server's certificate is not trusted"
         case .clientCertificateRejected, .clientCertificateRequired:
-            "the server did not accept, or was not shown, a client certificate"
+            "the server did not accept the client certificate, or did not get one"
         case .resourceUnavailable: "the resource is not available"
         case .fileDoesNotExist: "the file does not exist"
         case .noPermissionsToReadFile: "the file may not be read"

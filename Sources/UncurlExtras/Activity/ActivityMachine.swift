@@ -1,11 +1,11 @@
-/// Decides when an activity sign is shown: not for short loads, and without flicker between two.
+/// Decides when an activity indicator is shown: not for short loads, and without flicker between two loads.
 ///
 ///     inactive ──begins──▶ delaying start ──1 s, still busy──▶ active ──ends──▶ delaying end
 ///        ▲                      │ 1 s, idle                      ▲                  │  │
 ///        ├──────────────────────┘                                └──────begins──────┘  │
 ///        └──────────────────────────────0.17 s, still idle─────────────────────────────┘
 ///
-/// While the start is delayed, changes have no effect: what counts is the activity when the time is up.
+/// While the start is delayed, changes have no effect: only the activity at the end of the delay counts.
 struct ActivityMachine {
     enum State: Hashable, Sendable {
         case inactive
@@ -14,9 +14,9 @@ struct ActivityMachine {
         case delayingEnd
     }
 
-    /// What the owner is to do.
+    /// What the owner must do.
     enum Effect: Hashable {
-        /// In place of the one before.
+        /// Arms the timer of the start, in place of an earlier timer.
         case armStart
         case armEnd
         case disarm
@@ -40,7 +40,7 @@ struct ActivityMachine {
         }
     }
 
-    /// The armed time is up.
+    /// The timer has fired.
     mutating func timeIsUp(isBusy: Bool) -> [Effect] {
         switch (state, isBusy) {
         case (.delayingStart, true):
@@ -56,7 +56,7 @@ struct ActivityMachine {
         }
     }
 
-    /// The monitor is switched off.
+    /// The monitor has been disabled.
     mutating func disable() -> [Effect] {
         let former = state
         state = .inactive

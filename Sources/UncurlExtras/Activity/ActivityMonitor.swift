@@ -2,19 +2,19 @@ public import Dispatch
 internal import Synchronization
 public import Uncurl
 
-/// Decides when an activity sign is shown. A load of less than a second is not shown, and a pause of less than 0.17 s
-/// does not hide the sign.
+/// Decides when an activity indicator is shown. A load of less than a second is not shown, and a pause of less than
+/// 0.17 s does not hide the indicator.
 ///
-/// Loads are counted by the states of the tasks, never by adding and subtracting: a task that is suspended and then
-/// cancelled is subtracted once. Tasks without a URL do not count. The monitor hears of managers' tasks by their
-/// notifications, and of other tasks by ``watch(_:)``.
+/// Loads are counted by the states of their tasks, not by a counter that could be decremented twice, for example for a
+/// task that is suspended and then cancelled. Tasks without a URL do not count. The monitor learns of managers' tasks
+/// through their notifications, and of other tasks through ``watch(_:)``.
 ///
 /// ```swift
 /// let monitor = ActivityMonitor { isActive in sign.isLit = isActive }
 /// monitor.isEnabled = true
 /// ```
 public final class ActivityMonitor: Sendable {
-    /// Something of the program's own that counts while it lives.
+    /// An activity of the program's own. It counts as long as it exists.
     public final class Activity: Sendable {
         private let end: @Sendable () -> Void
         private let isOver = Mutex(false)
@@ -40,7 +40,7 @@ public final class ActivityMonitor: Sendable {
         var tasks: [ObjectIdentifier: URLSessionTask] = [:]
         var activities: Set<UInt64> = []
         var last: UInt64 = 0
-        /// Which timer counts.
+        /// The number of the current timer; earlier timers are ignored.
         var timer: UInt64 = 0
         var timerTask: Task<Void, Never>?
     }
@@ -54,11 +54,11 @@ public final class ActivityMonitor: Sendable {
     private let notifications: NotificationTokens
 
     /// - Parameters:
-    ///   - startDelay: how long something must be loaded before that is shown.
-    ///   - endDelay: how long nothing must be before that is.
-    ///   - clock: by which delays are measured.
-    ///   - queue: where `show` is called; nil for a serial one of its own.
-    ///   - center: where managers post what their tasks do; nil to hear of none.
+    ///   - startDelay: how long a load must last before it is shown.
+    ///   - endDelay: how long nothing must be loading before the indicator is hidden.
+    ///   - clock: measures the delays.
+    ///   - queue: the queue of `show`; nil for a serial queue of its own.
+    ///   - center: the center of managers' notifications; nil for none.
     ///   - show: called with each change, in order.
     public init(
         startDelay: Duration = .seconds(1),
@@ -84,7 +84,7 @@ public final class ActivityMonitor: Sendable {
 
     deinit { state.withLock { $0.timerTask }?.cancel() }
 
-    /// False unless set. Switching the monitor off hides what is shown.
+    /// Whether the monitor is on. By default false. Switching it off hides the indicator.
     public var isEnabled: Bool {
         get { state.withLock { $0.isEnabled } }
         set {
@@ -97,11 +97,11 @@ public final class ActivityMonitor: Sendable {
         }
     }
 
-    /// What is being loaded now.
+    /// The number of current loads.
     public var activeCount: Int { state.withLock { Self.count(&$0) } }
 
-    /// Counts a task while it runs. To be called again when it was resumed, suspended or has ended: a manager's
-    /// notifications do that.
+    /// Counts a task while it runs. Call this again after the task was resumed or suspended or has ended. For a
+    /// manager's tasks, notifications do that.
     public func watch(_ task: URLSessionTask) {
         guard task.currentRequest?.url ?? task.originalRequest?.url != nil else { return }
         state.withLock { state in
@@ -110,7 +110,7 @@ public final class ActivityMonitor: Sendable {
         }
     }
 
-    /// Counts something that is no task.
+    /// Begins an activity that is not a task.
     public func begin() -> Activity {
         let number = state.withLock { state in
             state.last += 1
@@ -135,7 +135,7 @@ public final class ActivityMonitor: Sendable {
         if state.isEnabled { perform(state.machine.changed(isBusy: isBusy), &state) }
     }
 
-    /// Tasks that have ended are removed. Suspended tasks stay, as they may go on.
+    /// Counts running tasks and removes those that have ended. Suspended tasks stay, because they may be resumed.
     private static func count(_ state: inout State) -> Int {
         var running = 0
         for (name, task) in state.tasks {
@@ -148,7 +148,7 @@ public final class ActivityMonitor: Sendable {
         return running + state.activities.count
     }
 
-    /// With the lock held: no effect calls foreign code directly, so their order is kept.
+    /// Called with the lock held. No effect calls foreign code directly, so their order is kept.
     private func perform(_ effects: [ActivityMachine.Effect], _ state: inout State) {
         for effect in effects {
             switch effect {

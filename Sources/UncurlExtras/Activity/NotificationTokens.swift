@@ -3,8 +3,7 @@ internal import Uncurl
 
 /// Observers of a notification center. They are removed when this object is released.
 final class NotificationTokens: @unchecked Sendable {
-    // `@unchecked`: a center's tokens are kept and given back, and never looked at; the list is touched under the lock
-    // alone.
+    // `@unchecked`: the tokens of a center are only stored and returned, and the list is accessed under the lock.
 
     private let center: NotificationCenter?
     private let lock = Mutex(())

@@ -1,23 +1,23 @@
 internal import Synchronization
 
-/// Keeps values in memory, each at a cost, up to a capacity. Beyond the capacity the least recently used values are
-/// removed until the rest costs no more than a preferred amount, so that not every addition purges.
+/// Keeps values in memory up to a capacity, each with a cost. Above the capacity, the least recently used values are
+/// removed until the rest costs at most a preferred amount, so that not every addition purges.
 ///
-/// No method waits, or calls foreign code while it holds the lock. Every method may be called on any thread.
+/// No method blocks or calls foreign code while it holds the lock. Every method may be called on any thread.
 ///
 /// ```swift
 /// let cache = AutoPurgingCache<URL, Data>(capacity: 50 << 20, preferredAfterPurge: 30 << 20) { $0.count }
 /// ```
 public final class AutoPurgingCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// 100 MiB: some 25 photographs as large as a screen.
+    /// 100 MiB: some 25 photographs in screen size.
     public static var defaultCapacity: Int { 100 << 20 }
-    /// 60 MiB: what a purge of a cache with the default capacity leaves.
+    /// 60 MiB: what remains after a purge of a cache with the default capacity.
     public static var defaultPreferredAfterPurge: Int { 60 << 20 }
 
     private struct Entry {
         let value: Value
         let cost: Int
-        /// When it was last asked for or added; no two are the same.
+        /// The number of the last use; each use has its own number.
         var used: UInt64
     }
 
@@ -32,9 +32,9 @@ public final class AutoPurgingCache<Key: Hashable & Sendable, Value: Sendable>: 
         }
     }
 
-    /// The most that all values may cost together.
+    /// The highest total cost of all values.
     public let capacity: Int
-    /// What the values cost at most after a purge.
+    /// The highest total cost after a purge.
     public let preferredAfterPurge: Int
     private let state = Mutex(State())
     private let cost: @Sendable (Value) -> Int
@@ -43,34 +43,34 @@ public final class AutoPurgingCache<Key: Hashable & Sendable, Value: Sendable>: 
     /// An empty cache.
     ///
     /// - Parameters:
-    ///   - capacity: the most that all values may cost together.
-    ///   - preferredAfterPurge: what the values cost at most after a purge; counts as the capacity where it is more.
-    ///   - admits: whether a value may be kept; called on the thread that adds it.
-    ///   - cost: in the capacity's unit; a negative cost counts as zero.
+    ///   - capacity: the highest total cost of all values.
+    ///   - preferredAfterPurge: the highest total cost after a purge; at most the capacity.
+    ///   - admits: whether a value may be kept. Called on the thread that adds the value.
+    ///   - cost: the cost of a value, in the capacity's unit; a negative cost counts as zero.
     public init(
         capacity: Int = defaultCapacity,
         preferredAfterPurge: Int = defaultPreferredAfterPurge,
         admits: @escaping @Sendable (Key, Value) -> Bool = { _, _ in true },
         cost: @escaping @Sendable (Value) -> Int
     ) {
-        // Half of what an integer holds: what is kept and one value more are never too much to add up.
+        // Half of `Int.max`, so that the usage plus one more value cannot overflow.
         self.capacity = min(max(0, capacity), Int.max / 2)
         self.preferredAfterPurge = max(0, min(preferredAfterPurge, self.capacity))
         self.admits = admits
         self.cost = cost
     }
 
-    /// What all values cost together.
+    /// The total cost of all values.
     public var usage: Int { state.withLock { $0.usage } }
 
     /// The number of values.
     public var count: Int { state.withLock { $0.entries.count } }
 
-    /// Keeps a value and replaces the one of the same key.
+    /// Keeps a value, in place of the one with the same key.
     ///
-    /// - Returns: whether it is kept: not what ``init(capacity:preferredAfterPurge:admits:cost:)`` vetoes, and not what
-    ///   alone costs more than the capacity. What was kept before is gone in any case: it is not the key's value any
-    ///   more.
+    /// - Returns: whether the value is kept. It is not if `admits` of
+    ///   ``init(capacity:preferredAfterPurge:admits:cost:)`` returns false, or if its cost alone exceeds the capacity.
+    ///   The earlier value of the key is removed in any case.
     @discardableResult
     public func add(_ value: Value, for key: Key) -> Bool {
         let cost = max(0, cost(value))
@@ -91,7 +91,7 @@ public final class AutoPurgingCache<Key: Hashable & Sendable, Value: Sendable>: 
         return true
     }
 
-    /// The value of a key. Reading it counts as its last use.
+    /// The value of a key. Reading a value counts as its last use.
     public func value(for key: Key) -> Value? {
         state.withLock { state in
             guard var entry = state.entries[key] else { return nil }
@@ -101,7 +101,7 @@ public final class AutoPurgingCache<Key: Hashable & Sendable, Value: Sendable>: 
         }
     }
 
-    /// - Returns: whether there was one.
+    /// - Returns: whether the key had a value.
     @discardableResult
     public func remove(_ key: Key) -> Bool {
         let gone = state.withLock { state in
@@ -112,7 +112,7 @@ public final class AutoPurgingCache<Key: Hashable & Sendable, Value: Sendable>: 
         return gone != nil
     }
 
-    /// - Returns: whether there was any.
+    /// - Returns: whether there was any value.
     @discardableResult
     public func removeAll() -> Bool {
         let gone = state.withLock { state in
@@ -124,14 +124,14 @@ public final class AutoPurgingCache<Key: Hashable & Sendable, Value: Sendable>: 
         return !gone.isEmpty
     }
 
-    /// Removes the least recently used values until the rest costs no more than `amount`, for programs that hear that
-    /// memory runs short.
+    /// Removes the least recently used values until the rest costs at most `amount`. For programs that learn of low
+    /// memory.
     public func purge(to amount: Int) {
         let gone = state.withLock { Self.purge(&$0, to: max(0, amount), sparing: nil) }
         _ = consume gone
     }
 
-    /// - Parameter sparing: what has just been added is the last to go, and fits.
+    /// - Parameter sparing: the key that has just been added; its value fits, and is removed last.
     private static func purge(_ state: inout State, to amount: Int, sparing: Key?) -> [Entry] {
         var gone: [Entry] = []
         for (key, entry) in state.entries.sorted(by: { $0.value.used < $1.value.used }) {

@@ -2,11 +2,11 @@ internal import Uncurl
 
 /// Decides whether two requests of a ``Downloader`` are equal.
 public struct DownloadKey: Hashable, Sendable {
-    /// Which fields of requests must be the same.
+    /// Which header fields must be equal.
     public enum Fields: Hashable, Sendable {
         /// All fields of the request.
         case all
-        /// Whatever the case of their names.
+        /// These fields. Their names are compared without case.
         case only(Set<String>)
     }
 
@@ -19,9 +19,9 @@ public struct DownloadKey: Hashable, Sendable {
 
     private enum Freshness: Hashable {
         case any
-        /// A request for a fresh answer does not join a load that may give a stale one.
+        /// A request for a fresh answer does not join a load that may return a stored one.
         case fresh
-        /// A request that must not be loaded fails where others load.
+        /// A request that must not use the network fails where another loads.
         case stored
     }
 
@@ -29,8 +29,8 @@ public struct DownloadKey: Hashable, Sendable {
     private let freshness: Freshness
 
     /// - Parameters:
-    ///   - given: the program's own word.
-    ///   - number: of the request; no two have the same.
+    ///   - given: the key that the program has given, if any.
+    ///   - number: the number of the request; each request has its own.
     init(_ request: URLRequest, given: String?, fields: Fields, number: UInt64) {
         freshness =
             request.cachePolicy.ignoresCaches
@@ -55,7 +55,7 @@ public struct DownloadKey: Hashable, Sendable {
         }
     }
 
-    /// What a value is kept under, whether it was asked for freshly or not.
+    /// The key of the cached value. It is the same whether or not the request asked for a fresh answer.
     var cacheKey: DownloadCacheKey { DownloadCacheKey(self) }
 
     fileprivate var anyFreshness: DownloadKey { DownloadKey(identity) }
@@ -66,7 +66,7 @@ public struct DownloadKey: Hashable, Sendable {
     }
 }
 
-/// What a ``Downloader`` keeps values under: the same request, however fresh its answer had to be.
+/// The key of a ``Downloader``'s cached values: the request without its cache policy.
 public struct DownloadCacheKey: Hashable, Sendable {
     private let key: DownloadKey
 
@@ -74,7 +74,7 @@ public struct DownloadCacheKey: Hashable, Sendable {
 }
 
 extension URLRequest.CachePolicy {
-    /// Whether an answer that is at hand is no answer.
+    /// Whether the request does not accept stored answers.
     var ignoresCaches: Bool {
         switch self {
         case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData, .reloadRevalidatingCacheData: true

@@ -2,20 +2,20 @@ public import Dispatch
 internal import Synchronization
 public import Uncurl
 
-/// Loads values, and equal requests once: a second caller for a value that is being loaded waits for the same load. A
-/// limit holds for active loads. Loaded values go into a cache, if there is one.
+/// Loads values, and loads equal requests only once: a second caller for a value that is being loaded waits for the
+/// same load. The number of active loads is limited. Loaded values go into a cache, if there is one.
 ///
-/// Loads by a function, so by a session, a manager, or a test's own:
+/// A function loads the values, so they may come from a session, a manager, or a test:
 ///
 /// ```swift
 /// let images = Downloader.images(session: URLSession(configuration: .downloader), cache: .images())
 /// let image = try await images.value(for: URLRequest(url: url)).value
 /// ```
 ///
-/// Requests are equal that have method, URL and fields in common and are GET or HEAD without content; others are never
-/// merged, unless the program names them by a key of its own. Any thread.
+/// Two requests are equal if they have the same method, URL and fields, and are GET or HEAD without content. Other
+/// requests are never merged, unless the program gives them a key. Every member may be used on any thread.
 public final class Downloader<Value: Sendable>: Sendable {
-    /// Which of those that wait is next.
+    /// Which waiting request begins next.
     public enum Order: Hashable, Sendable {
         /// The oldest request is next.
         case firstInFirstOut
@@ -23,11 +23,11 @@ public final class Downloader<Value: Sendable>: Sendable {
         case lastInFirstOut
     }
 
-    /// What a load gives.
+    /// The result of a load.
     public struct Loaded: Sendable {
         /// The loaded value.
         public let value: Value
-        /// Nil for what the cache had.
+        /// The response; nil for a value from the cache.
         public let response: URLResponse?
 
         /// A value and the response that it was made of.
@@ -37,7 +37,7 @@ public final class Downloader<Value: Sendable>: Sendable {
         }
     }
 
-    /// Loads one request. Its Swift task is cancelled when no caller waits for it any more.
+    /// Loads one request. Its Swift task is cancelled when no caller waits for it.
     public typealias Load = @Sendable (URLRequest) async throws -> Loaded
     /// Called once with the value, or with the error that the load ended with.
     public typealias Completion = @Sendable (Result<Loaded, any Error>) -> Void
@@ -57,7 +57,7 @@ public final class Downloader<Value: Sendable>: Sendable {
 
     /// A load that callers wait for.
     private struct Wanted {
-        /// No two are the same: an answer to one that has been given up is not another's.
+        /// Each load has its own number, so a late result cannot be taken for another load's.
         let number: UInt64
         let request: URLRequest
         var handlers: [Handler]
@@ -67,7 +67,8 @@ public final class Downloader<Value: Sendable>: Sendable {
         var wanted: [DownloadKey: Wanted] = [:]
         /// The keys of loads that have not begun, in the order of their requests.
         var queue: [DownloadKey] = []
-        /// Loads that have begun and not ended, those that were cancelled too: they still have a connection.
+        /// Loads that have begun and not ended. Cancelled loads are included until they end, because they still have a
+        /// connection.
         var active: [UInt64: Task<Void, Never>?] = [:]
         var last: UInt64 = 0
 
@@ -81,21 +82,21 @@ public final class Downloader<Value: Sendable>: Sendable {
     public let maximumActive: Int
     /// Which waiting request begins next.
     public let order: Order
-    /// The cache that is asked before a load and filled after it.
+    /// The cache that is read before a load and filled after it.
     public let cache: Cache?
     private let fields: DownloadKey.Fields
     private let queue: DispatchQueue
     private let load: Load
     private let state = Mutex(State())
 
-    /// A downloader that loads by a function.
+    /// A downloader that loads with a function.
     ///
     /// - Parameters:
     ///   - maximumActive: the most loads at a time, at least one.
     ///   - order: which waiting request begins next.
     ///   - cache: keeps loaded values; nil keeps nothing.
-    ///   - fields: which of two requests must be the same for them to be equal.
-    ///   - queue: where completions run; nil for a serial one of its own.
+    ///   - fields: which header fields must be equal for two requests to be equal.
+    ///   - queue: the queue of completions; nil for a serial queue of its own.
     ///   - load: loads one request.
     public init(
         maximumActive: Int = 4,
@@ -113,25 +114,26 @@ public final class Downloader<Value: Sendable>: Sendable {
         self.load = load
     }
 
-    /// Loads that have begun and not ended.
+    /// The number of loads that have begun and not ended.
     public var activeCount: Int { state.withLock { $0.active.count } }
 
-    /// Loads that wait for their turn.
+    /// The number of loads that wait for their turn.
     public var queuedCount: Int { state.withLock { $0.queue.count } }
 
     // MARK: Asking
 
-    /// Calls `completion` once, later, on the queue.
+    /// Loads a value. `completion` is called once on the queue, after this method has returned.
     ///
     /// - Parameters:
-    ///   - request: what is loaded.
+    ///   - request: the request to load.
     ///   - key: names the request; requests with one key are equal.
-    ///   - completion: gets the value or the error.
-    /// - Returns: nil where there is nothing to cancel: the cache has it, or the request has no URL.
+    ///   - completion: receives the value or the error.
+    /// - Returns: a receipt for ``cancel(_:)``; nil where the cache has the value or the request has no URL.
     @discardableResult
     public func download(_ request: URLRequest, key: String? = nil, completion: @escaping Completion) -> Receipt? {
         guard request.url != nil else {
-            answer([completion], .failure(URLError(.badURL, userInfo: [NSLocalizedDescriptionKey: "There is no URL."])))
+            let words = "The request has no URL."
+            answer([completion], .failure(URLError(.badURL, userInfo: [NSLocalizedDescriptionKey: words])))
             return nil
         }
         let name = name(request, key)
@@ -155,13 +157,13 @@ public final class Downloader<Value: Sendable>: Sendable {
         return receipt
     }
 
-    /// What the cache has; nil for a request that wants none of it.
+    /// The cached value; nil where there is none or where the request asks for a fresh answer.
     public func cachedValue(for request: URLRequest, key: String? = nil) -> Value? {
         cached(name(request, key), request)
     }
 
-    /// Waits for the value. A Swift task that is cancelled meanwhile returns at once. The load ends if no other caller
-    /// waits for it.
+    /// Loads a value and waits for it. A cancelled Swift task returns at once. The load ends if no other caller waits
+    /// for it.
     public func value(for request: URLRequest, key: String? = nil) async throws -> Loaded {
         let reins = Mutex((receipt: Receipt?.none, isCancelled: false))
         return try await withTaskCancellationHandler {
@@ -182,8 +184,8 @@ public final class Downloader<Value: Sendable>: Sendable {
         }
     }
 
-    /// Ends the wait of one caller. Its completion gets `URLError.cancelled`, unless it has been called already. The
-    /// load ends if no other caller waits for it; the next equal request begins a new load.
+    /// Ends the wait of one caller. Its completion receives `URLError.cancelled`, unless it has been called already.
+    /// The load ends if no other caller waits for it; the next equal request then begins a new load.
     public func cancel(_ receipt: Receipt) {
         let (handler, task) = state.withLock { state -> (Handler?, Task<Void, Never>?) in
             guard let name = state.wanted.first(where: { $0.value.number == receipt.load })?.key,
@@ -211,7 +213,7 @@ public final class Downloader<Value: Sendable>: Sendable {
         request.cachePolicy.ignoresCaches ? nil : cache?.value(for: name.cacheKey)
     }
 
-    /// Begins what there is room for.
+    /// Begins as many loads as the limit allows.
     private func begin() {
         while true {
             let next = state.withLock { state -> (DownloadKey, Wanted)? in
@@ -232,7 +234,7 @@ public final class Downloader<Value: Sendable>: Sendable {
                 self.ended(name, wanted.number, result)
             }
             let isStillWanted = state.withLock { state in
-                // It may have ended already.
+                // The load may have ended already.
                 if state.active[wanted.number] != nil { state.active.updateValue(task, forKey: wanted.number) }
                 return state.wanted[name]?.number == wanted.number
             }
@@ -243,7 +245,7 @@ public final class Downloader<Value: Sendable>: Sendable {
     private func ended(_ name: DownloadKey, _ number: UInt64, _ result: Result<Loaded, any Error>) {
         let handlers = state.withLock { state -> [Handler] in
             state.active[number] = nil
-            // The load was given up, and its request may have been made again since.
+            // The load was cancelled, and an equal request may have begun since.
             guard state.wanted[name]?.number == number else { return [] }
             return state.wanted.removeValue(forKey: name)?.handlers ?? []
         }

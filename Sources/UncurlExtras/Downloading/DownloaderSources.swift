@@ -2,8 +2,8 @@ public import Dispatch
 public import Uncurl
 
 extension Downloader {
-    /// Loads with a session's data tasks. The other arguments are those of
-    /// ``init(maximumActive:order:cache:fields:queue:load:)``; `decode` makes the value, on no particular thread.
+    /// Loads with a session's data tasks. `decode` makes the value, on any thread. The other arguments are those of
+    /// ``init(maximumActive:order:cache:fields:queue:load:)``.
     public convenience init(
         session: URLSession,
         maximumActive: Int = 4,
@@ -19,7 +19,7 @@ extension Downloader {
         }
     }
 
-    /// Loads with a session's data tasks and makes values as a serializer does, its validation included.
+    /// Loads with a session's data tasks. A serializer validates the answers and makes the values.
     public convenience init(
         session: URLSession,
         serializer: some ResponseSerializer<Value>,
@@ -45,7 +45,7 @@ extension Downloader {
 }
 
 extension Downloader where Value == ImageContent {
-    /// Images: validated, read, and kept.
+    /// A downloader of validated, decoded and cached images.
     public static func images(
         session: URLSession,
         serializer: ImageResponseSerializer = ImageResponseSerializer(),
@@ -58,7 +58,8 @@ extension Downloader where Value == ImageContent {
 }
 
 extension URLSessionConfiguration {
-    /// For a ``Downloader``'s session: a cache of answers of its own, 20 MiB in memory and 150 MiB on disk.
+    /// The configuration for a ``Downloader``'s session. It has a response cache of its own, with 20 MiB in memory and
+    /// 150 MiB on disk.
     public static var downloader: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.default
         configuration.urlCache = URLCache(

@@ -1,32 +1,33 @@
 internal import Synchronization
 public import Uncurl
 
-/// Places that each show one value, the latest that was requested: an image view has one place, a button one for each
+/// Places that each show one value, the latest that was requested. An image view has one place, a button one for each
 /// of its states.
 ///
-/// - a place that loads a request ignores the same request;
-/// - another request cancels the one before, whose result is never shown;
-/// - a cached value is shown at once, without the placeholder.
+/// - A place ignores a request that it is already loading.
+/// - Another request cancels the one before, whose result is never shown.
+/// - A cached value is shown at once, without the placeholder.
 ///
 /// ```swift
 /// let slots = LatestSlots<ControlState, ImageContent>(images)
 /// slots.show(URLRequest(url: url), in: .normal, placeholder: nil) { content in … }
 /// ```
 ///
-/// Any thread. What is shown at once is shown before ``show(_:in:key:placeholder:apply:)`` returns, the rest on the
-/// downloader's queue. A caller on that queue never sees an old result after its own call.
+/// Every member may be used on any thread. A cached value is shown before ``show(_:in:key:placeholder:apply:)``
+/// returns, other content on the downloader's queue. A caller on that queue never sees an old result after its own
+/// call.
 public final class LatestSlots<Name: Hashable & Sendable, Value: Sendable>: Sendable {
     /// What a place shows.
     public enum Content: Sendable {
-        /// Nil: nothing is to be shown.
+        /// A placeholder; nil shows nothing.
         case placeholder(Value?)
-        /// The response is nil for what the cache had.
+        /// A value with its response; the response is nil for a cached value.
         case value(Value, URLResponse?)
-        /// The load failed. A load that another request replaced does not fail: it says nothing.
+        /// The load failed. A load that another request has replaced reports nothing.
         case failed(any Error)
     }
 
-    /// Shows the content, on the downloader's queue.
+    /// Shows content. Called on the downloader's queue, or at once for a cached value or a placeholder.
     public typealias Apply = @Sendable (Content) -> Void
 
     private struct Loading {
@@ -43,7 +44,7 @@ public final class LatestSlots<Name: Hashable & Sendable, Value: Sendable>: Send
     private let downloader: Downloader<Value>
     private let state = Mutex(State())
 
-    /// Places whose values this downloader loads.
+    /// Places that load their values with this downloader.
     public init(_ downloader: Downloader<Value>) { self.downloader = downloader }
 
     deinit {
@@ -53,12 +54,13 @@ public final class LatestSlots<Name: Hashable & Sendable, Value: Sendable>: Send
     /// Shows the value of a request in a place.
     ///
     /// - Parameters:
-    ///   - request: what is loaded.
+    ///   - request: the request to load.
     ///   - name: the place.
     ///   - key: names the request; requests with one key are equal.
-    ///   - placeholder: shown until the value is there.
-    ///   - apply: shows content. It is not called any more once another request is made for this place.
-    /// - Returns: false where the place is loading this request already: the earlier call goes on with its own closure.
+    ///   - placeholder: shown until the value has come.
+    ///   - apply: shows content. It is not called after another request for this place.
+    /// - Returns: false where the place is already loading this request. The earlier call continues with its own
+    ///   closure.
     @discardableResult
     public func show(
         _ request: URLRequest,
@@ -96,7 +98,7 @@ public final class LatestSlots<Name: Hashable & Sendable, Value: Sendable>: Send
             state.loading[name]?.receipt = receipt
             return true
         }
-        // Ended already, or something else has been asked for meanwhile.
+        // The load has ended already, or another request has replaced it.
         if !isCurrent, let receipt { downloader.cancel(receipt) }
         return true
     }
@@ -110,7 +112,7 @@ public final class LatestSlots<Name: Hashable & Sendable, Value: Sendable>: Send
     /// Whether a request for this place is under way.
     public func isLoading(_ name: Name) -> Bool { state.withLock { $0.loading[name] != nil } }
 
-    /// Ends the load of that number, if the place still waits for it.
+    /// Ends the load with this number, if the place still waits for it.
     private func take(_ name: Name, _ number: UInt64) -> Bool {
         state.withLock { state in
             guard state.loading[name]?.number == number else { return false }
@@ -120,11 +122,11 @@ public final class LatestSlots<Name: Hashable & Sendable, Value: Sendable>: Send
     }
 }
 
-/// The name of a place that is the only one.
+/// The name of a single place.
 public enum OnlySlot: Hashable, Sendable { case only }
 
 extension LatestSlots where Name == OnlySlot {
-    /// Shows the value of a request in the only place. See ``show(_:in:key:placeholder:apply:)``.
+    /// Shows the value of a request in the single place. See ``show(_:in:key:placeholder:apply:)``.
     @discardableResult
     public func show(
         _ request: URLRequest,
@@ -135,6 +137,6 @@ extension LatestSlots where Name == OnlySlot {
         show(request, in: .only, key: key, placeholder: placeholder, apply: apply)
     }
 
-    /// Ends the load for the only place. The place keeps what it shows.
+    /// Cancels the load of the single place. The place keeps what it shows.
     public func cancel() { cancel(.only) }
 }

@@ -1,21 +1,22 @@
 public import Uncurl
 
-/// An image, as far as it has been read.
+/// An image: its header, and its pixels where they were decoded.
 public struct ImageContent: Sendable, Equatable {
-    /// The format, by the octets.
+    /// The format, detected from the octets.
     public let format: ImageFormat
     /// In pixels.
     public let width: Int
     /// In pixels.
     public let height: Int
-    /// Nil where only the header was read: no decoder for this format, or an image beyond the serializer's limit.
+    /// The pixels; nil where only the header was read, because there is no decoder for the format or the image exceeds
+    /// the serializer's limit.
     public let pixels: ImagePixels?
-    /// The content as it came.
+    /// The content that the server sent.
     public let data: Data
-    /// Pixels a point.
+    /// The number of pixels per point.
     public let scale: Double
 
-    /// An image of a header that was read, and of pixels where they were decoded.
+    /// An image with a header, and with pixels where they were decoded.
     public init(header: ImageHeader, pixels: ImagePixels? = nil, data: Data, scale: Double = 1) {
         format = header.format
         width = header.width
@@ -26,7 +27,7 @@ public struct ImageContent: Sendable, Equatable {
     }
 }
 
-/// Pixels row by row from the top left corner, four octets each: red, green, blue, alpha (not premultiplied).
+/// Pixels in rows from the top left corner, each with four octets: red, green, blue, alpha (not premultiplied).
 public struct ImagePixels: Sendable, Equatable {
     /// In pixels.
     public let width: Int
@@ -35,7 +36,7 @@ public struct ImagePixels: Sendable, Equatable {
     /// `width * height * 4` octets.
     public let octets: [UInt8]
 
-    /// Nil where the octets are not as many as the pixels take.
+    /// Pixels of these octets; nil where their number is not `width * height * 4`.
     public init?(width: Int, height: Int, octets: [UInt8]) {
         let (count, isTooMuch) = width.multipliedReportingOverflow(by: height)
         guard width > 0, height > 0, !isTooMuch, octets.count.isMultiple(of: 4), octets.count / 4 == count else {
@@ -46,7 +47,7 @@ public struct ImagePixels: Sendable, Equatable {
         self.octets = octets
     }
 
-    /// The four octets of a pixel; nil beyond the edges.
+    /// The four octets of a pixel; nil outside the image.
     public subscript(x: Int, y: Int) -> [UInt8]? {
         guard (0..<width).contains(x), (0..<height).contains(y) else { return nil }
         let start = (y * width + x) * 4

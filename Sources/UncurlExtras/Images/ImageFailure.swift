@@ -2,11 +2,11 @@ internal import Foundation
 
 /// Why octets cannot be read as an image.
 public enum ImageFailure: Error, Sendable, Hashable {
-    /// The octets begin like no known format.
+    /// The first octets belong to no known format.
     case unknownFormat
-    /// The end came before the image was complete.
+    /// The octets end before the image does.
     case truncated(ImageFormat)
-    /// The content breaks the rules of its format; the text says which.
+    /// The content breaks a rule of its format; the text says which.
     case corrupt(ImageFormat, String)
     /// The image has more pixels than the limit allows. It was not decoded.
     case tooManyPixels(width: Int, height: Int, limit: Int)

@@ -1,14 +1,14 @@
 public import Uncurl
 
-/// What an image is stored as.
+/// The file format of an image.
 public enum ImageFormat: String, Sendable, Hashable, CaseIterable {
     /// The formats whose headers are read.
     case png, jpeg, gif, tiff, ico, bmp, webp
 }
 
-/// What stands in front of an image: told by its octets, whatever its media type or its name.
+/// The header of an image. It is read from the octets, whatever the media type or the file name.
 public struct ImageHeader: Sendable, Hashable {
-    /// The format, by the octets.
+    /// The format, detected from the octets.
     public let format: ImageFormat
     /// In pixels, at least 1.
     public let width: Int
@@ -22,7 +22,7 @@ public struct ImageHeader: Sendable, Hashable {
         self.height = height
     }
 
-    /// Reads no more of the octets than it takes, which in a mapped file is most often a page.
+    /// Reads only as many octets as necessary, which in a mapped file are usually one page.
     ///
     /// - Throws: ``ImageFailure``
     public init(reading data: Data) throws(ImageFailure) {
@@ -49,13 +49,13 @@ public struct ImageHeader: Sendable, Hashable {
         return data.starts(with: "BM".utf8) ? .bmp : nil
     }
 
-    /// PNG §11.2.2: the first chunk is IHDR, and begins with both sizes.
+    /// PNG §11.2.2: the first chunk is IHDR, which begins with the width and the height.
     private static func png(_ octets: ImageOctets) throws(ImageFailure) -> ImageHeader {
         guard try octets.holds("IHDR", at: 12) else { throw .corrupt(.png, "its first chunk is not IHDR") }
         return try ImageHeader(.png, width: octets.big32(at: 16), height: octets.big32(at: 20))
     }
 
-    /// ITU-T T.81 B.2: segments up to the first start of frame, which has the sizes.
+    /// ITU-T T.81 B.2: reads segments up to the first start of frame, which has the dimensions.
     private static func jpeg(_ octets: ImageOctets) throws(ImageFailure) -> ImageHeader {
         var index = 2
         while true {
@@ -64,7 +64,7 @@ public struct ImageHeader: Sendable, Hashable {
             switch marker {
             // Fill octets (B.1.1.2).
             case 0xFF: index += 1
-            // These stand alone.
+            // Markers without a segment.
             case 0x01, 0xD0...0xD8: index += 2
             case 0xC0...0xCF where marker != 0xC4 && marker != 0xC8 && marker != 0xCC:
                 return try ImageHeader(.jpeg, width: octets.big16(at: index + 7), height: octets.big16(at: index + 5))
@@ -77,7 +77,7 @@ public struct ImageHeader: Sendable, Hashable {
         }
     }
 
-    /// TIFF 6.0 §2: the first directory's entries 256 and 257.
+    /// TIFF 6.0 §2: entries 256 and 257 of the first directory.
     private static func tiff(_ octets: ImageOctets) throws(ImageFailure) -> ImageHeader {
         let isLittle = try octets.octet(at: 0) == 0x49
         let directory = try isLittle ? octets.little32(at: 4) : octets.big32(at: 4)
@@ -100,7 +100,7 @@ public struct ImageHeader: Sendable, Hashable {
         return try ImageHeader(.tiff, width: width, height: height)
     }
 
-    /// The largest of the images in it. A size of 0 is 256.
+    /// The largest image in the file. A size of 0 means 256.
     private static func ico(_ octets: ImageOctets) throws(ImageFailure) -> ImageHeader {
         var best = (width: 0, height: 0)
         for entry in 0..<(try octets.little16(at: 4)) {
@@ -112,7 +112,7 @@ public struct ImageHeader: Sendable, Hashable {
         return try ImageHeader(.ico, width: best.width, height: best.height)
     }
 
-    /// A negative height is that of an image from the top down.
+    /// A negative height means that the rows are stored from the top.
     private static func bmp(_ octets: ImageOctets) throws(ImageFailure) -> ImageHeader {
         if try octets.little32(at: 14) == 12 {
             return try ImageHeader(.bmp, width: octets.little16(at: 18), height: octets.little16(at: 20))
@@ -122,7 +122,7 @@ public struct ImageHeader: Sendable, Hashable {
         return try ImageHeader(.bmp, width: Int(width), height: Int(height.magnitude))
     }
 
-    /// RFC 9649 §2.5 to §2.7: the first chunk is of one of three kinds.
+    /// RFC 9649 §2.5 to §2.7: the first chunk is one of three kinds.
     private static func webp(_ octets: ImageOctets) throws(ImageFailure) -> ImageHeader {
         if try octets.holds("VP8X", at: 12) {
             return try ImageHeader(.webp, width: octets.little24(at: 24) + 1, height: octets.little24(at: 27) + 1)
@@ -132,7 +132,7 @@ public struct ImageHeader: Sendable, Hashable {
             let bits = try octets.little32(at: 21)
             return try ImageHeader(.webp, width: bits & 0x3FFF + 1, height: bits >> 14 & 0x3FFF + 1)
         }
-        // RFC 6386 §9.1: a key frame's start code, then both sizes with two bits of scaling above.
+        // RFC 6386 §9.1: a key frame's start code, then both dimensions, each with two bits of scaling above.
         guard try octets.holds("VP8 ", at: 12), try octets.big24(at: 23) == 0x9D012A else {
             throw .corrupt(.webp, "no key frame")
         }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Numbers out of an image's octets. Beyond their end is an error, and no place is too far to ask for.
+/// Reads numbers from an image's octets. A position beyond their end is an error, whatever its size.
 struct ImageOctets {
     private let data: Data
     private let format: ImageFormat

@@ -1,16 +1,18 @@
 internal import Uncurl
 
-/// An image: its format and size by its octets, and its pixels where there is a decoder; PNG's is here.
+/// Reads an image: its format and dimensions from its header, and its pixels where there is a decoder. A decoder for
+/// PNG is built in.
 public struct ImageResponseSerializer: ResponseSerializer {
-    /// Which answers are read: status 200 to 299 and ``contentTypes``, unless set.
+    /// Which answers are acceptable: by default those with the status 200 to 299 and one of the ``contentTypes``.
     public var validation: ResponseValidation
-    /// Asked in order, before the one for PNG.
+    /// Decoders that are tried in order, before the one for PNG.
     public var decoders: [any ImageDecoder]
-    /// Pixels a point of the images.
+    /// The number of pixels per point of the images.
     public var scale: Double
-    /// Whether pixels are made at once, where the answer is serialized and not where the image is shown.
+    /// Whether pixels are decoded when the answer is serialized, and not when the image is shown.
     public var decodesPixels: Bool
-    /// Larger images are images without pixels; ``PNGDecoder/defaultMaximumPixels`` says why that number.
+    /// The most pixels that are decoded. A larger image has no pixels. ``PNGDecoder/defaultMaximumPixels`` explains the
+    /// default.
     public var maximumPixels: Int
 
     /// `image/*`.
@@ -31,8 +33,8 @@ public struct ImageResponseSerializer: ResponseSerializer {
         self.maximumPixels = maximumPixels
     }
 
-    /// - Throws: `SerializationFailure` with the reason `empty` for no content, or with the reason `image` and an
-    ///   ``ImageFailure`` beneath.
+    /// - Throws: `SerializationFailure` with the reason `empty` for empty content, or with the reason `image` and an
+    ///   ``ImageFailure`` as the underlying error.
     public func serialize(_ answer: ReceivedResponse) throws -> ImageContent {
         let content = try answer.content()
         guard !content.isEmpty else { throw SerializationFailure(.empty, answer: answer) }

@@ -1,11 +1,11 @@
-/// Where rows of samples become pixels of four octets.
+/// Converts rows of samples into pixels of four octets.
 struct PNGCanvas {
     private(set) var octets: [UInt8]
     private let header: PNGChunks.Header
     private let palette: [UInt8]
-    /// Alphas of the palette's first colors.
+    /// The alpha values of the palette's first colors.
     private let alphas: [UInt8]
-    /// The one color that is transparent, as its samples are stored; empty without.
+    /// The samples of the one transparent color; empty where there is none.
     private let key: [Int]
 
     init(_ chunks: PNGChunks) {
@@ -67,7 +67,7 @@ struct PNGCanvas {
         octets[place + 3] = alpha
     }
 
-    /// The leftmost of several in an octet stands in its high bits (§7.2).
+    /// A sample. If an octet holds several, the leftmost is in the high bits (§7.2).
     private func sample(_ row: [UInt8], _ index: Int) -> Int {
         switch header.depth {
         case 8: return Int(row[index])
@@ -78,7 +78,7 @@ struct PNGCanvas {
         }
     }
 
-    /// §13.12: the largest sample becomes 255.
+    /// Scales a sample so that the largest becomes 255 (§13.12).
     private func eight(_ sample: Int) -> UInt8 {
         let largest = 1 << header.depth - 1
         return UInt8(truncatingIfNeeded: (sample * 255 + largest / 2) / largest)

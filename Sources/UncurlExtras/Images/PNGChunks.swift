@@ -1,7 +1,7 @@
 internal import CZlib
 internal import Foundation
 
-/// The chunks of a PNG (ISO/IEC 15948 §5.3), checked: their order, their lengths, and the checksum of each.
+/// The chunks of a PNG (ISO/IEC 15948 §5.3). Their order, their lengths and their checksums are verified.
 struct PNGChunks {
     struct Header: Sendable {
         let width: Int
@@ -12,10 +12,10 @@ struct PNGChunks {
     }
 
     let header: Header
-    /// Three octets a color; empty without.
+    /// Three octets for each color; empty where there is no palette.
     private(set) var palette: [UInt8] = []
     private(set) var transparency: [UInt8] = []
-    /// Where the compressed pixels lie.
+    /// The ranges of the compressed pixels.
     private(set) var content: [Range<Int>] = []
 
     init(_ data: Data) throws(ImageFailure) {
@@ -34,7 +34,7 @@ struct PNGChunks {
             place = chunk.end
         }
         guard !content.isEmpty else { throw .corrupt(.png, "no pixels") }
-        guard header.color != .indexed || !palette.isEmpty else { throw .corrupt(.png, "colors without a palette") }
+        guard header.color != .indexed || !palette.isEmpty else { throw .corrupt(.png, "colors but no palette") }
     }
 
     private struct Chunk {
@@ -52,18 +52,18 @@ struct PNGChunks {
             let covered = data[start + place + 4..<start + content.upperBound]
             type = String(decoding: covered.prefix(4), as: UTF8.self)
             let sum = unsafe covered.withUnsafeBytes { buffer in
-                // Length at most 2^31 + 3, which zlib's type holds.
+                // The length is at most 2^31 + 3, which fits zlib's type.
                 unsafe crc32(0, buffer.bindMemory(to: UInt8.self).baseAddress, uInt(clamping: buffer.count))
             }
-            guard Int(sum) == expected else { throw .corrupt(.png, "chunk \(type) has another checksum") }
+            guard Int(sum) == expected else { throw .corrupt(.png, "the checksum of chunk \(type) is wrong") }
         }
 
-        /// §5.4: a small first letter means that a decoder may skip a chunk that it does not know.
+        /// A lower-case first letter means that a decoder may skip an unknown chunk (§5.4).
         var isAncillary: Bool { type.utf8.first.map { $0 & 0x20 != 0 } ?? false }
     }
 
-    /// - Parameter isBehindContent: whether a chunk stands between this one and the last of the pixels; nil before
-    /// them.
+    /// - Parameter isBehindContent: whether another chunk is between this one and the last chunk of pixels; nil before
+    ///   the pixels.
     private mutating func take(
         _ chunk: Chunk,
         _ data: Data,
@@ -72,17 +72,17 @@ struct PNGChunks {
         let octets = data[data.startIndex + chunk.content.lowerBound..<data.startIndex + chunk.content.upperBound]
         switch chunk.type {
         case "IDAT":
-            guard isBehindContent != true else { throw .corrupt(.png, "pixels in two places") }
+            guard isBehindContent != true else { throw .corrupt(.png, "pixel chunks that are not consecutive") }
             content.append(chunk.content)
         case "PLTE":
             let limit = header.color == .indexed ? 3 << header.depth : 768
             guard isBehindContent == nil, palette.isEmpty, header.color.mayHavePalette, !octets.isEmpty,
                 octets.count.isMultiple(of: 3), octets.count <= limit
-            else { throw .corrupt(.png, "a palette that cannot be") }
+            else { throw .corrupt(.png, "an invalid palette") }
             palette = Array(octets)
         case "tRNS":
             guard isBehindContent == nil, transparency.isEmpty, isTransparency(octets.count) else {
-                throw .corrupt(.png, "a transparency that cannot be")
+                throw .corrupt(.png, "an invalid transparency chunk")
             }
             transparency = Array(octets)
         default:
@@ -90,7 +90,7 @@ struct PNGChunks {
         }
     }
 
-    /// §11.3.2.1
+    /// Whether the length of a tRNS chunk is valid (§11.3.2.1).
     private func isTransparency(_ count: Int) -> Bool {
         switch header.color {
         case .gray: count == 2
@@ -100,20 +100,20 @@ struct PNGChunks {
         }
     }
 
-    /// §11.2.2
+    /// Reads IHDR (§11.2.2).
     private static func header(_ octets: ImageOctets) throws(ImageFailure) -> Header {
         let size = try ImageHeader(.png, width: octets.big32(at: 16), height: octets.big32(at: 20))
-        // §7.1: four octets, of which 31 bits count.
+        // Sizes are 31-bit numbers in four octets (§7.1).
         guard max(size.width, size.height) <= Int(Int32.max) else { throw .corrupt(.png, "a size beyond 31 bits") }
         let depth = Int(try octets.octet(at: 24))
         guard let color = PNGColor(rawValue: try octets.octet(at: 25)), color.depths.contains(depth) else {
-            throw .corrupt(.png, "no such color type and depth")
+            throw .corrupt(.png, "an unknown color type or depth")
         }
         guard try octets.octet(at: 26) == 0, try octets.octet(at: 27) == 0 else {
-            throw .corrupt(.png, "no such compression or filter")
+            throw .corrupt(.png, "an unknown compression or filter method")
         }
         let interlace = try octets.octet(at: 28)
-        guard interlace <= 1 else { throw .corrupt(.png, "no such interlace") }
+        guard interlace <= 1 else { throw .corrupt(.png, "an unknown interlace method") }
         return Header(
             width: size.width,
             height: size.height,
@@ -124,7 +124,7 @@ struct PNGChunks {
     }
 }
 
-/// What a pixel consists of (§6.1).
+/// The parts of a pixel (§6.1).
 enum PNGColor: UInt8 {
     case gray = 0
     case rgb = 2

@@ -1,16 +1,15 @@
 public import Uncurl
 
-/// Makes pixels of PNGs (ISO/IEC 15948): every color type and depth, interlaced or not, with the checksums of all
-/// chunks and of the pixels. Samples of sixteen bits become the nearest of eight; gamma and color profiles are not
-/// applied.
+/// Decodes PNGs (ISO/IEC 15948) of every color type and depth, interlaced or not, and verifies the checksums of all
+/// chunks and of the pixels. Samples of sixteen bits are rounded to eight; gamma and color profiles are not applied.
 public struct PNGDecoder: ImageDecoder {
-    /// 16,777,216: an image of 4096 by 4096, which takes 64 MiB as pixels. A file of 65 KiB can ask for that much.
+    /// 16,777,216 pixels: an image of 4096 by 4096, which takes 64 MiB decoded. A file of 65 KiB can claim that much.
     public static let defaultMaximumPixels = 1 << 24
 
-    /// Larger images are refused with ``ImageFailure/tooManyPixels(width:height:limit:)``.
+    /// The most pixels. Larger images are refused with ``ImageFailure/tooManyPixels(width:height:limit:)``.
     public var maximumPixels: Int
 
-    /// PNG.
+    /// The format is PNG.
     public var format: ImageFormat { .png }
 
     /// A decoder with a limit, in pixels.
@@ -23,7 +22,7 @@ public struct PNGDecoder: ImageDecoder {
         let chunks = try PNGChunks(data)
         let header = chunks.header
         let (count, isTooMuch) = header.width.multipliedReportingOverflow(by: header.height)
-        // However high the limit was set: what follows multiplies by eight octets a pixel at most.
+        // The second limit applies to any setting: the code below multiplies by at most eight octets per pixel.
         guard !isTooMuch, count <= min(maximumPixels, Int.max / 16) else {
             throw .tooManyPixels(width: header.width, height: header.height, limit: maximumPixels)
         }
@@ -48,8 +47,8 @@ public struct PNGDecoder: ImageDecoder {
     /// - Throws: ``ImageFailure``
     public func pixels(of data: Data, header: ImageHeader) throws -> ImagePixels { try pixels(of: data) }
 
-    /// Deflate makes at most 1032 octets of one: 258 of a match whose code and distance take a bit each. A header
-    /// that asks for more than its pixels could ever be is found out before any memory is.
+    /// Deflate expands one octet to at most 1032: 258 from a match whose code and distance take one bit each. This
+    /// check refuses a header with impossible dimensions before any memory is allocated.
     private static func checkRatio(_ chunks: PNGChunks, _ passes: [PNGPass]) throws(ImageFailure) {
         let compressed = chunks.content.reduce(0) { $0 + $1.count }
         let raw = passes.reduce(0) { $0 + $1.height * (1 + $1.rowOctets(chunks.header)) }

@@ -1,14 +1,13 @@
 internal import CZlib
 internal import Foundation
 
-/// The one zlib stream that a PNG's pixels are, drawn row by row: no more of it is ever in memory than a row and a
-/// window.
+/// Inflates the zlib stream of a PNG's pixels row by row. Only one row and one window are in memory.
 @safe final class PNGInflater {
     /// zlib keeps the address of its `z_stream`, so the stream may never move.
     private let stream: UnsafeMutablePointer<z_stream>
     private let data: Data
     private var ranges: ArraySlice<Range<Int>>
-    /// 64 KiB at a time: as much as zlib makes of a row or two, and little beside the pixels.
+    /// Input of up to 64 KiB. That is enough for some rows and small beside the pixels.
     private var window: [UInt8] = []
     private var used = 0
     private var isAtEnd = false
@@ -41,7 +40,7 @@ internal import Foundation
         }
     }
 
-    /// Nothing may be left: the checksum of the whole, and no more pixels than the header says.
+    /// Verifies the checksum of the stream, and that no more pixels follow.
     func finish() throws(ImageFailure) {
         var spare: [UInt8] = [0]
         while !isAtEnd {
@@ -66,7 +65,7 @@ internal import Foundation
         }
     }
 
-    /// How many octets it made.
+    /// - Returns: the number of octets written.
     private func step(_ row: inout [UInt8], from start: Int, to end: Int) throws(ImageFailure) -> Int {
         let (code, consumed, produced) = unsafe window.withUnsafeMutableBufferPointer { input in
             unsafe row.withUnsafeMutableBufferPointer { output in
@@ -84,8 +83,8 @@ internal import Foundation
         used += consumed
         switch code {
         case Z_OK: break
-        // No progress although there is input and room would be a stream that never ends.
-        case Z_BUF_ERROR: guard consumed > 0 || used == window.count else { throw .corrupt(.png, "pixels that stall") }
+        // No progress despite input and room: the stream would never end.
+        case Z_BUF_ERROR: guard consumed > 0 || used == window.count else { throw .corrupt(.png, "endless pixel data") }
         case Z_STREAM_END: isAtEnd = true
         case Z_MEM_ERROR: throw .outOfMemory
         default:

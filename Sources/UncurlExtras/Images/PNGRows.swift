@@ -1,4 +1,4 @@
-/// A grid of pixels that is stored by itself: the whole image, or one of the seven of an interlaced one (§8.2).
+/// A separately stored grid of pixels: the whole image, or one of the seven passes of an interlaced image (§8.2).
 struct PNGPass {
     let width: Int
     let height: Int
@@ -24,18 +24,18 @@ struct PNGPass {
         ].compactMap(\.self)
     }
 
-    /// Without the filter's octet; pixels of less than an octet are packed.
+    /// The octets of a row without its filter octet. Pixels of less than an octet are packed.
     func rowOctets(_ header: PNGChunks.Header) -> Int {
         (width * header.depth * header.color.channels + 7) / 8
     }
 }
 
-/// The rows of one pass, their filters undone (§9).
+/// Reads the rows of one pass and reverses their filters (§9).
 struct PNGRows {
-    /// The last row that was drawn; samples begin at 0.
+    /// The last row; samples begin at index 0.
     private(set) var current: [UInt8]
     private var stored: [UInt8]
-    /// How far back the pixel to the left begins: at least an octet (§9.2).
+    /// The distance to the pixel on the left, in octets: at least one (§9.2).
     private let distance: Int
 
     init(pass: PNGPass, header: PNGChunks.Header) {
@@ -57,15 +57,15 @@ struct PNGRows {
                 current[index] = stored[index + 1] &+ UInt8(truncatingIfNeeded: average)
             }
         case 4: paeth()
-        default: throw .corrupt(.png, "no such filter as \(stored[0])")
+        default: throw .corrupt(.png, "an unknown row filter, \(stored[0])")
         }
     }
 
-    /// The octet to the left in the row that is being made: up to `index`, ``current`` is that row, from there on the
-    /// row above.
+    /// The octet on the left in the new row. Below `index`, ``current`` holds the new row, from there on the row above.
     private func left(_ index: Int) -> UInt8 { index >= distance ? current[index - distance] : 0 }
 
-    /// §9.4. The octet above and to the left has been overwritten by then, so as many as a pixel has are kept.
+    /// Reverses the Paeth filter (§9.4). The octet above and to the left has been overwritten by then, so the octets of
+    /// one pixel are kept.
     private mutating func paeth() {
         var corners = Array(repeating: UInt8(0), count: distance)
         for index in current.indices {

@@ -1,4 +1,4 @@
-/// One line about a transfer, as wide as the terminal. Less important parts are left out first.
+/// A line about a transfer that fits the terminal's width. Less important parts are omitted first.
 struct ProgressLine {
     enum Phase: Hashable {
         case running
@@ -9,19 +9,19 @@ struct ProgressLine {
 
     var label = ""
     var completed: Int64 = 0
-    /// Nil where it is not known.
+    /// The total; nil where it is unknown.
     var total: Int64?
-    /// Bytes a second.
+    /// In bytes per second.
     var rate: Double?
     /// In seconds.
     var remaining: Double?
     var phase = Phase.running
-    /// Turns while the length is not known.
+    /// The position of the moving mark that is shown while the total is unknown.
     var turn = 0
 
     var percent: Int? {
         guard let total, total > 0 else { return nil }
-        // Never 100 before everything is there.
+        // 100 only when the transfer is complete.
         return completed >= total ? 100 : min(99, Int(Double(max(0, completed)) / Double(total) * 100))
     }
 
@@ -39,7 +39,7 @@ struct ProgressLine {
         case .failed(let words): rest.append(words)
         }
         let without = name + (facts + rest).joined(separator: "  ")
-        // A bar of less than ten says nothing that the number does not.
+        // A bar of less than ten columns says no more than the number.
         let room = min(40, width - without.count - 5)
         if room >= 10 {
             facts.append(bar(room))
@@ -66,11 +66,11 @@ struct ProgressLine {
         return Self.bytes(Double(completed)) + " of " + Self.bytes(Double(total))
     }
 
-    /// In units of 1,000 (IEC 80000-13), three digits or so.
+    /// A number of bytes in units of 1,000 (IEC 80000-13), with about three digits.
     static func bytes(_ count: Double) -> String {
         var (value, unit) = (max(0, count), 0)
         let units = ["B", "kB", "MB", "GB", "TB", "PB", "EB"]
-        // What would be shown as 1000 belongs to the next unit.
+        // A value that would be shown as 1000 belongs to the next unit.
         while value >= (unit == 0 ? 1_000 : 999.95), unit < units.count - 1 {
             value /= 1_000
             unit += 1
@@ -80,7 +80,7 @@ struct ProgressLine {
         return "\(tenths / 10).\(tenths % 10) \(units[unit])"
     }
 
-    /// Hours, minutes and seconds.
+    /// A time in hours, minutes and seconds.
     static func clock(_ seconds: Double) -> String {
         guard seconds.isFinite, seconds < 360_000 else { return "days" }
         let all = Int(seconds.rounded(.up))

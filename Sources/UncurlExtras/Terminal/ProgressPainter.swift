@@ -4,9 +4,9 @@ struct ProgressPainter {
     private let watch: Stopwatch
     private var line: ProgressLine
     private var rate = ProgressSpeed()
-    /// On a terminal: whether a line stands there without its end.
+    /// Whether the terminal shows a line without a line end.
     private var isOpen = false
-    /// Elsewhere: what was written last.
+    /// The last tenth that was written to a file or a pipe.
     private var tenth: Int?
     private var lastWritten: Duration?
 
@@ -16,7 +16,7 @@ struct ProgressPainter {
         line = ProgressLine(label: label)
     }
 
-    /// - Returns: whether it was the last.
+    /// - Returns: whether this was the last line.
     mutating func paint(_ snapshot: TerminalProgressBar.Snapshot) -> Bool {
         let now = watch.elapsed
         // Negative numbers count as zero.
@@ -24,7 +24,7 @@ struct ProgressPainter {
         line.total = snapshot.total.map { max(0, $0) }
         line.turn += 1
         if snapshot.phase == .paused {
-            // The pause is not part of the speed.
+            // A pause does not count for the speed.
             rate = ProgressSpeed()
         } else {
             rate.note(line.completed, at: now / .seconds(1))
@@ -43,19 +43,19 @@ struct ProgressPainter {
         return isLast
     }
 
-    /// Nothing more follows, though it has not ended.
+    /// Ends the line although the transfer has not ended.
     mutating func leave() {
         if isOpen { output.write("\n") }
         isOpen = false
     }
 
     private mutating func overwrite(_ isLast: Bool) {
-        // Back to the line's beginning; then what an older, longer line left is erased (ECMA-48, EL).
+        // Moves to the start of the line, and after the text erases the rest of an older, longer line (ECMA-48, EL).
         output.write("\r" + line.text(width: output.width()) + "\u{1B}[K" + (isLast ? "\n" : ""))
         isOpen = !isLast
     }
 
-    /// At the beginning, at each tenth or after a while, and at the end.
+    /// Writes a line at the start, at each tenth or after an interval, and at the end.
     private mutating func append(_ isLast: Bool, _ now: Duration) {
         let current = line.percent.map { $0 / 10 }
         let isDue =

@@ -1,13 +1,13 @@
-/// The recent speed of a transfer, smoothed over single packets.
+/// The recent speed of a transfer, smoothed.
 struct ProgressSpeed {
-    /// After so long half of what was before counts no more.
+    /// The time in seconds after which older measurements count half.
     static let halfLife = 3.0
 
     private var last: (bytes: Int64, seconds: Double)?
-    /// Bytes a second; nil before the second look.
+    /// In bytes per second; nil before the second measurement.
     private(set) var value: Double?
 
-    /// - Parameter seconds: since some beginning.
+    /// - Parameter seconds: the time since a fixed start.
     mutating func note(_ bytes: Int64, at seconds: Double) {
         guard let last else {
             self.last = (bytes, seconds)
@@ -25,7 +25,7 @@ struct ProgressSpeed {
         self.value = value * weight + now * (1 - weight)
     }
 
-    /// Seconds until so many bytes have moved; nil where there is no speed to tell by.
+    /// The seconds until this many bytes have moved; nil while the speed is unknown or zero.
     func remaining(_ bytes: Int64) -> Double? {
         guard let value, value >= 1 else { return nil }
         return Double(max(0, bytes)) / value
@@ -33,7 +33,7 @@ struct ProgressSpeed {
 
     private static func powerOfTwo(_ exponent: Double) -> Double {
         let whole = exponent.rounded(.down)
-        // 2^x on [0, 1) within 0.2 %: it only weighs.
+        // An approximation of 2^x on [0, 1) within 0.2 %, which suffices for a weight.
         let part = exponent - whole
         let fraction = 1 + part * (0.6565 + part * 0.3435)
         return whole < -60 ? 0 : fraction * Double(sign: .plus, exponent: Int(whole), significand: 1)

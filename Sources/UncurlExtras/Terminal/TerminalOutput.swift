@@ -1,8 +1,8 @@
 internal import Glibc
 
 extension String {
-    /// What comes from a server must not command the terminal: without controls, those of ISO 6429's second set too,
-    /// and what is not seen.
+    /// The text without control characters (also those of ISO 6429's C1 set) and invisible characters: text from a
+    /// server must not control the terminal.
     var printable: String {
         var kept = UnicodeScalarView()
         for scalar in unicodeScalars where !scalar.properties.isDefaultIgnorableCodePoint {
@@ -15,13 +15,13 @@ extension String {
     }
 }
 
-/// Where a ``TerminalProgressBar`` writes.
+/// The output of a ``TerminalProgressBar``.
 public struct TerminalOutput: Sendable {
-    /// Whether a line may be written over. In files and pipes each is written once, and few.
+    /// Whether a line can be overwritten. In files and pipes only a few lines are written, each once.
     public let isTerminal: Bool
-    /// In columns; asked before each line.
+    /// The width in columns. Called before each line.
     public let width: @Sendable () -> Int
-    /// Writes text, one call at a time for one progress bar.
+    /// Writes text. A progress bar makes one call at a time.
     public let write: @Sendable (String) -> Void
 
     /// Makes an output of closures, for a window or a test.
@@ -35,13 +35,13 @@ public struct TerminalOutput: Sendable {
         self.write = write
     }
 
-    /// Standard error: what a program is for goes to its standard output.
+    /// Standard error. Standard output is for the program's result.
     public static let standardError = TerminalOutput(descriptor: STDERR_FILENO)
     /// Standard output.
     public static let standardOutput = TerminalOutput(descriptor: STDOUT_FILENO)
 
     private init(descriptor: CInt) {
-        // A terminal that cannot write over a line says so.
+        // A terminal of the type `dumb` cannot overwrite a line.
         let name = unsafe getenv("TERM").map { unsafe String(cString: $0) }
         self.init(isTerminal: isatty(descriptor) == 1 && name != "dumb") {
             var size = winsize()
@@ -52,7 +52,7 @@ public struct TerminalOutput: Sendable {
             while !rest.isEmpty {
                 let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
                 if count < 0, errno == EINTR { continue }
-                // There is no other place to report a failure of the terminal.
+                // A failure of the terminal cannot be reported anywhere.
                 guard count > 0 else { return }
                 rest = rest.dropFirst(count)
             }

@@ -1,7 +1,7 @@
 internal import Synchronization
 public import Uncurl
 
-/// Shows the progress of a task, or of a request with all its attempts, on a terminal: the amount, the total, the speed
+/// Shows on a terminal the progress of a task, or of a request with all its attempts: the amount, the total, the speed
 /// and the time left. In a file or a pipe it writes a line at intervals instead.
 ///
 /// ```swift
@@ -10,10 +10,10 @@ public import Uncurl
 /// task.resume()
 /// ```
 ///
-/// It follows one task at a time, until the task has ended or another is bound. A task that has ended cannot be bound.
+/// It follows one task at a time, until that task has ended or another is bound. A task that has ended cannot be bound.
 /// Every method may be called on any thread.
 public final class TerminalProgressBar: Sendable {
-    /// Which body is followed.
+    /// The body that the bar follows.
     public enum Direction: Hashable, Sendable {
         /// The content of the response.
         case download
@@ -21,28 +21,28 @@ public final class TerminalProgressBar: Sendable {
         case upload
     }
 
-    /// The progress of anything that is no task.
+    /// The progress of a transfer that is not a task.
     public struct Snapshot: Hashable, Sendable {
-        /// Whether the transfer goes on.
+        /// The state of the transfer.
         public enum Phase: Hashable, Sendable {
-            /// Bytes move, or are about to.
+            /// The transfer is under way or about to begin.
             case running
             /// The transfer is suspended.
             case paused
-            /// The transfer ended well.
+            /// The transfer succeeded.
             case completed
-            /// With the reason in words.
+            /// The transfer failed, for a reason in words.
             case failed(String)
         }
 
-        /// In bytes.
+        /// The bytes transferred so far.
         public var completed: Int64
-        /// Nil where it is not known.
+        /// The total in bytes; nil where it is unknown.
         public var total: Int64?
-        /// Whether the transfer goes on.
+        /// The state of the transfer.
         public var phase: Phase
 
-        /// How far the transfer is.
+        /// The progress of a transfer.
         public init(completed: Int64, total: Int64?, phase: Phase = .running) {
             self.completed = completed
             self.total = total
@@ -50,9 +50,9 @@ public final class TerminalProgressBar: Sendable {
         }
     }
 
-    /// Ten times a second: faster than people read.
+    /// The interval between two updates: ten per second, which is faster than people read.
     public static let interval = Duration.milliseconds(100)
-    /// How often files and pipes get a line while the length is not known.
+    /// The interval between lines in files and pipes while the total is unknown.
     public static let lineInterval = Duration.seconds(5)
 
     private struct State {
@@ -65,12 +65,12 @@ public final class TerminalProgressBar: Sendable {
     private let clock: any Clock<Duration>
     private let state = Mutex(State())
 
-    /// A bar that follows nothing yet.
+    /// A bar that follows no transfer yet.
     ///
     /// - Parameters:
-    ///   - label: stands at the line's beginning.
-    ///   - output: where lines are written.
-    ///   - clock: measures the speed and the pauses between two lines.
+    ///   - label: the text at the start of the line.
+    ///   - output: where the lines are written.
+    ///   - clock: measures the speed and the intervals.
     public init(
         _ label: String = "",
         output: TerminalOutput = .standardError,
@@ -83,9 +83,9 @@ public final class TerminalProgressBar: Sendable {
 
     deinit { state.withLock { $0.follower }?.cancel() }
 
-    /// Follows a task from here on, in place of what was followed before.
+    /// Follows a task from now on, in place of an earlier one.
     ///
-    /// - Returns: false for a task that has ended, which changes nothing.
+    /// - Returns: false for a task that has ended; the bar then does not change.
     @discardableResult
     public func bind(to task: URLSessionTask, _ direction: Direction = .download) -> Bool {
         guard task.state != .completed else { return false }
@@ -93,10 +93,10 @@ public final class TerminalProgressBar: Sendable {
         return true
     }
 
-    /// Follows a request from its first attempt to its last, in place of what was followed before: the bar goes on
-    /// where an attempt begins anew, and never back.
+    /// Follows a request from its first attempt to its last, in place of an earlier transfer. If an attempt starts
+    /// over, the bar does not go back.
     ///
-    /// - Returns: false for a request that has ended, which changes nothing.
+    /// - Returns: false for a request that has ended; the bar then does not change.
     @discardableResult
     public func bind(to transfer: TransferControl, _ direction: Direction = .download) -> Bool {
         guard transfer.state != .finished else { return false }
@@ -104,7 +104,7 @@ public final class TerminalProgressBar: Sendable {
         return true
     }
 
-    /// Follows any source of snapshots until a snapshot has ended.
+    /// Follows any source of snapshots, until a snapshot says that the transfer has ended.
     public func follow(_ source: @escaping @Sendable () -> Snapshot) {
         let (label, output, clock) = (label, output, clock)
         state.withLock { state in
@@ -120,7 +120,7 @@ public final class TerminalProgressBar: Sendable {
         }
     }
 
-    /// Stops following. The line stays as it is.
+    /// Stops following the transfer. The line stays as it is.
     public func unbind() {
         state.withLock { state in
             state.follower?.cancel()
@@ -128,7 +128,7 @@ public final class TerminalProgressBar: Sendable {
         }
     }
 
-    /// Returns when what is followed has ended and its last line is written.
+    /// Returns when the transfer has ended and its last line is written.
     public func waitForEnd() async { await state.withLock { $0.follower }?.value }
 
     private static func look(at transfer: TransferControl, _ direction: Direction) -> Snapshot {

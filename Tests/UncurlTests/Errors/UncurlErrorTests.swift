@@ -24,7 +24,7 @@ struct UncurlErrorTests {
             (.validation(ValidationFailure([.status(500)], answer: answer)), "500"),
             (.serialization(SerializationFailure(.empty, answer: answer)), "no content"),
             (.trust(TrustFailure(host: "example.com", reason: .expired, words: "it has expired")), "expired"),
-            (.challenge(URLError(.userAuthenticationRequired)), "wants credentials"),
+            (.challenge(URLError(.userAuthenticationRequired)), "requires credentials"),
             (.output(.changedContent(written: 7)), "7 bytes"), (.file(file), "a device is there"),
             (.transport(URLError(.timedOut)), "timed out"), (.cancelled, "cancelled"),
             (.sessionInvalidated, "invalidated"),
