@@ -86,7 +86,8 @@ struct FetchOptions: Equatable {
             }
         }
         guard !options.isInsecure || options.authorities == nil else {
-            throw Mistake(description: "-k and --cacert exclude each other: believe anybody, or those authorities")
+            let words = "-k and --cacert exclude each other: trust any certificate, or those authorities"
+            throw Mistake(description: words)
         }
         guard !options.urls.isEmpty else {
             throw Mistake(description: "there is no URL: give one such as http://127.0.0.1:8080/get")

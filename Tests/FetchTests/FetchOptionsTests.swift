@@ -29,7 +29,7 @@ struct FetchOptionsTests {
             (["http://h/", "--cacert"], "--cacert wants a file to believe"),
             (
                 ["-k", "--cacert", "f", "http://h/"],
-                "-k and --cacert exclude each other: believe anybody, or those authorities"
+                "-k and --cacert exclude each other: trust any certificate, or those authorities"
             ),
             (["http://h/", "-T"], "-T wants a file to send"),
             (["h/a\nb"], "\"h/a\\nb\" is no URL to fetch: the URL does not begin with a scheme and ://"),

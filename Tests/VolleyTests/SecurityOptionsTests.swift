@@ -107,7 +107,7 @@ struct SecurityOptionsTests {
         arguments: [
             (
                 ["-k", "--cacert", "/x"],
-                "--insecure and --cacert \"/x\" exclude each other: believe anybody, or those authorities"
+                "--insecure and --cacert \"/x\" exclude each other: trust any certificate, or those authorities"
             ),
             (["--tls-min", "1.1"], "--tls-min \"1.1\" is no TLS version spoken here: use 1.2 or 1.3"),
             (

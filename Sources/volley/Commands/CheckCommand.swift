@@ -2,16 +2,16 @@ import ArgumentParser
 import LoadGenerator
 import Reactor
 
-/// `volley check`: whether a scenario file can be run, and what is in it.
+/// `volley check`: says whether a scenario file can be run, and what it contains.
 struct CheckCommand: SubCommand {
     static let configuration = CommandConfiguration(
         commandName: "volley check",
         abstract: "Check a scenario file, without a run.",
         usage: "volley check FILE",
         discussion: """
-            The file, its data files and each request are read as for a run. A line says what is in it.
+            The file, its data files and each request are read as for a run. One line summarizes the file.
 
-            Exit status: 0; 1 where a run would refuse it, with the place and what would be right.
+            Exit status: 0; 1 where a run would refuse the file, with the place and the remedy.
             """
     )
 
@@ -24,12 +24,12 @@ struct CheckCommand: SubCommand {
         do throws(Errno) {
             try BlockingOutput.writeAll("\(file): \(scenario.summary)\n", to: BlockingOutput.standard)
         } catch {
-            throw UsageError("standard output takes nothing: \(error): open it")
+            throw UsageError("standard output cannot be written: \(error): open it")
         }
         return .good
     }
 
-    /// As a request of a run to some host.
+    /// Checks the request as if it were part of a run against some host.
     private static func check(_ draft: RequestDraft) throws(UsageError) {
         do throws(LoadTestError) {
             let url = try TargetURL(draft.url.hasPrefix("/") ? "http://localhost\(draft.url)" : draft.url)

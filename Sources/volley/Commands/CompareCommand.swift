@@ -1,23 +1,24 @@
 import ArgumentParser
 import LoadGenerator
 
-/// `volley compare`: whether a later run was slower than an earlier one.
+/// `volley compare`: says whether a later run was slower than an earlier one.
 struct CompareCommand: SubCommand {
     static let configuration = CommandConfiguration(
         commandName: "volley compare",
         abstract: "Compare two JSON reports, an earlier and a later one.",
         usage: "volley compare [--tolerance SHARE] [--fail-if CONDITION] BEFORE AFTER",
         discussion: """
-            Each figure's intervals are put to a rank test (Mann-Whitney, corrected for their number): what chance explains at 5 % is \
-            no difference, nor is a change within the tolerance. A dozen intervals each are a good number: use --interval. Errors that one of \
-            the runs has none of are counted singly. What the runs have not in common is noted.
+            A rank test (Mann-Whitney, corrected for the number of figures) compares each figure's intervals. A \
+            difference that chance explains at 5 %, or a change within the tolerance, counts as none. A dozen \
+            intervals per run are enough: use --interval. Errors that only one of the runs has are compared by their \
+            count. Differences between the runs' settings are noted.
 
-            Exit status: 0; 2 where a figure is worse or, with --fail-if, where a condition holds; 3 where volley was the limit in one of the \
-            runs, and there are no more errors; 1 where a report cannot be read.
+            Exit status: 0; 2 where a figure is worse or, with --fail-if, where a condition holds; 3 where volley was \
+            the limit in one of the runs and errors have not increased; 1 where a report cannot be read.
             """
     )
 
-    @Option(help: ArgumentHelp("A change below this is none, however sure.", valueName: "SHARE"))
+    @Option(help: ArgumentHelp("Ignore changes below this share, even significant ones.", valueName: "SHARE"))
     var tolerance = "2%"
 
     @Option(

@@ -2,14 +2,14 @@ import LoadGenerator
 import LoadReports
 import Reactor
 
-/// `volley compare`: an earlier report and a later one.
+/// `volley compare`: compares an earlier report with a later one.
 struct CompareJob {
     private let old: String
     private let new: String
     private let tolerance: Double
     private let thresholds: [Threshold]
 
-    /// - Parameter tolerance: `3%`.
+    /// - Parameter tolerance: a share such as `3%`.
     init(_ old: String, _ new: String, tolerance: String, thresholds: [String]) throws(UsageError) {
         (self.old, self.new) = (old, new)
         guard let share = ThresholdMetric.Kind.share.value(tolerance), (0..<10).contains(share) else {
@@ -29,8 +29,8 @@ struct CompareJob {
         self.thresholds = parsed
     }
 
-    /// With conditions these alone decide; without, any figure that is worse beyond chance and tolerance. Where volley
-    /// was the limit, its figures prove nothing but errors.
+    /// With conditions, only they decide. Without, any figure decides that is worse beyond chance and tolerance. Where
+    /// volley was the limit, only errors count.
     func perform() throws(UsageError) -> Verdict {
         let comparison = try orUsage(
             report: try Comparison(SavedReport(path: old), SavedReport(path: new), tolerance: tolerance)
@@ -53,7 +53,7 @@ struct CompareJob {
         do throws(Errno) {
             try BlockingOutput.writeAll(text, to: BlockingOutput.standard)
         } catch {
-            throw UsageError("standard output takes nothing: \(error): open it")
+            throw UsageError("standard output cannot be written: \(error): open it")
         }
         if hasMoreErrors || isWorse && !comparison.isLimited { return .threshold }
         return comparison.isLimited ? .generatorLimited : .good

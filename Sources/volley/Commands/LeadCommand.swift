@@ -1,24 +1,25 @@
 import ArgumentParser
 import LoadGenerator
 
-/// `volley lead`: a run that several machines make, as one.
+/// `volley lead`: leads a run that several machines make together.
 struct LeadCommand: SubCommand {
     static let configuration = CommandConfiguration(
         commandName: "volley lead",
-        abstract: "Lead a run whose parts other machines make, with one view, one report and one verdict.",
+        abstract: "Lead a run of several machines, with one view, one report and one verdict.",
         usage: "volley lead --on COMMAND… [options] URL",
         discussion: """
-            Each COMMAND runs `volley part` somewhere: 'ssh a volley part', 'kubectl exec -i pod-0 -- volley part', 'volley part'. The lead \
-            tells it what to do by its standard input. Each part has its share of connections, requests and rate; -t is for each part; files \
-            that options name are files of the part's machine. All start at once, whatever their clocks say.
+            Each COMMAND runs `volley part` somewhere: 'ssh a volley part', 'kubectl exec -i pod-0 -- volley part', \
+            'volley part'. The lead controls it through its standard input. Each part has its share of connections, \
+            requests and rate; -t applies to each part; files that options name are files of the part's machine. All \
+            parts start at once, even if their clocks differ.
 
-            Exit status: as volley; 4 also where a part has vanished, whose name is in the report.
+            Exit status: as volley; also 4 where a part has ended early. The report names it.
             """
     )
 
     @Option(
         parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("A command that runs `volley part`; repeatable, a part each.", valueName: "COMMAND")
+        help: ArgumentHelp("A command that runs `volley part`; repeatable, one part each.", valueName: "COMMAND")
     )
     var on: [String] = []
 
@@ -48,7 +49,7 @@ struct LeadCommand: SubCommand {
         return try LeadRun(invocation, arguments: arguments, commands: on, search: search).perform()
     }
 
-    /// The command line of the run: without the first word and the parts.
+    /// The command line of the run, without its first word and the `--on` options.
     static func arguments(of line: [String]) -> [String] {
         var rest: [String] = []
         var words = line.dropFirst(2)
@@ -63,7 +64,7 @@ struct LeadCommand: SubCommand {
 struct PartCommand: SubCommand {
     static let configuration = CommandConfiguration(
         commandName: "volley part",
-        abstract: "Make a part of a run that `volley lead` leads, by messages on standard input and output.",
+        abstract: "Run a part of a run that `volley lead` leads, by messages on standard input and output.",
         usage: "volley part"
     )
 

@@ -1,15 +1,16 @@
 import ArgumentParser
 import LoadGenerator
 
-/// `volley merge`: the reports of a run's parts become one.
+/// `volley merge`: combines the reports of a run's parts.
 struct MergeCommand: SubCommand {
     static let configuration = CommandConfiguration(
         commandName: "volley merge",
-        abstract: "Put the reports of a run's parts together: histograms counter for counter, never their percentiles.",
+        abstract: "Combine the reports of a run's parts by adding their histograms, not by averaging percentiles.",
         usage: "volley merge [--format FORMAT[=FILE]] [-o FILE] REPORT…",
         discussion: """
-            Reports are what --format json wrote, or else interval logs of --format hlog; the parts are such as --shard made, or \
-            runs on several machines at once. Exit status: as the worst of the parts had it, or 1 where a report cannot be read.
+            A report is a file of --format json, or an interval log of --format hlog. The parts come from --shard, or \
+            from simultaneous runs on several machines. Exit status: that of the worst part, or 1 where a report \
+            cannot be read.
             """
     )
 
@@ -24,7 +25,7 @@ struct MergeCommand: SubCommand {
     @Option(
         name: [.customShort("o"), .long],
         help: ArgumentHelp(
-            "The file of the first --format without one, or a report in the form its name ends in.",
+            "The file of the first --format without one, or of a report in the format of its suffix.",
             valueName: "FILE"
         )
     )

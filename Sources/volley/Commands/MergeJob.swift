@@ -3,7 +3,7 @@ import LoadReports
 import Reactor
 import TextCoding
 
-/// `volley merge`: reports of a run's parts become one, in any form.
+/// `volley merge`: combines the reports of a run's parts, and writes the result in any format.
 struct MergeJob {
     private let paths: [String]
     private let sinks: [ReportSink]
@@ -62,7 +62,7 @@ struct MergeJob {
         }
         let files = try ReportFile.open(sinks)
         let whole = try orUsage(report: try LogMerge(logs))
-        // A log of logs is a stream that comes all at once.
+        // A merged log is complete at once, so it is written like a report.
         for file in files where file.format == .hlog { try file.replace(with: whole.text) }
         try ReportFile.write(files) { format throws(UsageError) in
             switch format {

@@ -4,7 +4,7 @@ import LoadReports
 import Reactor
 import TestServer
 
-/// The program: arguments in, an exit status out.
+/// The program: it reads the arguments and returns an exit status.
 @main
 enum Program {
     static func main() {
@@ -19,8 +19,7 @@ enum Program {
         status.exit()
     }
 
-    /// Swift puts a sign of its own in the place of bytes that are no UTF-8: something else than was typed would be
-    /// sent.
+    /// Swift replaces bytes that are not UTF-8, so volley would send something other than what was typed.
     private static func checkEncoding() throws(UsageError) {
         for index in 0..<Int(CommandLine.argc) {
             guard let argument = unsafe CommandLine.unsafeArgv[index], unsafe String(validatingCString: argument) == nil
@@ -31,7 +30,7 @@ enum Program {
         }
     }
 
-    /// Everything after the arguments; the error is the one line that the user gets.
+    /// Everything after the arguments are read. The error is the one line that the user sees.
     static func perform(_ arguments: [String]) throws(UsageError) -> Verdict {
         switch try parse(line: arguments) {
         case .information(let text):
@@ -39,7 +38,7 @@ enum Program {
                 try BlockingOutput.writeAll("\(text)\n", to: BlockingOutput.standard)
                 return .good
             } catch {
-                throw UsageError("standard output takes nothing: \(error): open it")
+                throw UsageError("standard output cannot be written: \(error): open it")
             }
         case .run(let command):
             let invocation = try Invocation(command)
@@ -52,14 +51,15 @@ enum Program {
     }
 
     enum Parsed {
-        /// Help, version or schema.
+        /// Help, the version or a schema.
         case information(String)
         case run(LoadCommand)
-        /// `worker` and the others that are named by the first word.
+        /// A command that the first word names, such as `worker`.
         case command(any SubCommand)
     }
 
-    /// By the first word, so that no URL is taken for a command: those have a scheme.
+    /// Reads a command line. The first word decides whether it is a command; a URL has a scheme, so it cannot be taken
+    /// for one.
     static func parse(line: [String]) throws(UsageError) -> Parsed {
         let rest = Array(line.dropFirst())
         switch line.first {

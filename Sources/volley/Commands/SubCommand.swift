@@ -1,7 +1,7 @@
 import ArgumentParser
 import LoadGenerator
 
-/// What `volley` does besides a run, by its first word.
+/// A command other than a run, named by the first word.
 protocol SubCommand: ParsableCommand {
     func perform() throws(UsageError) -> Verdict
 }

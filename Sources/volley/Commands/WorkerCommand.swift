@@ -3,18 +3,19 @@ import HTTPEngine
 import LoadGenerator
 import LocustWorker
 
-/// `volley worker`: a worker of a Locust master's.
+/// `volley worker`: works for a Locust master.
 struct WorkerCommand: SubCommand {
     static let configuration = CommandConfiguration(
         commandName: "volley worker",
         abstract: "Make load for a Locust master.",
         usage: "volley worker --master HOST[:PORT] [options] [URL]",
         discussion: """
-            The master says when, and how many users: one connection each, kept busy, or their share of a rate. What is requested \
-            says its locustfile by the arguments target_url and target_rate (requests a second of all workers together), else \
-            this command line's URL, else the master's --host. A locustfile for it needs no more than one empty User class.
+            The master says when the load starts and how many users there are. Each user is one busy connection, or a \
+            share of a rate. The URL is the argument target_url of the locustfile, with target_rate as the rate of all \
+            workers (requests a second), else this command line's URL, else the master's --host. Such a locustfile \
+            needs only one empty User class.
 
-            Exit status: as volley; 1 too where no master answers for a minute.
+            Exit status: as volley; also 1 where no master answers for a minute.
             """
     )
 
@@ -31,7 +32,7 @@ struct WorkerCommand: SubCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What becomes of the load while the master is away, which is looked for for a minute: it goes on (run) or ends (stop). "
+            "Whether the load goes on (run) or ends (stop) while the worker looks for a lost master, for a minute. "
                 + "(default: run)",
             valueName: "stop|run"
         )
@@ -47,7 +48,7 @@ struct WorkerCommand: SubCommand {
             throw UsageError("--orphan \(quoted(orphan)) is unknown: use stop or run")
         }
         var load = load
-        // Only to have as many as threads: the master says how many users there are.
+        // Only to allow that many threads: the master says how many users there are.
         if load.threads != nil { load.connections = load.threads }
         let invocation = try Invocation(load)
         let (host, port) = try Self.address(of: master)
@@ -68,13 +69,13 @@ extension WorkerCommand {
         guard let url = try? TargetURL("http://" + text), url.target == "/", !text.hasSuffix("/") else {
             throw UsageError("--master \(quoted(text)) is no address: use HOST or HOST:PORT such as 10.0.0.7:5557")
         }
-        // Without a port HTTP's own is meant there; Locust's is another.
+        // Without a port in the text, `url.port` is the default of HTTP, and Locust uses 5557.
         return (url.host, text.hasSuffix(":\(url.port)") ? url.port : 5_557)
     }
 }
 
 extension LoadCommand {
-    /// Nothing that is given may come to nothing.
+    /// Refuses flags that have no effect for a worker.
     fileprivate func checkForWorker() throws(UsageError) {
         let ofMaster = [
             ("-c", connections != nil), ("-d", duration != nil), ("-n", requests != nil), ("--warmup", warmup != nil),

@@ -1,7 +1,7 @@
 import ArgumentParser
 import LoadGenerator
 
-/// The flags about how long connections and the parts of a request may take, as text.
+/// The text of the flags about the duration of connections and of the parts of a request.
 struct ConnectionFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -30,7 +30,7 @@ struct ConnectionFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Open a new connection after so many requests, and end the old one by FIN, or as --close says. "
+            "Open a new connection after this many requests, and end the old one by FIN, or as --close says. "
                 + "(default: no limit)",
             valueName: "N"
         )
@@ -39,7 +39,7 @@ struct ConnectionFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Open a new connection when one is so old and its answer has come; with 20s-40s each has an age of "
+            "Replace a connection of this age after its answer has come; with 20s-40s each has an age of "
                 + "its own between these. (default: no limit)",
             valueName: "TIME[-TIME]"
         )
@@ -48,7 +48,7 @@ struct ConnectionFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The most bytes a second that are sent and read on each connection: 10k; up:1k or down:10k for one "
+            "The most bytes a second that each connection sends and reads: 10k; up:1k or down:10k for one "
                 + "way; repeatable. (default: no limit)",
             valueName: "[up:|down:]N"
         )
@@ -57,15 +57,16 @@ struct ConnectionFlags: ParsableArguments {
 
     @Flag(
         help: ArgumentHelp(
-            "Send a request once more if its kept connection ends before any byte of the answer and its method may be repeated. Without "
-                + "this flag such a request has failed; with it the reports count how many were sent again."
+            "Send a request once more if its kept connection ends before any byte of the answer and its method "
+                + "may be repeated. Without "
+                + "this flag such a request counts as failed; with it the reports count how many were sent again."
         )
     )
     var retry = false
 }
 
 extension LoadOptions {
-    /// Reads the flags; ``timeout``, ``pipeline``, ``work`` and ``connectRate`` are known.
+    /// Reads the flags. ``timeout``, ``pipeline``, ``work`` and ``connectRate`` have been read before.
     mutating func setConnections(_ flags: ConnectionFlags) throws(UsageError) {
         retries = flags.retry
         limits.age = try flags.connectionAge.map { text throws(UsageError) in try Self.age(text) }
@@ -73,7 +74,7 @@ extension LoadOptions {
         limits.connect = try part(flags.connectTimeout, "--connect-timeout")
         limits.firstByte = try part(flags.firstByteTimeout, "--first-byte-timeout")
         limits.idle = try part(flags.idleTimeout, "--idle-timeout")
-        // What is silent is found by the engine's timers alone.
+        // The engine's timers check idle connections, so the limit is as coarse as they are.
         if let idle = limits.idle, idle < 20_000_000 {
             throw UsageError(
                 "--idle-timeout \(quoted(flags.idleTimeout ?? "")) is finer than volley's timers: use 20ms or more"
@@ -98,11 +99,12 @@ extension LoadOptions {
         guard let text = flags.requestsPerConnection else { return }
         guard connectRate == nil else {
             throw UsageError(
-                "--connect-rate and --requests-per-connection exclude each other: connections are replaced as soon as they end"
+                "--connect-rate and --requests-per-connection exclude each other: connections are replaced as "
+                    + "soon as they end"
             )
         }
         let count = try Self.count(text, for: "--requests-per-connection", limit: 1_000_000_000)
-        // One is what --close alone says.
+        // One request per connection is what --close says.
         guard count > 1 else {
             reuse = reuse == .rst ? .rst : .fin
             return

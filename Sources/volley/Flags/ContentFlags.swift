@@ -2,12 +2,13 @@ import ArgumentParser
 import LoadGenerator
 import TextCoding
 
-/// The flags about a request's content and fields that curl, hey and oha have too, as text.
+/// The text of the flags about a request's content and fields that curl, hey and oha have too.
 struct ContentFlags: ParsableArguments {
     @Option(
         parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "As in curl: content of a form, its parts joined by &; @FILE for a file's without its line ends; repeatable. Sent as "
+            "As in curl: content of a form, its parts joined by &; @FILE for a file's without its line ends; "
+                + "repeatable. Sent as "
                 + "application/x-www-form-urlencoded unless -H says otherwise.",
             valueName: "TEXT"
         )
@@ -17,7 +18,8 @@ struct ContentFlags: ParsableArguments {
     @Option(
         parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "As in curl: JSON content, its parts one after the other; @FILE for a file's; repeatable. Sent as application/json, "
+            "As in curl: JSON content, its parts one after the other; @FILE for a file's; repeatable. Sent as "
+                + "application/json, "
                 + "which is accepted too, unless -H says otherwise.",
             valueName: "TEXT"
         )
@@ -35,27 +37,28 @@ struct ContentFlags: ParsableArguments {
         name: [.customShort("b", allowingJoined: true), .long],
         parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "Send these cookies, or those of a file in Netscape's format where there is no =; repeatable. With --cookies, or "
+            "Send these cookies, or those of a file in Netscape's format where there is no =; repeatable. With "
+                + "--cookies, or "
                 + "a file, each user begins with them and keeps what it is given.",
             valueName: "NAME=VALUE[; …]|FILE"
         )
     )
     var cookie: [String] = []
 
-    /// Those that say what the content is, with whether they are there.
+    /// The flags that set the content, and whether each is given.
     var contents: [(String, Bool)] { [("--data", !data.isEmpty), ("--json", !json.isEmpty)] }
 
-    /// The texts of `-b` that are cookies, not files.
+    /// The arguments of `-b` that are cookies and not files.
     var cookies: [String] { cookie.filter { $0.contains("=") } }
 }
 
 extension ContentFlags {
-    /// The content, and the fields that go with it where `headers` has none of the name; nil without one.
+    /// The content and the fields that belong to it, except those that `headers` has; nil without content.
     func content(_ headers: [String]) throws(UsageError) -> (bytes: [UInt8], fields: [String])? {
         if !data.isEmpty {
             var parts: [[UInt8]] = []
             for text in data {
-                // curl leaves a file's line ends out, so that one may end its last line.
+                // curl removes the line ends of a file, so that its last line may have one.
                 parts.append(
                     try Self.bytes(text, "--data").filter { !text.hasPrefix("@") || ![0, 10, 13].contains($0) }
                 )
@@ -73,7 +76,7 @@ extension ContentFlags {
         return try Files.read(String(text.dropFirst()), for: flag)
     }
 
-    /// `Authorization: Basic …`; nil without `-u`. The password is in no message.
+    /// `Authorization: Basic …`; nil without `-u`. No message contains the password.
     func authorization() throws(UsageError) -> String? {
         guard let user else { return nil }
         guard let colon = user.firstIndex(of: ":"), colon > user.startIndex else {
@@ -87,12 +90,12 @@ extension ContentFlags {
 }
 
 extension [String] {
-    /// Whether one of these header lines is of that name.
+    /// Whether one of these header lines has this name.
     func haveField(_ name: String) -> Bool {
         contains { $0.prefix { $0 != ":" }.lowercased() == name.lowercased() }
     }
 
-    /// With each of `others` whose name none of these has.
+    /// These lines, and each of `others` whose name none of these has.
     func adding(_ others: [String]) -> [String] {
         self + others.filter { !haveField(String($0.prefix { $0 != ":" })) }
     }

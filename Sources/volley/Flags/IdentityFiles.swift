@@ -2,10 +2,10 @@ import LoadGenerator
 import TLS
 
 extension SecurityFlags {
-    /// A key and a handful of certificates; whatever is larger is something else.
+    /// The limit is enough for a key and some certificates. A larger file is something else.
     private static var identityLimit: Int { 1 << 20 }
 
-    /// What `--cert`, `--key` and `--pass` name; nil without them. Reads the files.
+    /// The identity of `--cert`, `--key` and `--pass`; nil without them. Reads the files.
     func identity() throws(UsageError) -> ClientIdentity? {
         guard let cert else {
             guard let flag = key != nil ? "--key" : password != nil ? "--pass" : nil else { return nil }
@@ -42,7 +42,7 @@ extension SecurityFlags {
         return UsageError("\(files.joined(separator: " and ")): \(oneLine("\(error)", limit: 400)): \(remedy)")
     }
 
-    /// PKCS #12 is DER, and begins with a SEQUENCE; PEM may have text before its first line of dashes.
+    /// A PKCS #12 file is DER and begins with a SEQUENCE. A PEM file may have text before its first dashes.
     private static func isPEM(_ bytes: [UInt8]) -> Bool {
         let mark = Array("-----BEGIN".utf8)
         return bytes.indices.contains { bytes[$0...].starts(with: mark) }

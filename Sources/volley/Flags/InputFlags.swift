@@ -1,11 +1,12 @@
 import ArgumentParser
 import LoadGenerator
 
-/// The flags about what is requested, and what a response has to be, as text.
+/// The text of the flags about the requests, and about the conditions for their responses.
 struct InputFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Take the requests from a file in the format urls, vegeta, vegeta-json, har, access-log, curl, postman or openapi, at most "
+            "Take the requests from a file in the format urls, vegeta, vegeta-json, har, access-log, curl, "
+                + "postman or openapi, at most "
                 + "256 MiB; repeatable.",
             valueName: "FORMAT=FILE"
         )
@@ -15,7 +16,8 @@ struct InputFlags: ParsableArguments {
     @Option(
         parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "Send the octets of this file as a request, as they are; with several, each in its turn and with figures of its own, by the "
+            "Send the octets of this file unchanged as a request; several take turns, each with figures of its "
+                + "own, by the "
                 + "file's name or NAME; repeatable.",
             valueName: "[NAME=]FILE"
         )
@@ -24,7 +26,8 @@ struct InputFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Have each user make the visits that a file describes: steps with values from answers and data files, pauses, loops, checks. "
+            "Have each user follow the scenario in a file: steps with values from answers and data files, pauses, "
+                + "loops, checks. "
                 + "`volley check FILE` checks one.",
             valueName: "FILE"
         )
@@ -42,7 +45,7 @@ struct InputFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Send the requests of a HAR or a log at their recorded distances: 1 at that speed, 2 twice as fast, up to 1M.",
+            "Send the requests of a HAR or a log at their recorded times: 1 at that speed, 2 twice as fast, up to 1M.",
             valueName: "FACTOR"
         )
     )
@@ -65,7 +68,7 @@ struct InputFlags: ParsableArguments {
     )
     var form: [String] = []
 
-    @Flag(help: "Each connection is a user that keeps the cookies it is given.")
+    @Flag(help: "Each connection is a user that keeps its cookies.")
     var cookies = false
 
     @Option(
@@ -79,7 +82,8 @@ struct InputFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The statuses that are a success, such as 200,204, 2xx or 300-399; another is a failure. (default: no status is a "
+            "The statuses that are a success, such as 200,204, 2xx or 300-399; another is a failure. (default: no "
+                + "status is a "
                 + "failure; others than 2xx and 3xx are HTTP errors)",
             valueName: "LIST"
         )
@@ -89,7 +93,7 @@ struct InputFlags: ParsableArguments {
     @Option(
         parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "A field that a response must have, or its request has failed; repeatable.",
+            "A field that a response must have; without it the request counts as failed; repeatable.",
             valueName: "'Name[: value]'"
         )
     )
@@ -98,7 +102,7 @@ struct InputFlags: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "A text that a response's content must contain, or its request has failed.",
+            "A text that a response's content must contain; without it the request counts as failed.",
             valueName: "TEXT"
         )
     )
@@ -106,7 +110,8 @@ struct InputFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Answers are streams of server-sent events (sse), of lines (ndjson), or of whatever comes at once (bytes): count events, the time to "
+            "Answers are streams of server-sent events (sse), of lines (ndjson), or of whatever comes at once "
+                + "(bytes): count events, the time to "
                 + "the first, and the gaps between them.",
             valueName: "sse|ndjson|bytes"
         )
@@ -114,16 +119,16 @@ struct InputFlags: ParsableArguments {
     var stream: String?
 
     @Option(
-        help: ArgumentHelp("The gap between two events from which on it is a stall. (default: 1s)", valueName: "TIME")
+        help: ArgumentHelp("The shortest gap between two events that is a stall. (default: 1s)", valueName: "TIME")
     )
     var stall: String?
 
-    /// Redirections in a row; a browser stops at 20.
+    /// The most redirections in a row; a browser stops at 20.
     static let redirectLimit: UInt64 = 100
 }
 
 extension LoadOptions {
-    /// Reads the flags but for what concerns the request itself.
+    /// Reads the flags, except those of the request itself.
     mutating func setInputs(
         _ flags: InputFlags,
         _ command: LoadCommand,
@@ -190,7 +195,8 @@ extension LoadOptions {
     private func checkTemplate(_ flags: InputFlags) throws(UsageError) {
         guard !flags.template || !users.slots.isEmpty else {
             throw UsageError(
-                "--template finds no {{…}} in URL, fields, body or input: write one such as {{counter}}, or leave it out"
+                "--template finds no {{…}} in URL, fields, body or input: write one such as {{counter}}, or leave "
+                    + "it out"
             )
         }
     }
@@ -259,7 +265,7 @@ extension LoadOptions {
 }
 
 extension StreamOptions {
-    /// nil: answers are no streams.
+    /// Nil where answers are not streams.
     init?(_ flags: InputFlags) throws(UsageError) {
         guard let text = flags.stream else {
             guard flags.stall == nil else { throw UsageError("--stall is about streams: use it with --stream") }

@@ -1,33 +1,33 @@
 import LoadGenerator
 
-/// A command line, understood: every value checked, nothing started, nothing looked up.
+/// A checked command line. Nothing has been started or looked up.
 struct Invocation: Sendable {
-    /// How much goes to standard error while a run goes on.
+    /// How much is written to standard error during a run.
     enum Chatter: Hashable, Sendable {
         case progress
-        /// Plots as well.
+        /// Progress and plots.
         case live
         case notes
-        /// Errors only.
+        /// Only errors.
         case quiet
     }
 
     var load: LoadOptions
     var reports: [ReportSink] = [.text]
     var chatter = Chatter.quiet
-    /// Milliseconds since 1970 at which to start; nil: at once.
+    /// The time of the start in milliseconds since 1970; nil starts at once.
     var startAt: UInt64?
-    /// How often the run is made; the reports are of all together.
+    /// The number of runs; the reports cover all of them together.
     var repeats = 1
-    /// How long an interval of the reports that show a run's course is, in nanoseconds.
+    /// The length of an interval in reports with a run's course, in nanoseconds.
     var interval: UInt64 = 1_000_000_000
-    /// The port of Prometheus' page; nil: there is none.
+    /// The port of the Prometheus page; nil for none.
     var metricsPort: UInt16?
-    /// The OpenTelemetry collector that counts are pushed to; nil: none.
+    /// The OpenTelemetry collector that receives counts; nil for none.
     var collector: TargetURL?
-    /// A condition that is broken ends the run.
+    /// Whether a condition that holds ends the run.
     var abortsOnFail = false
-    /// How long that page waits for one more scrape after the end, in nanoseconds.
+    /// How long the Prometheus page waits for one more scrape after the end, in nanoseconds.
     var linger: UInt64 = 0
 
     init(_ command: LoadCommand) throws(UsageError) {
@@ -63,7 +63,7 @@ struct Invocation: Sendable {
     }
 
     private static func instant(_ text: String) throws(UsageError) -> UInt64 {
-        // Until the year 5138; milliseconds beyond are no start of anything.
+        // Up to the year 5138. A later time is a mistake, such as a time in milliseconds.
         guard let seconds = Double(text), seconds >= 0, seconds < 1e11 else {
             throw UsageError("--start-at \(quoted(text)) is no time: use seconds since 1970, as `date +%s` prints them")
         }
@@ -72,7 +72,7 @@ struct Invocation: Sendable {
 
     private static func interval(_ text: String) throws(UsageError) -> UInt64 {
         let length = try Quantity.time(text, for: "--interval")
-        // Below it the ticks that end intervals would be late by as much as they measure.
+        // In shorter intervals, the ticks that end them would be late by as much as they measure.
         guard length >= 100_000_000 else {
             throw UsageError("--interval \(quoted(text)) is too short: use 100ms or more")
         }

@@ -5,7 +5,7 @@ import LoadReports
 import Reactor
 import TestServer
 
-/// The command line of volley. Values stay text here: ``LoadOptions`` reads them, so that every complaint is one
+/// The command line of volley. Values stay text here. ``LoadOptions`` reads them, so that every error message is one
 /// line in the same words.
 struct LoadCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -13,22 +13,23 @@ struct LoadCommand: ParsableCommand {
         abstract: "A load tester for HTTP/1.1 servers over TCP and TLS, with wrk's flags.",
         usage: "volley [-t N] [-c N] [-d TIME | -n N] [options] [URL]",
         discussion: """
-            Numbers may have fractions, powers of ten, and k, M or G (1.5k, 1e3); times us, ms, s, m or h, seconds without (0.2s, 1h30m); \
-            shares are such as 0.1% or 0.001. A file named - is standard input or output. Without a URL, volley starts its own server and \
-            tests that.
+            Numbers may have fractions, powers of ten, and k, M or G (1.5k, 1e3); times have us, ms, s, m or h, and \
+            are seconds without (0.2s, 1h30m); shares are such as 0.1% or 0.001. A file named - is standard input or \
+            output. Without a URL, volley starts its own server and tests that.
 
-            Exit status: 0 all well; 1 the command line or the machine does not allow the run; 2 a condition of \
-            --fail-if holds, or no rate keeps --search-max; 3 volley did not keep up with --rate or --stage, and nothing failed; 4 requests or connections failed, or nothing was \
-            completed; 5 all answered, but some with a status other than 2xx or 3xx; 130 interrupted: \
-            the first SIGINT ends the run and has it reported, a second one ends volley at once.
+            Exit status: 0 success; 1 the command line or the machine does not allow the run; 2 a condition of \
+            --fail-if holds, or no rate keeps --search-max; 3 volley did not keep up with --rate or --stage, and \
+            nothing failed; 4 requests or connections failed, or nothing was completed; 5 all answered, but some with \
+            a status other than 2xx or 3xx; 130 interrupted: the first SIGINT ends the run and its report is written, \
+            a second one ends volley at once.
 
-            Commands by the first word, each with --help: `volley lead` has other machines make the parts of a run, `volley worker` works for a Locust \
-            master, `volley merge` puts the \
-            reports of a run's parts together, `volley compare` compares two reports, `volley check` checks a scenario file, `volley schema` prints the JSON report's \
-            schema, and `volley schema scenario` a scenario file's.
+            Commands, each with --help: `volley lead` distributes a run over other machines, `volley worker` works for \
+            a Locust master, `volley merge` combines the reports of a run's parts, `volley compare` compares two \
+            reports, `volley check` checks a scenario file, `volley schema` prints the JSON report's schema, and \
+            `volley schema scenario` a scenario file's.
 
-            An https server's certificate is verified unless --insecure says otherwise, and sessions are resumed unless \
-            --no-resume does.
+            An https server's certificate is verified unless --insecure says otherwise, and sessions are resumed \
+            unless --no-resume does.
             """,
         version: "volley \(PackageVersion.text)"
     )
@@ -89,7 +90,8 @@ struct LoadCommand: ParsableCommand {
     @Option(
         name: [.customShort("T", allowingJoined: true), .long],
         help: ArgumentHelp(
-            "The limit of a connect, and of a request until its response has ended, at most 744h. (default: 2s, with --stream none)",
+            "The limit of a connect, and of a request until its response has ended, at most 744h. (default: 2s, "
+                + "with --stream none)",
             valueName: "TIME"
         )
     )
@@ -170,16 +172,17 @@ struct LoadCommand: ParsableCommand {
     )
     var connectTo: [String] = []
 
-    @Flag(name: [.customShort("4"), .customLong("ipv4")], help: "Look names up in IPv4 alone.")
+    @Flag(name: [.customShort("4"), .customLong("ipv4")], help: "Look names up in IPv4 only.")
     var ipv4 = false
 
-    @Flag(name: [.customShort("6"), .customLong("ipv6")], help: "Look names up in IPv6 alone.")
+    @Flag(name: [.customShort("6"), .customLong("ipv6")], help: "Look names up in IPv6 only.")
     var ipv6 = false
 
     @Option(
         name: [.customShort("x", allowingJoined: true), .long],
         help: ArgumentHelp(
-            "Reach the target by a proxy: http, https, socks5 or socks5h, with user and password if it wants them. (default: what "
+            "Reach the target by a proxy: http, https, socks5 or socks5h, with user and password if it requires "
+                + "them. (default: what "
                 + "http_proxy, https_proxy, all_proxy and no_proxy say, for another machine; '' for none)",
             valueName: "URL"
         )
@@ -203,8 +206,10 @@ struct LoadCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "text, wrk, json, html, hgrm (percentiles), csv (intervals), hlog (HdrHistogram's interval log), requests (a line each), "
-                + "markdown, junit or github (annotations, and the step's summary), to standard output or a file; repeatable. "
+            "text, wrk, json, html, hgrm (percentiles), csv (intervals), hlog (HdrHistogram's interval log), "
+                + "requests (a line each), "
+                + "markdown, junit or github (annotations, and the step's summary), to standard output or a file; "
+                + "repeatable. "
                 + "(default: text)",
             valueName: "FORMAT[=FILE]"
         )
@@ -214,7 +219,8 @@ struct LoadCommand: ParsableCommand {
     @Option(
         name: [.customShort("o"), .long],
         help: ArgumentHelp(
-            "The file of the first --format without one that its name allows, or a report in the form that it ends in: .json, .html, .csv, "
+            "The file of the first --format without one that its name allows, or of a report in the format of its "
+                + "suffix: .json, .html, .csv, "
                 + ".hlog, .hgrm, .md, .xml (JUnit), .txt; repeatable.",
             valueName: "FILE"
         )
@@ -223,7 +229,8 @@ struct LoadCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Do part I, counted from 0, of a run of N parts: its share of connections, requests and rate. In a Kubernetes Indexed Job "
+            "Run part I, counted from 0, of N parts: its share of connections, requests and rate. In a Kubernetes "
+                + "Indexed Job "
                 + "write /N: JOB_COMPLETION_INDEX is I. `volley merge` adds the parts' reports up.",
             valueName: "I/N"
         )
@@ -241,8 +248,8 @@ struct LoadCommand: ParsableCommand {
     @Option(
         name: .customLong("repeat"),
         help: ArgumentHelp(
-            "How many times to make the run, from 1 to 1,000; the report has all of them together, and how far "
-                + "apart they lie.",
+            "How many times to make the run, from 1 to 1,000; the report combines them all, and says how far "
+                + "they differ.",
             valueName: "N"
         )
     )
@@ -251,7 +258,8 @@ struct LoadCommand: ParsableCommand {
     @Option(
         parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "Exit with 2 if this holds: p99>50ms, errors>0.1%, rps<1000, raw_p99.9>1s, max>2s …; of each stretch of the run: "
+            "Exit with 2 if this holds: p99>50ms, errors>0.1%, rps<1000, raw_p99.9>1s, max>2s …; of each stretch "
+                + "of the run: "
                 + "'p99>50ms over 30s'; repeatable.",
             valueName: "CONDITION"
         )
@@ -297,15 +305,15 @@ struct LoadCommand: ParsableCommand {
     @Flag(help: "Show no progress line.")
     var noProgress = false
 
-    @Flag(name: [.customShort("q"), .long], help: "Write errors alone to standard error: no progress line, no notes.")
+    @Flag(name: [.customShort("q"), .long], help: "Write only errors to standard error: no progress line, no notes.")
     var quiet = false
 
     @Flag(help: "Print the JSON report's schema and end.")
     var schema = false
 
-    /// Whether each user keeps cookies: asked for, or given a file of them.
+    /// Whether each user keeps cookies: because of --cookies, or because a file of cookies is given.
     var keepsCookies: Bool { what.cookies || content.cookies.count < content.cookie.count }
 
-    /// Whether requests are due at instants of their own.
+    /// Whether each request has a time at which it is due.
     var isScheduled: Bool { pace.isScheduled || what.replay != nil }
 }

@@ -2,7 +2,7 @@ import HTTPEngine
 import LoadGenerator
 import Reactor
 
-/// What a command line says of the load.
+/// Reads the load from a command line.
 extension LoadOptions {
     init(_ command: LoadCommand) throws(UsageError) {
         let scenario = try command.what.scenario.map { path throws(UsageError) in try ScenarioFile(path: path) }
@@ -71,13 +71,13 @@ extension LoadOptions {
         }
     }
 
-    /// `-c` and `-t`. wrk's ten connections and two threads are defaults, and give way to what was asked for:
-    /// `-n 1` by itself is one connection on one thread. What was asked for is met or refused.
+    /// Reads `-c` and `-t`. wrk's ten connections and two threads are defaults and give way to other settings: `-n 1`
+    /// alone means one connection on one thread. A given value is used or refused.
     private static func crowd(_ command: LoadCommand, requests: UInt64?) throws(UsageError) -> (Int, Int) {
         let asked = try command.connections.map { text throws(UsageError) in
             try count(text, for: "-c", limit: connectionLimit)
         }
-        // By a schedule this is the most that a slow server makes it open, and few are opened for a fast one.
+        // With a schedule this is the most connections that a slow server causes; a fast server needs few.
         let usual: UInt64 = command.isScheduled ? 256 : 10
         if let peak = command.pace.crowdPeak, let asked, UInt64(asked) != peak {
             throw UsageError("-c \(asked) and --stage with connections exclude each other: the stages say how many")
@@ -98,7 +98,7 @@ extension LoadOptions {
         return (connections, threads)
     }
 
-    /// `-d` and `-n`: whichever is reached first; ten seconds when neither is given, as in wrk.
+    /// Reads `-d` and `-n`: the run ends with the first of both. Without either it lasts ten seconds, as in wrk.
     private static func length(_ command: LoadCommand) throws(UsageError) -> (UInt64?, UInt64?) {
         let requests = try command.requests.map { text throws(UsageError) in try Quantity.count(text, for: "-n") }
         guard command.duration != nil || requests == nil else { return (nil, requests) }
@@ -111,12 +111,12 @@ extension LoadOptions {
         return Int(value)
     }
 
-    /// `500`, `500/s`, `1k/s`.
+    /// Reads `500`, `500/s` or `1k/s`.
     private static func connectRate(_ text: String?) throws(UsageError) -> UInt64? {
         guard let text else { return nil }
         let number = text.hasSuffix("/s") ? String(text.dropLast(2)) : text
         let rate = try Quantity.count(number, for: "--connect-rate")
-        // The gap between two connects is a whole number of nanoseconds.
+        // The time between two connects is a whole number of nanoseconds.
         guard rate <= 1_000_000_000 else {
             throw UsageError("--connect-rate \(quoted(text)) is too high: at most 1G/s")
         }
@@ -147,7 +147,7 @@ extension LoadOptions {
         return command.ipv4 ? .v4 : .v6
     }
 
-    /// A path, or after `@` a name in Linux's abstract space.
+    /// Reads a path, or a name in Linux's abstract namespace after `@`.
     private static func unixName(_ text: String?) throws(UsageError) -> UnixName? {
         guard let text else { return nil }
         let name = text.hasPrefix("@") ? UnixName(abstract: String(text.dropFirst())) : UnixName(path: text)
@@ -194,7 +194,7 @@ extension LoadOptions {
             let name = wanted == .v4 ? "IPv4" : "IPv6"
             throw UsageError("--source-address cannot be of another family than the target: use \(name) addresses")
         }
-        // RFC 9112 §9.3.2: after a method that is not idempotent, wait for the answer.
+        // After a request whose method is not idempotent, a client waits for the answer (RFC 9112 §9.3.2).
         if pipeline > 1, !["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE"].contains(method) {
             throw UsageError(
                 "--pipeline \(pipeline) with \(method): only idempotent methods may be pipelined, use GET or PUT"
@@ -202,7 +202,7 @@ extension LoadOptions {
         }
     }
 
-    /// What says how a request looks says nothing where none is sent.
+    /// Refuses flags about requests where no request is sent.
     private func checkHandshakes(_ command: LoadCommand) throws(UsageError) {
         let ofRequests =
             [
@@ -218,7 +218,7 @@ extension LoadOptions {
         }
     }
 
-    /// The family a source address must have, as far as the command line tells.
+    /// The address family that the command line requires of a source address.
     private var destinationFamily: SocketAddress.Family? {
         switch target {
         case .embedded: return .v4

@@ -1,13 +1,13 @@
 import ArgumentParser
 import LoadGenerator
 
-/// The flags about when requests are sent, as text.
+/// The text of the flags about the times of requests.
 struct PaceFlags: ParsableArguments {
     @Option(
         name: [.customShort("R", allowingJoined: true), .long],
         help: ArgumentHelp(
-            "Requests a second of all threads together, at most 1G: 1000, 2.5k, 0.2, 90/m, 100/h. Latency then "
-                + "counts from when each was due. (default: as fast as answers come)",
+            "Requests a second of all threads together, at most 1G: 1000, 2.5k, 0.2, 90/m, 100/h. The latency then "
+                + "begins when each was due. (default: as fast as answers come)",
             valueName: "RATE"
         )
     )
@@ -15,7 +15,8 @@ struct PaceFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Rates one after the other, such as 30s@1k,1m@5k,linear: linear is a ramp from the rate before. Without a rate, numbers of "
+            "Rates one after the other, such as 30s@1k,1m@5k,linear: linear is a ramp from the rate before. "
+                + "Without a rate, numbers of "
                 + "connections: 30s@100c,1m@500c,linear; repeatable.",
             valueName: "TIME@RATE[,…]"
         )
@@ -58,8 +59,8 @@ struct PaceFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Poll so long before each request is due, such as 50us, instead of sleeping: requests leave more "
-                + "exactly, and each thread takes a core. (default: 0)",
+            "Poll for this time before each request is due, such as 50us, instead of sleeping: requests leave more "
+                + "punctually, and each thread occupies a core. (default: 0)",
             valueName: "TIME"
         )
     )
@@ -67,7 +68,8 @@ struct PaceFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "With a rate: how far volley's own lateness may move a percentile before the run is invalid. (default: 1ms)",
+            "With a rate: how far volley's own lateness may move a percentile before the run is invalid. "
+                + "(default: 1ms)",
             valueName: "TIME"
         )
     )
@@ -84,17 +86,17 @@ struct PaceFlags: ParsableArguments {
     /// Whether the requests have a schedule.
     var isScheduled: Bool { rate != nil || searchMax != nil || !stage.isEmpty && !isCrowd }
 
-    /// The stages are of connections; what is wrong with them is said later.
+    /// Whether the stages are numbers of connections. Malformed stages are reported later.
     private var isCrowd: Bool {
         if case .connections? = try? StagePlan(stage) { true } else { false }
     }
 
-    /// The most connections of all stages.
+    /// The most connections of any stage.
     var crowdPeak: UInt64? {
         if case .connections(let crowd)? = try? StagePlan(stage) { crowd.peak } else { nil }
     }
 
-    /// The search that is wanted, if one is, and its first rate.
+    /// The search and its first rate; nil where none is wanted.
     func search() throws(UsageError) -> (SearchGoal, Rate)? {
         guard let searchMax else { return nil }
         return (try SearchGoal(searchMax), try Rate(rate ?? "1000", for: "--rate"))
@@ -102,7 +104,7 @@ struct PaceFlags: ParsableArguments {
 }
 
 extension LoadOptions {
-    /// Reads the flags; `duration` is `-d` as given, or wrk's ten seconds.
+    /// Reads the flags. `duration` is the value of `-d`, or wrk's ten seconds.
     mutating func setPace(_ flags: PaceFlags, isTimed: Bool, isScheduled: Bool) throws(UsageError) {
         guard flags.rate == nil || flags.stage.isEmpty else {
             throw UsageError("--rate and --stage exclude each other: a stage has its rate, such as 30s@1k")
@@ -112,7 +114,7 @@ extension LoadOptions {
         }
         if let text = flags.rate ?? (flags.searchMax == nil ? nil : "1000") {
             let rate = try Rate(text, for: "--rate")
-            // By count alone, the profile has to last as long as any run may.
+            // A run of so many requests has no duration, so the profile lasts as long as any run may.
             profile = LoadProfile(rate: rate, duration: duration ?? Quantity.longest)
             guard let count = profile?.count, count > 0 else { throw UsageError("--rate: no request comes due") }
         } else if !flags.stage.isEmpty {

@@ -1,17 +1,17 @@
 import HTTPEngine
 import LoadGenerator
 
-/// By which proxy a target is reached: `--proxy`, or the environment's.
+/// The proxy that leads to a target: that of `--proxy`, or of the environment.
 struct ProxyOption {
     let proxy: Proxy?
-    /// What the report says of a proxy that no flag names.
+    /// A note for the report about a proxy that no flag names.
     let note: String?
 
     /// - Parameters:
-    ///   - text: of `--proxy`; empty: none, whatever the environment says.
+    ///   - text: the value of `--proxy`; empty means no proxy, whatever the environment says.
     ///   - isLocal: whether the target is on this machine.
-    ///   - environment: `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, by curl's rules. They count for other
-    ///     machines alone: a server on this one is behind no proxy.
+    ///   - environment: `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, by curl's rules. They apply only to
+    ///     other machines: a local server is behind no proxy.
     init(
         _ text: String?,
         _ target: LoadOptions.Target,
@@ -32,7 +32,7 @@ struct ProxyOption {
         do throws(Proxy.Problem) {
             proxy = try Proxy(url: text)
         } catch {
-            // A password may be in it, so the text is not repeated.
+            // The text may contain a password, so the message does not repeat it.
             throw UsageError("--proxy is no proxy's URL: \(error): use one such as http://127.0.0.1:3128")
         }
     }

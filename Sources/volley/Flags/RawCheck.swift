@@ -1,10 +1,10 @@
 import LoadGenerator
 
 extension LoadCommand {
-    /// What volley would add to a request of HTTP has no place in octets that are sent as they are.
+    /// Refuses flags that would change a request: the octets of `--raw` are sent as they are.
     func checkRaw() throws(UsageError) {
         guard !what.raw.isEmpty else { return }
-        guard url != nil else { throw UsageError("--raw needs a URL: whom the requests are for") }
+        guard url != nil else { throw UsageError("--raw needs a URL: it names the server") }
         let others =
             [
                 ("-m", method != nil), ("-H", !header.isEmpty), ("--body", body != nil),

@@ -1,24 +1,25 @@
 import HTTP1
 import LoadGenerator
 
-/// What a command line says of the request, and where it goes.
+/// Reads the request and its target from a command line.
 extension LoadOptions {
     static func target(
         _ command: LoadCommand,
         _ input: RequestInput,
         _ slots: inout TemplateSlots
     ) throws(UsageError) -> Target {
-        // Without a URL, the inputs' say whom the run is about; an https one, as only that makes ready for TLS.
+        // Without a URL, the first input's URL names the target. An https URL is preferred, because only it prepares
+        // TLS.
         let absolute = input.drafts.lazy.filter { !$0.url.hasPrefix("/") }
         let first = absolute.first { $0.url.lowercased().hasPrefix("https:") } ?? absolute.first
         guard let url = command.url ?? input.url ?? first?.url else { return .embedded }
         let text = command.what.template ? try orUsage(template: try slots.protect(url)) : url
-        // A WebSocket's handshake is a request of HTTP.
+        // The opening handshake of a WebSocket is an HTTP request.
         let scheme = WebSocketFlags.scheme(of: text)
         let asked = scheme.map { $0 + text.drop { $0 != ":" } } ?? text
         let target = try orUsage(try TargetURL(asked, typed: url))
         guard !slots.appears(in: target.hostField) else {
-            throw UsageError("--template fills in what is requested, not of whom: use it behind the host")
+            throw UsageError("--template cannot fill in the host: use it in the path or the query")
         }
         return .url(target)
     }
@@ -81,8 +82,8 @@ extension LoadOptions {
         )
     }
 
-    /// The fields that flags give to each request; volley's own User-Agent where there is none. As in curl, a name
-    /// without a value (`-H 'User-Agent:'`) leaves that one out.
+    /// The fields that flags add to each request, with volley's own User-Agent where there is none. As in curl, a name
+    /// without a value (`-H 'User-Agent:'`) removes the field.
     private static func ownFields(_ command: LoadCommand) throws(UsageError) -> [String] {
         var fields = ["User-Agent: volley/\(PackageVersion.text)"].filter { _ in !command.header.haveField("User-Agent")
         }

@@ -1,19 +1,19 @@
 import ArgumentParser
 
-/// The flags about TLS, as text; ``SecurityOptions`` reads them.
+/// The text of the flags about TLS. ``SecurityOptions`` reads them.
 struct SecurityFlags: ParsableArguments {
     @Flag(name: [.customShort("k"), .long], help: "Accept any certificate of the server and of an https proxy.")
     var insecure = false
 
     @Option(
         help: ArgumentHelp(
-            "A file of authorities' certificates in PEM; the server's must end in one of them. (default: the system's)",
+            "A file with the certificates of trusted authorities in PEM, in place of the system's.",
             valueName: "FILE"
         )
     )
     var cacert: String?
 
-    @Option(help: ArgumentHelp("A directory of such files; with --cacert, both count.", valueName: "DIR"))
+    @Option(help: ArgumentHelp("A directory of such files; with --cacert, both are used.", valueName: "DIR"))
     var capath: String?
 
     @Option(
@@ -56,7 +56,7 @@ struct SecurityFlags: ParsableArguments {
     )
     var tls13Ciphers: String?
 
-    @Flag(help: "Make a full handshake for every connection: resume no session.")
+    @Flag(help: "Make a full handshake for every connection; resume no session.")
     var noResume = false
 
     @Flag(help: "Only connect, make the TLS handshake and close again: send no request.")

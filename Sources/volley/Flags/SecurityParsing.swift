@@ -4,8 +4,8 @@ import TLS
 
 extension SecurityOptions {
     /// - Parameters:
-    ///   - isSecure: the target speaks TLS.
-    ///   - connections: as many may reconnect at once, each with a ticket of its own.
+    ///   - isSecure: whether the target uses TLS.
+    ///   - connections: the number of connections that may reconnect at once, each with a ticket of its own.
     init(
         _ flags: SecurityFlags,
         isSecure: Bool,
@@ -58,7 +58,7 @@ extension SecurityOptions {
         guard let name = try? ServerName(text) else {
             throw UsageError("--sni \(quoted(text)) is no host name: use one such as www.example.com")
         }
-        // RFC 6066 §3.
+        // A server name is never an address (RFC 6066 §3).
         guard !name.isAddress else {
             throw UsageError("--sni \(quoted(text)) is an address, which is never sent: use a host name")
         }
@@ -67,7 +67,7 @@ extension SecurityOptions {
 }
 
 extension SecurityFlags {
-    /// Nothing that is given may come to nothing.
+    /// Refuses flags that have no effect.
     fileprivate func check(isSecure: Bool, throughSecureProxy: Bool) throws(UsageError) {
         let ofBoth = [
             ("--insecure", insecure), ("--cacert", cacert != nil), ("--capath", capath != nil),
@@ -84,7 +84,7 @@ extension SecurityFlags {
             )
         }
         if insecure, let flag = rootFlags {
-            throw UsageError("--insecure and \(flag) exclude each other: believe anybody, or those authorities")
+            throw UsageError("--insecure and \(flag) exclude each other: trust any certificate, or those authorities")
         }
     }
 
@@ -94,7 +94,7 @@ extension SecurityFlags {
         return text.isEmpty ? nil : text
     }
 
-    /// Whom to believe instead of the system's authorities, and the flags that say so.
+    /// The trusted roots that replace the system's, and the flags that set them.
     fileprivate var roots: (TrustRoots, String?)? {
         guard let rootFlags else { return nil }
         let sources = [cacert.map { TrustRoots.Source.file($0) }, capath.map { TrustRoots.Source.directory($0) }]

@@ -1,8 +1,8 @@
 import LoadGenerator
 
 extension LoadOptions {
-    /// Makes these a part's: connections, requests and the threads for them are shared out here, rates by turns as the
-    /// run goes on.
+    /// Reduces these options to those of one part: its share of connections, requests and threads. Rates are shared
+    /// while the run goes on.
     mutating func take(_ shard: Shard) throws(UsageError) {
         guard connections >= shard.count else {
             throw UsageError(

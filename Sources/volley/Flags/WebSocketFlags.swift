@@ -1,13 +1,14 @@
 import ArgumentParser
 import LoadGenerator
 
-/// The flags about WebSockets, as text.
+/// The text of the flags about WebSockets.
 struct WebSocketFlags: ParsableArguments {
     @Flag(
         name: .customLong("websocket"),
         help: ArgumentHelp(
-            "Open a WebSocket on each connection and send messages: a request is a message, and its answer the next that comes. URLs of "
-                + "ws and wss mean it without this flag."
+            "Open a WebSocket on each connection and send messages: a request is a message, and its answer the "
+                + "next that comes. URLs of "
+                + "ws and wss need no flag."
         )
     )
     var isAsked = false
@@ -15,28 +16,28 @@ struct WebSocketFlags: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "What each message says, or @FILE for a file's content. (default: 64 letters)",
+            "The content of each message, or @FILE for a file's content. (default: 64 letters)",
             valueName: "TEXT"
         )
     )
     var message: String?
 
-    @Option(help: ArgumentHelp("Messages of so many bytes, at most 64M.", valueName: "N"))
+    @Option(help: ArgumentHelp("The size of each message in bytes, at most 64M.", valueName: "N"))
     var messageSize: String?
 
-    @Flag(help: "Messages are binary, not text in UTF-8.")
+    @Flag(help: "Send binary messages, not text in UTF-8.")
     var binary = false
 
-    @Flag(help: "An answer that is not the message itself has failed.")
+    @Flag(help: "Count an answer that differs from its message as a failure.")
     var expectEcho = false
 
-    /// As large as messages may be: a run keeps one.
+    /// The longest message. A run keeps one in memory.
     static let sizeLimit: UInt64 = 64_000_000
 
-    /// Whether `url` or a flag asks for WebSockets.
+    /// Whether the URL or a flag asks for WebSockets.
     func isWanted(_ url: String?) -> Bool { isAsked || Self.scheme(of: url) != nil }
 
-    /// `http` for `ws` (RFC 6455 §3); nil for other schemes.
+    /// `http` for `ws`, `https` for `wss` (RFC 6455 §3); nil for other schemes.
     static func scheme(of url: String?) -> String? {
         switch url.map({ $0.prefix { $0 != ":" }.lowercased() }) {
         case "ws": "http"
@@ -47,7 +48,7 @@ struct WebSocketFlags: ParsableArguments {
 }
 
 extension WebSocketOptions {
-    /// nil: nothing asks for WebSockets.
+    /// Nil where nothing asks for WebSockets.
     init?(_ command: LoadCommand, _ slots: inout TemplateSlots) throws(UsageError) {
         let flags = command.webSocket
         guard flags.isWanted(command.url) else {
@@ -89,7 +90,7 @@ extension WebSocketOptions {
         (0..<count).map { UInt8(ascii: "a") + UInt8($0 % 26) }
     }
 
-    /// What is about requests and answers of HTTP says nothing here.
+    /// Refuses flags about HTTP requests and answers.
     private static func checkAlone(_ command: LoadCommand) throws(UsageError) {
         let others =
             [

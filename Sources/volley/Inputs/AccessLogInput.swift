@@ -21,7 +21,7 @@ enum AccessLogInput {
             }
             let quotes = quotedParts(text[text.index(after: close)...])
             guard let words = quotes.first?.split(separator: " "), words.count >= 2 else {
-                // Servers log `-`, or what it was, for a request that none could read.
+                // For an unreadable request, servers log `-` or its raw text.
                 others += 1
                 continue
             }
@@ -29,7 +29,7 @@ enum AccessLogInput {
                 others += 1
                 continue
             }
-            // Logs are full of what nobody can request: scanners' garbage, `OPTIONS *`.
+            // Logs contain targets that cannot be requested, such as scanners' garbage or `OPTIONS *`.
             let url = encoded(words[1])
             guard (try? TargetURL(url.hasPrefix("/") ? "http://localhost\(url)" : url)) != nil else {
                 others += 1
@@ -52,7 +52,7 @@ enum AccessLogInput {
         return input
     }
 
-    /// What stands between quotes. A backslash keeps the quote after it, and `\\xHH` is a byte that may not stand in a
+    /// The texts between quotes. A backslash escapes a quote, and `\\xHH` stands for a byte that is not allowed in a
     /// log.
     private static func quotedParts(_ text: Substring) -> [String] {
         var parts: [String] = []
@@ -77,7 +77,7 @@ enum AccessLogInput {
         return parts
     }
 
-    /// Bytes that a client sent as they were, and that no URL has (RFC 3986 §2).
+    /// Escapes bytes that a client sent unescaped and that no URL has (RFC 3986 §2).
     private static func encoded(_ target: Substring) -> String {
         var out: [UInt8] = []
         for byte in target.utf8 {

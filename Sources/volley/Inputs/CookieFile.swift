@@ -1,15 +1,16 @@
 import LoadGenerator
 
-/// Cookies in Netscape's format, as curl and browsers write them: a cookie a line, seven fields apart by tabs.
+/// Reads cookies in Netscape's format, as curl and browsers write it: one cookie per line, in seven fields separated by
+/// tabs.
 enum CookieFile {
-    /// A file of cookies is some KiB; whatever is larger is something else.
+    /// The limit is enough for any file of cookies. A larger file is something else.
     private static let limit = 1 << 20
 
-    /// - Parameter path: `-` for standard input.
+    /// - Parameter path: the file; `-` for standard input.
     static func read(_ path: String) throws(UsageError) -> [GivenCookie] {
         var cookies: [GivenCookie] = []
         for (text, place) in InputLines(try Files.read(path, for: "--cookie", limit: limit), path) {
-            // A mark of curl's: no script of a page may see the cookie.
+            // curl marks cookies that scripts must not read.
             let line = text.hasPrefix("#HttpOnly_") ? String(text.dropFirst(10)) : text
             guard !line.hasPrefix("#"), !line.trimmed.isEmpty else { continue }
             cookies.append(try cookie(line, place))
@@ -20,8 +21,8 @@ enum CookieFile {
         return cookies
     }
 
-    /// Domain, whether names below it count, path, whether https alone, when it expires in seconds since 1970, name,
-    /// value.
+    /// Reads a line's fields: domain, whether subdomains count, path, whether only https counts, expiry in seconds
+    /// since 1970, name, value.
     private static func cookie(_ line: String, _ place: InputPlace) throws(UsageError) -> GivenCookie {
         let parts = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 7, let expires = UInt64(parts[4]), parts[2].hasPrefix("/"), !parts[0].isEmpty else {

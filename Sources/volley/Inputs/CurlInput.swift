@@ -1,7 +1,7 @@
 import LoadGenerator
 import TextCoding
 
-/// curl's command lines, as browsers and documents have them.
+/// Reads curl's command lines, as browsers and documents show them.
 enum CurlInput {
     static func parse(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
         var input = RequestInput()
@@ -26,7 +26,7 @@ enum CurlInput {
     }
 }
 
-/// The options of one command line that say what is requested; those that say how curl behaves are passed over.
+/// Reads the options of one command line that define the request. Options about curl's behavior are skipped.
 private struct CurlLine {
     private let place: InputPlace
     private var urls: [String] = []
@@ -35,7 +35,7 @@ private struct CurlLine {
     private var data: [String] = []
     private var isQuery = false
 
-    /// Of no effect on what is sent by a load tester.
+    /// Options without effect on the requests of a load tester.
     private static let flags: Set<String> = [
         "-s", "--silent", "-S", "--show-error", "-k", "--insecure", "-L", "--location", "-v", "--verbose", "-i",
         "--include", "-f", "--fail", "--fail-with-body", "-g", "--globoff", "-N", "--no-buffer", "--http1.1", "--http2",
@@ -54,7 +54,7 @@ private struct CurlLine {
             if word.hasPrefix("--"), let sign = word.firstIndex(of: "="), word.dropFirst(2).first != "=" {
                 (name, value) = (String(word[..<sign]), String(word[word.index(after: sign)...]))
             } else if word.hasPrefix("-"), !word.hasPrefix("--"), word.count > 2 {
-                // -XPOST, but also -sS.
+                // A short option with its value (`-XPOST`), or several flags (`-sS`).
                 let first = String(word.prefix(2))
                 if Self.flags.contains(first) {
                     rest = ["-" + word.dropFirst(2)] + rest
@@ -75,7 +75,7 @@ private struct CurlLine {
         guard !urls.isEmpty else { throw place.problem("curl has no URL") }
     }
 
-    /// An option without a value.
+    /// Reads an option without a value.
     private mutating func take(_ name: String) throws(UsageError) -> Bool {
         switch name {
         case "-G", "--get": isQuery = true
@@ -91,7 +91,7 @@ private struct CurlLine {
         case "--url": urls.append(text)
         case "-X", "--request": method = text
         case "-H", "--header":
-            // curl's way to leave a field of its own out.
+            // In curl, a name without a value removes curl's own field.
             if text.hasSuffix(":") { return }
             headers.append(text)
         case "-A", "--user-agent": headers.append("User-Agent: \(text)")

@@ -1,11 +1,11 @@
 import HTTPSemantics
 import LoadGenerator
 
-/// `--form`, as in curl: `NAME=VALUE`, `NAME=@FILE`, with `;type=` and `;filename=` behind it (RFC 7578).
+/// Reads `--form`, as in curl: `NAME=VALUE` or `NAME=@FILE`, followed by `;type=` and `;filename=` (RFC 7578).
 enum FormBody {
-    /// The body, and the Content-Type that goes with it.
+    /// The body, and its Content-Type.
     static func body(_ parts: [String]) throws(UsageError) -> (bytes: [UInt8], type: String) {
-        // The same bytes for the same form: a boundary by chance would make two runs differ.
+        // A fixed boundary, so that the same form has the same bytes in every run.
         guard let layout = MultipartLayout(boundary: "----volley-form-7d41b838504d8") else {
             throw UsageError("--form has no boundary")
         }

@@ -2,9 +2,9 @@ import LoadGenerator
 import LoadReports
 import TextCoding
 
-/// An HTTP Archive, as browsers export it: `log.entries`, each with its request and when it started.
+/// Reads an HTTP Archive, as browsers export it: `log.entries`, each with its request and its start time.
 enum HARInput {
-    /// Fields that are volley's own, or that HTTP/2 and 3 know under other names.
+    /// Fields that volley sets itself, and HTTP/2's and HTTP/3's names for fields.
     private static let dropped: Set<String> = [
         "content-length", "connection", "transfer-encoding", "keep-alive", "proxy-connection", "upgrade", "te",
         "expect",
@@ -24,7 +24,7 @@ enum HARInput {
             guard let request = entry["request"], let method = request["method"]?.string,
                 let url = request["url"]?.string
             else { throw place.problem("it has no request with method and url") }
-            // Blobs, data URLs and WebSockets are in there too.
+            // An archive also has blobs, data URLs and WebSockets.
             guard url.lowercased().hasPrefix("http"), method != "CONNECT" else {
                 others += 1
                 continue
@@ -39,7 +39,7 @@ enum HARInput {
                 draft.headers.append("\(name): \(value)")
             }
             draft.body = try body(request, place)
-            // HAR 1.2: what the user says of an entry.
+            // In HAR 1.2, the comment is the user's text for an entry.
             draft.name = entry["comment"]?.string.flatMap { $0.isEmpty ? nil : $0 }
             try input.add(draft)
             starts.append(entry["startedDateTime"]?.string.flatMap { Timestamp.iso8601($0) })
@@ -56,7 +56,7 @@ enum HARInput {
         return bytes
     }
 
-    /// Some exporters tell a form by its fields alone.
+    /// Some exporters describe a form only by its fields.
     private static func form(_ request: JSONTree, _ place: InputPlace) throws(UsageError) -> [UInt8]? {
         guard let post = request["postData"], let fields = post["params"]?.elements, !fields.isEmpty else { return nil }
         guard post["mimeType"]?.string?.lowercased().hasPrefix("application/x-www-form-urlencoded") == true else {

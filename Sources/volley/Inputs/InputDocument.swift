@@ -1,7 +1,7 @@
 import LoadGenerator
 import TextCoding
 
-/// Files of requests that are JSON.
+/// Reads files of requests that are JSON documents.
 enum InputDocument {
     static func read(_ bytes: [UInt8], _ file: String) throws(UsageError) -> JSONTree {
         do throws(JSONReader.Problem) {

@@ -1,25 +1,25 @@
 import LoadGenerator
 
-/// In which form a file has its requests: `--input FORMAT=FILE`.
+/// The format of a file of requests: `--input FORMAT=FILE`.
 enum InputFormat: String, Hashable, Sendable, CaseIterable {
-    /// A URL or path a line, with a method before it, and a weight and a name after it if wanted.
+    /// A URL or path per line. A method may precede it; a weight and a name may follow it.
     case urls
-    /// vegeta's text form: a request line, header lines, `@FILE` for the body.
+    /// vegeta's text format: a request line, header lines, `@FILE` for the body.
     case vegeta
-    /// vegeta's JSON form, an object a line.
+    /// vegeta's JSON format, one object per line.
     case vegetaJSON = "vegeta-json"
-    /// What browsers export (HTTP Archive 1.2).
+    /// An HTTP Archive (1.2), which browsers export.
     case har
-    /// Apache's and nginx' common and combined logs.
+    /// The common and combined logs of Apache and nginx.
     case accessLog = "access-log"
     /// curl's command lines.
     case curl
-    /// A collection of Postman's.
+    /// A Postman collection.
     case postman
     /// An OpenAPI description: a request for each operation.
     case openAPI = "openapi"
 
-    /// The requests of `--input`'s files, in their order.
+    /// Reads the requests of the files that `--input` names, in order.
     static func read(_ arguments: [String]) throws(UsageError) -> RequestInput {
         var all = RequestInput()
         for argument in arguments {
@@ -29,7 +29,7 @@ enum InputFormat: String, Hashable, Sendable, CaseIterable {
                 throw UsageError("--input \(quoted(argument)) is not FORMAT=FILE, with a format of \(names)")
             }
             var bytes = try Files.read(parts[1], for: "--input")
-            // Some exporters put a byte order mark in front.
+            // Some exporters write a byte order mark.
             if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
             let input = try format.parse(bytes, file: parts[1])
             guard !input.drafts.isEmpty else { throw UsageError("\(quoted(parts[1])) has no request in it") }
@@ -60,7 +60,7 @@ enum InputFormat: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// The lines of a file, with their numbers; CR LF ends a line too.
+/// The numbered lines of a file. CR LF ends a line too.
 struct InputLines: Sequence, IteratorProtocol {
     private let bytes: [UInt8]
     private let file: String

@@ -1,8 +1,8 @@
 import LoadGenerator
 import TextCoding
 
-/// An OpenAPI description (3.x, JSON): a request for each operation, with the examples that it gives, and where there
-/// are none, the least that its schemas allow.
+/// Reads an OpenAPI description (3.x, JSON): one request for each operation, with the description's examples, or else
+/// with the smallest values that its schemas allow.
 enum OpenAPIInput {
     private static let methods = ["get", "put", "post", "delete", "options", "head", "patch", "trace"]
 
@@ -29,7 +29,8 @@ enum OpenAPIInput {
         return input
     }
 
-    /// The first server's URL, with its variables' defaults; empty for none, so that paths are the run's host's.
+    /// The first server's URL, with the defaults of its variables. Empty where there is none, so that paths refer to
+    /// the run's host.
     private static func base(_ servers: JSONTree?, _ place: InputPlace) throws(UsageError) -> String {
         guard let server = servers?.items.first, var url = server["url"]?.string else { return "" }
         for (name, variable) in server["variables"]?.members ?? [] {
@@ -49,7 +50,7 @@ enum OpenAPIInput {
     ) throws(UsageError) {
         var query: [String] = []
         var cookies: [String] = []
-        // The operation's own come last, and go before the path's.
+        // The operation's own parameters come last, and replace the path's.
         var seen: Set<String> = []
         for parameter in parameters.reversed() {
             guard let parameter = schemas.resolved(parameter), let name = parameter["name"]?.string,
@@ -91,12 +92,12 @@ enum OpenAPIInput {
 /// The schemas of a description, and values that they allow.
 private struct OpenAPISchemas {
     private let root: JSONTree
-    /// Schemas within schemas: one may hold itself.
+    /// The limit of nested schemas: a schema may contain itself.
     private static let depthLimit = 8
 
     init(_ root: JSONTree) { self.root = root }
 
-    /// What a `$ref` within the document leads to.
+    /// The node that a `$ref` within the document refers to.
     func resolved(_ node: JSONTree?) -> JSONTree? {
         var node = node
         for _ in 0..<Self.depthLimit {
@@ -106,7 +107,7 @@ private struct OpenAPISchemas {
         return nil
     }
 
-    /// Of a parameter or a content: its example, or one of its schema.
+    /// The example of a parameter or a content, or one that its schema allows.
     func example(of node: JSONTree) -> JSONTree {
         if let example = node["example"] { return example }
         if let first = node["examples"]?.members?.first, let value = resolved(first.1)?["value"] { return value }
@@ -129,7 +130,7 @@ private struct OpenAPISchemas {
             }
             return .object(members)
         }
-        // 3.1 has several types of a value.
+        // In OpenAPI 3.1, a value may have several types.
         switch schema["type"]?.string ?? schema["type"]?.items.first?.string ?? "object" {
         case "integer": return schema["minimum"] ?? .integer(1)
         case "number": return schema["minimum"] ?? .integer(1)

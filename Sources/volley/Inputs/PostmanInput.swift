@@ -1,7 +1,7 @@
 import LoadGenerator
 import TextCoding
 
-/// A Postman collection (v2.0, v2.1): the requests of its folders in their order, named by folder and request.
+/// Reads a Postman collection (v2.0, v2.1): the requests of its folders in order, named by folder and request.
 enum PostmanInput {
     static func parse(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
         let tree = try InputDocument.read(bytes, file)
@@ -30,7 +30,7 @@ private struct PostmanReader {
 
     init(file: String, _ variables: [String: String]) { (self.file, self.variables) = (file, variables) }
 
-    /// Folders within folders; the reader of documents has a limit of its own.
+    /// Reads nested folders. The document reader has its own limit of nesting.
     mutating func read(_ items: [JSONTree], folder: String) throws(UsageError) {
         for item in items {
             let name = folder + (item["name"]?.string ?? "")
@@ -42,7 +42,7 @@ private struct PostmanReader {
             guard let request = item["request"] else { throw place.problem("\(quoted(name)) has no request") }
             var draft = RequestDraft(url: "", place: place)
             draft.name = name.isEmpty ? nil : name
-            // A URL alone is a GET.
+            // A URL by itself is a GET.
             let url = request.string ?? request["url"]?.string ?? request["url"]?["raw"]?.string
             draft.url = try filled(url ?? "", place)
             guard !draft.url.isEmpty else { throw place.problem("\(quoted(name)) has no URL") }
@@ -89,7 +89,7 @@ private struct PostmanReader {
         }
     }
 
-    /// With the collection's variables in the place of `{{name}}`.
+    /// Replaces `{{name}}` by the collection's variables.
     private func filled(_ text: String, _ place: InputPlace) throws(UsageError) -> String {
         var out = ""
         var rest = text[...]

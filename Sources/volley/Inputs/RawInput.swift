@@ -1,12 +1,12 @@
 import LoadGenerator
 
-/// `--raw [NAME=]FILE`: files whose octets are a request each, as they are. Parsers are tested with them.
+/// Reads `--raw [NAME=]FILE`. The octets of each file are sent unchanged as one request, for tests of parsers.
 enum RawInput {
     static func read(_ arguments: [String]) throws(UsageError) -> RequestInput {
         var input = RequestInput()
         for argument in arguments {
             let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            // A path has a name before a sign of equality too, unless a folder stands there.
+            // A text before `=` is a name, unless it has a slash and is thus part of a path.
             let isNamed = parts.count == 2 && !parts[0].isEmpty && !parts[0].contains("/")
             let path = isNamed ? parts[1] : argument
             let bytes = try Files.read(path, for: "--raw")

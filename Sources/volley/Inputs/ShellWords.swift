@@ -1,7 +1,7 @@
-/// Command lines as a POSIX shell takes them apart: words, quotes, backslashes, `$'…'`, and comments. It fills in
-/// nothing: what a shell would replace is told, not guessed.
+/// Splits command lines as a POSIX shell does: words, quotes, backslashes, `$'…'` and comments. It expands nothing: a
+/// text that a shell would expand is an error.
 struct ShellWords {
-    /// Why a text is no command line, and at which line.
+    /// Why a text is not a command line, and in which line.
     struct Problem: Error, Hashable {
         let line: Int
         let text: String
@@ -13,7 +13,7 @@ struct ShellWords {
 
     init(_ text: String) { characters = Array(text) }
 
-    /// The words of the next command, and the line that it begins at; nil at the end.
+    /// The words of the next command and the line that it begins in; nil at the end.
     mutating func next() throws(Problem) -> (words: [String], line: Int)? {
         var words: [String] = []
         var start = line
@@ -81,8 +81,8 @@ struct ShellWords {
         "n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", "\"": "\"",
     ]
 
-    /// - Parameter escape: what stands for a character behind a backslash; nil: both stand for themselves. In single
-    ///   quotes, none is special.
+    /// - Parameter escape: returns the replacement of a character after a backslash; nil keeps both. Within single
+    ///   quotes, no character is special.
     private mutating func quoted(_ escape: (Character) -> String?) throws(Problem) -> String {
         let begin = line
         guard let quote = peek else { return "" }
@@ -108,7 +108,7 @@ struct ShellWords {
         throw Problem(line: begin, text: "a quote is not closed")
     }
 
-    /// `\u00e9`, `\x41`, of `$'…'`.
+    /// Reads `\u00e9` or `\x41` in `$'…'`.
     private mutating func scalar() throws(Problem) -> String {
         let most = peek == "u" ? 4 : 2
         advance()

@@ -1,6 +1,6 @@
 import LoadGenerator
 
-/// Times as logs and archives write them, in nanoseconds since 1970.
+/// Parses times as logs and archives write them, in nanoseconds since 1970.
 enum Timestamp {
     private static let second: Int64 = 1_000_000_000
     private static let months = [
@@ -41,7 +41,7 @@ enum Timestamp {
         return time(date[0], date[1], date[2], hour, minute, whole, zone).map { $0 + fraction }
     }
 
-    /// Seconds east of Greenwich: `Z`, `+0200`, `+02:00`.
+    /// The offset in seconds east of Greenwich: `Z`, `+0200`, `+02:00`.
     private static func zone(_ text: Substring) -> Int64? {
         if text == "Z" { return 0 }
         let digits = text.dropFirst().filter { $0 != ":" }
@@ -63,7 +63,7 @@ enum Timestamp {
         guard (1970...2200).contains(year), (1...12).contains(month), (1...31).contains(day), (0...23).contains(hour),
             (0...59).contains(minute), (0...60).contains(seconds)
         else { return nil }
-        // The Gregorian calendar in years that begin in March: the leap day is a year's last.
+        // The Gregorian calendar with years that begin in March, so that the leap day is the last of the year.
         let shifted = month > 2 ? year : year - 1
         let era = shifted / 400
         let yearOfEra = shifted - era * 400
@@ -72,8 +72,8 @@ enum Timestamp {
         return (days * 86_400 + hour * 3_600 + minute * 60 + seconds - zone) * second
     }
 
-    /// Logs tell whole seconds. All at once at its beginning, the requests of a second would be a burst that never was:
-    /// they are spread evenly over it.
+    /// Logs have whole seconds. If all requests of a second were sent at its start, they would be a burst that never
+    /// happened, so they are spread evenly over the second.
     static func spread(_ times: [Int64?]) -> [Int64?] {
         var counts: [Int64: Int64] = [:]
         for case let time? in times { counts[time, default: 0] += 1 }
@@ -85,8 +85,8 @@ enum Timestamp {
         }
     }
 
-    /// Puts drafts in the order of their times, which logs write when a request ends, and sets their offsets from the
-    /// first. One without a time leaves them all without.
+    /// Sorts drafts by their times, because logs are written when requests end, and sets their offsets from the first
+    /// one. If one has no time, all lose their offsets.
     static func setOffsets(_ drafts: inout [RequestDraft], _ times: [Int64?]) {
         let known = times.compactMap { $0 }
         guard known.count == drafts.count, let first = known.min() else { return }

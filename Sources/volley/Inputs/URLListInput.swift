@@ -1,6 +1,7 @@
 import LoadGenerator
 
-/// `[METHOD] URL [xWEIGHT] [name=NAME]`, a request a line; empty lines and those with `#` in front are passed over.
+/// Reads `[METHOD] URL [xWEIGHT] [name=NAME]`, one request per line. Empty lines and lines that begin with `#` are
+/// skipped.
 enum URLListInput {
     static func parse(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
         var input = RequestInput()

@@ -2,14 +2,14 @@ import LoadGenerator
 import LoadReports
 import TextCoding
 
-/// vegeta's text form of targets:
+/// Reads vegeta's text format of targets:
 /// ```
 /// POST http://127.0.0.1:8080/things
 /// Content-Type: application/json
 /// @body.json
 /// ```
-/// A request ends at an empty line, at the next request line, or with the file; `#` begins a comment, and `# @name
-/// NAME` names the request that it stands before or in.
+/// A request ends at an empty line, at the next request line, or at the end of the file. `#` begins a comment. `# @name
+/// NAME` names the request that follows or contains it.
 enum VegetaInput {
     static func parse(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
         var input = RequestInput()
@@ -48,7 +48,8 @@ enum VegetaInput {
         return input
     }
 
-    /// Capital letters, a blank, and something without a colon before its first slash but that of a scheme.
+    /// Whether the line is capital letters, a space, and a text without a colon before its first slash except that of a
+    /// scheme.
     private static func isRequestLine(_ text: String) -> Bool {
         let words = text.split(separator: " ", maxSplits: 1)
         guard words.count == 2 else { return false }
@@ -56,8 +57,8 @@ enum VegetaInput {
     }
 }
 
-/// vegeta's JSON form: an object a line, with `method` and `url`, and if wanted `header`, names with lists of values,
-/// `body` in Base64, and `name`.
+/// Reads vegeta's JSON format: one object per line with `method` and `url`, and optionally `header` (names with lists
+/// of values), `body` in Base64, and `name`.
 enum VegetaJSONInput {
     static func parse(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
         var input = RequestInput()

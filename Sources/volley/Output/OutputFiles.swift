@@ -4,13 +4,13 @@ import LoadGenerator
 import Reactor
 
 extension Files {
-    /// The whole of the file that a flag names, or of standard input.
+    /// Reads the whole file that a flag names, or standard input.
     static func read(_ path: String, for flag: String, limit: Int = bodyLimit) throws(UsageError) -> [UInt8] {
         do throws(FileProblem) { return try read(path, limit: limit) } catch { throw UsageError(error, for: flag) }
     }
 
-    /// A file to write a report to, opened before the run so that a bad path costs nobody ten minutes. Its old
-    /// contents stay until ``replaceContents(of:with:)``.
+    /// Opens a file for a report. It is opened before the run, so that a bad path is an error at once. Its old content
+    /// stays until ``replaceContents(of:with:)``.
     static func openForWriting(_ path: String, for flag: String) throws(UsageError) -> CInt {
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {
@@ -21,7 +21,7 @@ extension Files {
         return descriptor
     }
 
-    /// Adds to what a file holds; what is not there is made.
+    /// Appends a text to a file, which is created if necessary.
     static func append(_ text: String, to path: String, for name: String) throws(UsageError) {
         let descriptor = unsafe open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {
@@ -35,7 +35,7 @@ extension Files {
         }
     }
 
-    /// Devices and pipes refuse to be cut, and need not be.
+    /// Replaces the content of a file. Devices and pipes cannot be truncated, and need not be.
     static func replaceContents(of descriptor: CInt, with text: String) throws(Errno) {
         _ = ftruncate(descriptor, 0)
         try BlockingOutput.writeAll(text, to: descriptor)

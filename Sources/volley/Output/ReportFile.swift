@@ -1,13 +1,13 @@
 import LoadGenerator
 import Reactor
 
-/// A report that is open for writing.
+/// A report whose file is open.
 struct ReportFile {
     let format: ReportSink.Format
     private let descriptor: CInt
     private let isFile: Bool
 
-    /// Opened before the run, so that a bad path costs nobody ten minutes.
+    /// Opens the file before the run, so that a bad path is an error at once.
     init(_ sink: ReportSink) throws(UsageError) {
         format = sink.format
         isFile = sink.path != nil
@@ -22,7 +22,7 @@ struct ReportFile {
         return files
     }
 
-    /// Instead of whatever the file held.
+    /// Replaces the content of the file.
     func replace(with text: String) throws(UsageError) {
         do throws(Errno) {
             if isFile {
@@ -35,10 +35,10 @@ struct ReportFile {
         }
     }
 
-    /// Makes the reports that are written once, each whatever becomes of the others: a run is not made again for a full
-    /// disk.
+    /// Writes the reports that are made at the end. Each is written even if another fails, because a run cannot be
+    /// repeated for a full disk.
     ///
-    /// - Parameter trouble: what could not be written before.
+    /// - Parameter trouble: an error from an earlier report.
     static func write(
         _ files: [ReportFile],
         after trouble: UsageError? = nil,
@@ -52,7 +52,7 @@ struct ReportFile {
         throw UsageError(troubles.map(\.description).joined(separator: "; "))
     }
 
-    /// After what was written before.
+    /// Appends to what was written before.
     func append(_ bytes: Span<UInt8>) throws(UsageError) {
         do throws(Errno) {
             try BlockingOutput.writeAll(bytes, to: descriptor)

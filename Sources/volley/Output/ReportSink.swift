@@ -1,14 +1,14 @@
 import LoadGenerator
 
-/// One report: in which form, and where to.
+/// One report: its format and its file.
 struct ReportSink: Hashable, Sendable {
     enum Format: String, Hashable, Sendable, CaseIterable {
         case text, json, wrk, html
         /// HdrHistogram's percentile text.
         case hgrm
-        /// For what shows or counts tests: a page, a list of tests, and GitHub's own words.
+        /// Formats for pages and tools: Markdown, a list of tests, and GitHub's annotations.
         case markdown, junit, github
-        /// Written while the run goes on: intervals, single requests, HdrHistogram's interval log.
+        /// Formats that are written during the run: intervals, single requests, HdrHistogram's interval log.
         case csv, requests, hlog
 
         var isStream: Bool {
@@ -18,7 +18,7 @@ struct ReportSink: Hashable, Sendable {
             }
         }
 
-        /// What is made of a run's course, not of its sums alone.
+        /// Whether the format shows a run's course, and not only its totals.
         var showsCourse: Bool {
             switch self {
             case .csv, .hlog, .json, .html: true
@@ -26,7 +26,7 @@ struct ReportSink: Hashable, Sendable {
             }
         }
 
-        /// A file whose name ends so may hold it: any but one that says it is of another format.
+        /// Whether a file with this suffix may hold the format: any suffix but that of another format.
         func suits(_ ending: String?) -> Bool {
             switch ending {
             case "json"?: self == .json
@@ -45,9 +45,9 @@ struct ReportSink: Hashable, Sendable {
     }
 
     let format: Format
-    /// nil: standard output.
+    /// The file; nil for standard output.
     let path: String?
-    /// The flag that named the file, for complaints.
+    /// The flag that named the file, for error messages.
     let flag: String
 
     static let text = ReportSink(.text, path: nil)
@@ -56,7 +56,7 @@ struct ReportSink: Hashable, Sendable {
         (self.format, self.path, self.flag) = (format, path == Files.standard ? nil : path, flag)
     }
 
-    /// `text`, or `json=out.json`.
+    /// Reads `text`, or `json=out.json`.
     init(_ text: String) throws(UsageError) {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard let name = parts.first, let format = Format(rawValue: String(name)) else {
@@ -68,8 +68,8 @@ struct ReportSink: Hashable, Sendable {
         self.init(format, path: parts.count == 2 ? String(parts[1]) : nil)
     }
 
-    /// - Parameter outputs: files for the formats that name none, each for the first that its name's ending allows;
-    ///   what is left over has the format that its name ends in.
+    /// - Parameter outputs: files for the formats without one. Each is used for the first format that its suffix
+    ///   allows. A remaining file gets the format of its suffix.
     static func parse(_ formats: [String], outputs: [String] = []) throws(UsageError) -> [ReportSink] {
         guard !formats.isEmpty || !outputs.isEmpty else { return [.text] }
         var sinks: [ReportSink] = []
@@ -83,7 +83,7 @@ struct ReportSink: Hashable, Sendable {
                 sinks.append(ReportSink(try format(of: file), path: file, flag: "-o"))
             }
         }
-        // Files alone leave standard output to people.
+        // If only files are given, standard output gets the text report.
         if formats.isEmpty, !sinks.contains(where: { $0.path == nil }) { sinks.append(.text) }
         guard sinks.count(where: { $0.path == nil }) <= 1 else {
             throw UsageError(

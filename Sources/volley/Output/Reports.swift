@@ -1,7 +1,7 @@
 import LoadGenerator
 import LoadReports
 
-/// The reports that are made once, at a run's end.
+/// Makes the reports that are written once, at the end of a run.
 enum Reports {
     static func text(_ result: RunResult, _ format: ReportSink.Format) throws(UsageError) -> String {
         switch format {
@@ -13,12 +13,12 @@ enum Reports {
         case .markdown: MarkdownReport.text(result)
         case .junit: JUnitReport.text(result)
         case .github: try github(result)
-        // Written as the run went on.
+        // These reports are written during the run.
         case .csv, .requests, .hlog: ""
         }
     }
 
-    /// Annotations of the step, whose summary gets the Markdown where GitHub says which file that is.
+    /// Writes annotations for the step of a workflow, and Markdown to its summary if GitHub names that file.
     private static func github(_ result: RunResult) throws(UsageError) -> String {
         if let path = Environment.value("GITHUB_STEP_SUMMARY"), !path.isEmpty {
             try Files.append(MarkdownReport.text(result), to: path, for: "GITHUB_STEP_SUMMARY")

@@ -1,7 +1,7 @@
 import LoadGenerator
 
-/// `volley lead`: a run whose parts other processes make, on other machines. What their threads count comes here as it
-/// does from threads of this process, so that views, reports and conditions are those of any run.
+/// `volley lead`: a run whose parts run in other processes, on other machines. The counts of their threads arrive here
+/// as those of local threads do, so views, reports and conditions are the same as for any run.
 struct LeadRun {
     private var invocation: Invocation
     private let arguments: [String]
@@ -10,12 +10,12 @@ struct LeadRun {
 
     /// - Parameters:
     ///   - arguments: the command line of the run.
-    ///   - commands: one that makes a part, for each.
-    ///   - search: what is searched for, and the first rate; nil for runs of one rate.
+    ///   - commands: a command for each part.
+    ///   - search: the goal of a search and its first rate; nil for a run at one rate.
     init(_ invocation: Invocation, arguments: [String], commands: [String], search: (SearchGoal, Rate)?) {
         (self.invocation, self.arguments, self.commands) = (invocation, arguments, commands)
         self.search = search
-        // Connections go out from the parts' machines.
+        // The parts' machines choose the source addresses.
         self.invocation.load.sources = []
     }
 

@@ -4,26 +4,26 @@ import LoadGenerator
 import LoadReports
 import Reactor
 
-/// The parts of a lead, which make one run after the other.
+/// The parts of a lead. They make one run after the other.
 struct PartCrew: TrialMaker {
     private let arguments: [String]
     private var parts: [PartProcess] = []
-    /// Its threads read what the parts say.
+    /// The threads that read the parts' messages.
     private var pool: BlockingPool?
-    /// Clocks are noted once.
+    /// Whether a run has been made; the clocks are reported once.
     private var hasRun = false
 
-    /// How long a part may take to come up, with an image to fetch or a password to type, in seconds.
+    /// How long the start of a part may take, in seconds: it may load an image or wait for a password.
     private static let patience: UInt64 = 120
-    /// How often a part is asked for its time; the quickest answer counts.
+    /// How often a part is asked for its time. The fastest answer is used.
     private static let clockRounds = 8
-    /// The time between telling the parts when to start and that start, in milliseconds.
+    /// The time from the parts' start message to the start, in milliseconds.
     private static let lead: UInt64 = 500
 
     /// - Parameter arguments: the command line of the runs.
     init(_ arguments: [String]) { self.arguments = arguments }
 
-    /// Starts a part for each command; ``end()`` is to be called even where this throws.
+    /// Starts a part for each command. The caller calls ``end()`` even if this throws.
     mutating func begin(_ commands: [String]) throws(UsageError) {
         let pool = BlockingPool(name: "parts", threads: commands.count, queue: commands.count)
         self.pool = pool
@@ -49,7 +49,7 @@ struct PartCrew: TrialMaker {
         try measure(trial, rate: rate, files ?? [], on: &stage)
     }
 
-    /// - Parameter rate: in the place of the command line's.
+    /// - Parameter rate: replaces the rate of the command line.
     mutating func measure(
         _ invocation: Invocation,
         rate: Rate?,
@@ -77,7 +77,7 @@ struct PartCrew: TrialMaker {
         return Run.Measured(result: result, trouble: watch.trouble)
     }
 
-    /// Tells each part of the run, and waits until it is ready.
+    /// Sends each part its run, and waits until it is ready.
     private func prepare(
         _ invocation: Invocation,
         _ rate: Rate?,
@@ -111,7 +111,7 @@ struct PartCrew: TrialMaker {
                         stage.say("\(part.name) is volley \(version), and this is \(PackageVersion.text)")
                     }
                 case .refused(let reason): throw UsageError("\(part.name): \(reason)")
-                default: throw UsageError("\(part.name) speaks out of turn: is it another volley?")
+                default: throw UsageError("\(part.name) sent an unexpected message: is it another version of volley?")
                 }
             }
             guard part.threads == 0 else { continue }
@@ -133,7 +133,7 @@ struct PartCrew: TrialMaker {
 
     // MARK: Clocks
 
-    /// By how much a part's clock is ahead of this one, in nanoseconds, and how far that may be wrong.
+    /// The offset of a part's clock from this one, in nanoseconds, and its largest error.
     private func skew(_ part: PartProcess, _ stage: inout RunStage) throws(UsageError) -> (ahead: Int64, error: Int64) {
         var best: (ahead: Int64, error: Int64)?
         for _ in 0..<Self.clockRounds {
@@ -152,7 +152,7 @@ struct PartCrew: TrialMaker {
             let (messages, isClosed) = part.link.take()
             if case .time(let time)? = messages.first { return time }
             guard messages.isEmpty, !isClosed else {
-                throw UsageError("\(part.name) ended before the run, or speaks out of turn")
+                throw UsageError("\(part.name) ended before the run, or sent an unexpected message")
             }
             if stage.wait(nanoseconds: 1_000_000_000) == .interrupted {
                 throw UsageError("interrupted while the clocks were compared: nothing was started")
@@ -198,7 +198,7 @@ struct PartCrew: TrialMaker {
                     lost.append("\(part.name) ended in the middle of the run: its figures are missing from then on")
                 }
             }
-            // A part is lost, or the run is to end: the other parts stop.
+            // Stops the other parts where one is lost or the run must end.
             if !isEnding, interrupted || !lost.isEmpty || watch.isToEnd {
                 isEnding = true
                 for part in parts where !part.hasVanished { part.link.send(.stop) }
@@ -215,14 +215,14 @@ struct PartCrew: TrialMaker {
         return result
     }
 
-    /// Counts are missing, or the last words of a part: they would be the first of its next run.
+    /// Whether counts are missing, or the last message of a part, which would otherwise be the first of its next run.
     private func isUnderWay(_ board: WorkerBoard) -> Bool {
         board.finished == nil || parts.contains { !$0.hasEnded && !$0.hasVanished }
     }
 
-    /// Takes in what a part has said since the last call.
+    /// Processes the messages that a part has sent since the last call.
     ///
-    /// - Returns: true if the part has ended before it had said everything.
+    /// - Returns: true if the part has ended before its last message.
     private func hear(_ part: PartProcess, _ board: WorkerBoard, _ notes: inout [String]) -> Bool {
         let (messages, isClosed) = part.link.take()
         for message in messages {

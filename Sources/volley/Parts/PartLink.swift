@@ -2,7 +2,7 @@ import Glibc
 import LoadGenerator
 import Reactor
 
-/// Messages to and from the other end of two descriptors, a line each. The lock guards `state`.
+/// Sends and receives messages through two descriptors, one line each. The lock guards `state`.
 final class PartLink: Sendable {
     private struct State {
         var messages: [PartMessage] = []
@@ -14,11 +14,11 @@ final class PartLink: Sendable {
     private let state = Monitor(State())
 
     /// - Parameters:
-    ///   - input: where the other's messages come from.
-    ///   - output: where ours go.
+    ///   - input: the descriptor of received messages.
+    ///   - output: the descriptor of sent messages.
     init(input: CInt, output: CInt) {
         (self.input, self.output) = (input, output)
-        // One that has gone is no reason to die.
+        // A part that has ended must not kill the lead by SIGPIPE.
         _ = signal(SIGPIPE, SIG_IGN)
     }
 
@@ -26,14 +26,14 @@ final class PartLink: Sendable {
     @discardableResult
     func send(_ message: PartMessage) -> Bool { (try? BlockingOutput.writeAll(message.line, to: output)) != nil }
 
-    /// Nothing more comes from this side.
+    /// Closes this side's output.
     func close() {
         _ = Glibc.close(input)
         _ = Glibc.close(output)
     }
 
-    /// Reads on a thread of its own, for ``take()`` and ``next()``; the main thread is woken, which has to wait by
-    /// `SignalWait` already.
+    /// Reads on a thread of the pool, for ``take()`` and ``next()``. Each message wakes the main thread, which must
+    /// already wait with `SignalWait`.
     func begin(on pool: BlockingPool) throws(BlockingPool.Refusal) {
         try pool.run { [self] in
             var reader = PartReader(input)
@@ -46,7 +46,7 @@ final class PartLink: Sendable {
         }
     }
 
-    /// The next message, once it is there; nil: the other end has gone.
+    /// Waits for the next message; nil where the other end has closed.
     func next() -> PartMessage? {
         while true {
             let found: PartMessage?? = state.wait(atMost: .seconds(3_600)) { state in
@@ -57,7 +57,7 @@ final class PartLink: Sendable {
         }
     }
 
-    /// What has come since the last call, and whether that is all there will be.
+    /// The messages since the last call, and whether the other end has closed.
     func take() -> (messages: [PartMessage], isClosed: Bool) {
         state.withLock { state in
             defer { state.messages = [] }
@@ -66,18 +66,18 @@ final class PartLink: Sendable {
     }
 }
 
-/// The messages that come by a descriptor. It blocks.
+/// Reads messages from a descriptor. It blocks.
 struct PartReader: Sendable {
     private let descriptor: CInt
     private var bytes: [UInt8] = []
     private var searched = 0
 
-    /// A line with the histograms of a hundred names is less than a tenth of it.
+    /// The longest line. One with the histograms of a hundred names is less than a tenth of this.
     private static let lineLimit = 64 << 20
 
     init(_ descriptor: CInt) { self.descriptor = descriptor }
 
-    /// nil: the end, or what is no message.
+    /// Nil at the end, or for a line that is not a message.
     mutating func next() -> PartMessage? {
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
         while true {

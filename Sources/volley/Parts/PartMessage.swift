@@ -2,32 +2,32 @@ import LoadGenerator
 import Reactor
 import TextCoding
 
-/// A line between the process that leads a run and one that makes a part of it: an object of JSON, whose first member
+/// A line between the process that leads a run and a process that makes a part of it: a JSON object whose first member
 /// names the message.
 enum PartMessage: Sendable {
-    // From the lead.
-    /// Get ready for this command line's part, and tell what was counted after so many nanoseconds each. With a rate,
-    /// the run has that, and not the command line's.
+    // Messages of the lead.
+    /// Prepare this part of the command line's run, and report counts at this interval in nanoseconds. The rate, if
+    /// any, replaces the command line's.
     case run(arguments: [String], shard: String, interval: UInt64, rate: Rate?)
-    /// What time is it?
+    /// Report the time of the clock.
     case clock
-    /// Milliseconds since 1970, by the part's clock.
+    /// Start at this time, in milliseconds since 1970 by the part's clock.
     case start(at: UInt64)
-    /// End the run, and tell what there was.
+    /// End the run, and report its results.
     case stop
-    // From the part.
+    // Messages of a part.
     case ready(version: String, threads: Int)
     /// The run cannot be made, for this reason.
     case refused(String)
-    /// Nanoseconds since 1970.
+    /// The time in nanoseconds since 1970.
     case time(UInt64)
-    /// What one thread has counted since it last told.
+    /// The counts of one thread since its last message.
     case interval(IntervalPart)
-    /// What is left at one thread's end.
+    /// The remaining result of one thread.
     case result(worker: Int, WorkerResult)
-    /// For the report.
+    /// A note for the report.
     case note(String)
-    /// Everything was told.
+    /// Everything has been reported.
     case end
 
     var line: String { tree.line() + "\n" }
@@ -65,7 +65,7 @@ enum PartMessage: Sendable {
         }
     }
 
-    /// nil: this is no message.
+    /// Nil where the line is not a message.
     init?(_ bytes: [UInt8]) {
         guard let tree = try? JSONReader.read(bytes), case .object(let members) = tree, let first = members.first else {
             return nil

@@ -2,20 +2,20 @@ import Glibc
 import LoadGenerator
 import Reactor
 
-/// A command that makes a part of a run, in a process group of its own: a terminal's interrupt is for the lead, which
-/// tells its parts.
+/// A command that makes a part of a run. It has a process group of its own, so that a terminal's interrupt reaches only
+/// the lead, which then stops its parts.
 final class PartProcess {
     let command: String
     let number: Int
     let link: PartLink
     private let id: pid_t
-    /// Threads of the part; known once it is ready.
+    /// The number of the part's threads, once it is ready.
     var threads = 0
-    /// Among those of all parts.
+    /// The number of its first thread among those of all parts.
     var firstWorker = 0
-    /// It has told everything.
+    /// Whether the part has reported everything.
     var hasEnded = false
-    /// It will tell no more, and has not told everything.
+    /// Whether the part has ended without reporting everything.
     var hasVanished = false
 
     init(_ command: String, number: Int) throws(UsageError) {
@@ -28,7 +28,7 @@ final class PartProcess {
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         unsafe posix_spawn_file_actions_adddup2(&actions, toPart.read, STDIN_FILENO)
         unsafe posix_spawn_file_actions_adddup2(&actions, fromPart.write, STDOUT_FILENO)
-        // The main thread blocks the signals that it waits for, and its child would too.
+        // The main thread blocks the signals that it waits for. A child would inherit that.
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
@@ -54,7 +54,7 @@ final class PartProcess {
         self.id = id
     }
 
-    /// Both ends of a pipe, which no other program that is started holds.
+    /// Both ends of a pipe, which no other started program inherits.
     private static func pipe() -> (read: CInt, write: CInt)? {
         var ends: [CInt] = [-1, -1]
         guard unsafe Glibc.pipe(&ends) == 0 else { return nil }
@@ -62,13 +62,13 @@ final class PartProcess {
         return (ends[0], ends[1])
     }
 
-    /// Another run follows.
+    /// Prepares for another run.
     func renew() { (threads, firstWorker, hasEnded) = (0, 0, false) }
 
-    /// For messages.
+    /// The part's name in messages.
     var name: String { "part \(number) (\(oneLine(command)))" }
 
-    /// Ends the process, which has told all that it will, and waits for it.
+    /// Ends the process, which has sent all its messages, and waits for it.
     func end() {
         kill(-id, SIGKILL)
         var status: CInt = 0

@@ -5,14 +5,14 @@ import HTTP1
 import LoadGenerator
 import Reactor
 
-/// `volley part`: a part of a run that another process leads, by messages on standard input and output.
+/// `volley part`: makes a part of a run that another process leads by messages on standard input and output.
 struct PartRun {
     private let link = PartLink(input: STDIN_FILENO, output: STDOUT_FILENO)
 
-    /// Makes one run after the other, until the lead has gone. The lead is told why a run cannot be made; the status is
-    /// 0 where it was told everything.
+    /// Makes one run after the other until the lead has closed. The lead learns why a run cannot be made. The status is
+    /// 0 if the lead was told everything.
     func perform() throws(UsageError) -> Verdict {
-        // Before the thread that wakes this one.
+        // Made before the thread that wakes this one.
         _ = SignalWait()
         let pool = BlockingPool(name: "lead", threads: 1)
         defer { withExtendedLifetime(pool) {} }
@@ -22,7 +22,7 @@ struct PartRun {
         var hasRun = false
         while let message = link.next() {
             guard case .run(let arguments, let shard, let interval, let rate) = message else {
-                // What the lead had said of a run that was over already.
+                // A message about a run that is already over.
                 guard hasRun else { break }
                 continue
             }
@@ -50,11 +50,11 @@ struct PartRun {
             throw UsageError("the lead's command line is not one of volley \(PackageVersion.text)")
         }
         command.shard = shard
-        // What becomes of a run is the lead's question.
+        // The lead decides on the result of a run.
         (command.pace.searchMax, command.repeats, command.failIf, command.abortOnFail) = (nil, "1", [], false)
         if rate != nil { command.pace.rate = "1" }
         var invocation = try Invocation(command)
-        // What is shown and written is the lead's.
+        // The lead shows and writes the reports.
         (invocation.reports, invocation.chatter) = ([], .quiet)
         (invocation.metricsPort, invocation.collector) = (nil, nil)
         invocation.interval = interval
@@ -79,7 +79,7 @@ struct PartRun {
         link.send(.end)
     }
 
-    /// The time of the start, in milliseconds since 1970; nil if the lead has gone.
+    /// The time of the start in milliseconds since 1970; nil if the lead has closed.
     private func awaitStart() -> UInt64? {
         while let message = link.next() {
             switch message {
@@ -92,12 +92,12 @@ struct PartRun {
     }
 }
 
-/// Tells the lead what was counted, as it comes.
+/// Sends counts to the lead as they come.
 struct PartRelay: RunObserver {
     let intervals: IntervalBoard?
     let log: RequestLogBoard? = nil
     let series = IntervalSeries()
-    /// The lead wants no more, or has gone.
+    /// Whether the lead has ended the run or has closed.
     private(set) var isToEnd = false
     private let link: PartLink
 
@@ -126,7 +126,7 @@ struct PartRelay: RunObserver {
         let begun = results.map(\.start).min() ?? .never
         for (index, result) in results.enumerated() {
             var result = result
-            // Its clock is no other machine's.
+            // Times of this machine's clock mean nothing to another machine, so the start is relative.
             result.start = Instant(nanoseconds: result.start.nanoseconds(since: begun))
             result.end = Instant(nanoseconds: result.end.nanoseconds(since: begun))
             link.send(.result(worker: index, result))

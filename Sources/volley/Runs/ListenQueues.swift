@@ -1,18 +1,18 @@
 import LoadGenerator
 
-/// What this machine's listeners turned away because their accept queues were full. A connect that meets this is tried
-/// again after a second, three, seven, and looks like a slow server.
+/// Counts the connects that this machine's listeners dropped because their accept queues were full. Such a connect is
+/// repeated after one, three and seven seconds, which looks like a slow server.
 package struct ListenQueues: Hashable, Sendable {
-    /// Since the machine, or its network namespace, began.
+    /// The count since the start of the machine or of its network namespace.
     let overflows: UInt64
 
-    /// nil where `/proc` does not tell.
+    /// Nil where `/proc` does not have the count.
     package init?(path: String = "/proc/net/netstat") {
         guard let bytes = try? Files.read(path, limit: 1 << 16) else { return nil }
         self.init(String(decoding: bytes, as: UTF8.self))
     }
 
-    /// Lines in pairs: a group's names, and its numbers in their order.
+    /// Parses pairs of lines: the names of a group, then its numbers in the same order.
     package init?(_ text: String) {
         let rows = text.split(separator: "\n").map { $0.split(separator: " ") }.filter { $0.first == "TcpExt:" }
         guard rows.count == 2, let column = rows[0].firstIndex(of: "ListenOverflows"), column < rows[1].count,
@@ -21,8 +21,8 @@ package struct ListenQueues: Hashable, Sendable {
         overflows = count
     }
 
-    /// Nothing where none were turned away since `before`, or the server is on another machine, whose queues are not
-    /// seen from here.
+    /// A note about connects that were dropped since `before`; empty where there were none, or where the server is on
+    /// another machine and its queues are unknown.
     package static func note(since before: ListenQueues?, now: ListenQueues?, isLocal: Bool) -> String? {
         guard isLocal, let before, let now, now.overflows > before.overflows else { return nil }
         return

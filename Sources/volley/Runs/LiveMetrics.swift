@@ -1,7 +1,7 @@
 import LoadGenerator
 import LoadReports
 
-/// Where the counts of a run under way go besides: a page for Prometheus, a collector of OpenTelemetry.
+/// Publishes the counts of a current run: on a page for Prometheus, and to an OpenTelemetry collector.
 struct LiveMetrics {
     let server: MetricsServer?
     let push: OTLPPush?
@@ -15,16 +15,16 @@ struct LiveMetrics {
         push?.publish(metrics, of: plan)
     }
 
-    /// The last counts of a run.
+    /// Publishes the last counts of a run.
     func finish(_ metrics: Metrics, of plan: RunPlan) {
         server?.publish(metrics, of: plan)
         push?.finish(metrics, of: plan)
     }
 
-    /// What the report must say about them.
+    /// Notes about these for the report.
     var notes: [String] { [push?.note].compactMap(\.self) }
 
-    /// - Parameter linger: how long a page waits for one more reader, in nanoseconds.
+    /// - Parameter linger: how long a page waits for one more scrape, in nanoseconds.
     func stop(after linger: UInt64) {
         server?.stop(after: linger)
         push?.stop()

@@ -1,7 +1,7 @@
 import LoadGenerator
 
-/// Finds the highest rate that is good enough: doubling, then bisection, then the same rate once more to be sure.
-/// Decides, and runs nothing.
+/// Finds the highest rate that keeps a goal: it doubles the rate, then bisects, then confirms the result by another
+/// run. It only decides; it runs nothing.
 ///
 /// ```
 ///   bracketing ──bad / good ≤ 1.05──▶ confirming ──good twice──▶ found
@@ -11,16 +11,16 @@ import LoadGenerator
 struct RateSearch: Sendable {
     enum Step: Hashable, Sendable {
         case trial(Rate)
-        /// The highest rate that was good, twice.
+        /// The highest rate that was good twice.
         case found(Rate)
         /// No rate was good.
         case none
     }
 
-    /// What a trial has shown of its rate.
+    /// The result of a trial at one rate.
     enum Trial: Hashable, Sendable {
         case good, bad
-        /// It missed the goal, and volley was the limit: of this rate nothing is known.
+        /// The goal was missed, but volley was the limit, so nothing is known of this rate.
         case unclear
     }
 
@@ -28,14 +28,15 @@ struct RateSearch: Sendable {
         case bracketing
         /// - Parameters:
         ///   - goods: how often the rate was good.
-        ///   - drop: by what it is divided if it is not.
+        ///   - drop: the divisor of the rate if it is not good.
         case confirming(goods: Int, drop: Double)
         case done
     }
 
-    /// How near to the first rate that fails one has to come.
+    /// The search ends when the first bad rate is at most this factor above the last good one.
     static let precision = 1.05
-    /// 2^20 up or down, and the bisection behind it; a machine whose speed changes all the time finds no end otherwise.
+    /// The most trials: up or down by 2^20, then the bisection. On a machine of changing speed a search would never
+    /// end.
     static let trialLimit = 48
 
     private var good: Double?
@@ -44,7 +45,7 @@ struct RateSearch: Sendable {
     private var phase = Phase.bracketing
     private var trials = 0
     private var wasUnclear = false
-    /// The rate above the one that was found was missed when volley was the limit: the server may take more.
+    /// Whether a higher rate was missed while volley was the limit: then the server may take more.
     private(set) var isLimitedAbove = false
 
     init(from rate: Rate) { self.rate = rate.perSecond }
@@ -57,13 +58,13 @@ struct RateSearch: Sendable {
         return .trial(Rate(nearest: rate))
     }
 
-    /// The next trial is the last, if it is good.
+    /// Whether the next trial is the last if it is good.
     var isConfirming: Bool { if case .confirming(goods: 1, _) = phase { true } else { false } }
 
-    /// How far the rate that was found may lie below one that is good, as a share of it; infinite if none was bad.
+    /// How far the found rate may be below the best one, as a share of it; infinite where no rate was bad.
     var uncertainty: Double { bad.map { $0 / rate - 1 } ?? .infinity }
 
-    /// What came of the last trial. One that is unclear is made again, once.
+    /// Records the result of the last trial. An unclear trial is repeated once.
     mutating func record(_ trial: Trial) {
         trials += 1
         if trial == .unclear, !wasUnclear {
@@ -93,8 +94,8 @@ struct RateSearch: Sendable {
         }
     }
 
-    /// Good once and bad once is no rate to rely on. Each time the next is farther below, so that the search ends soon
-    /// where everything is now good and now bad.
+    /// A rate that was good once and bad once is not reliable. Each such rate lowers the next by a larger step, so that
+    /// the search ends soon where results vary.
     private mutating func confirm(_ isGood: Bool, _ goods: Int, _ drop: Double) {
         if isGood {
             phase = goods == 1 ? .done : .confirming(goods: 1, drop: drop)

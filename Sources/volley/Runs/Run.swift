@@ -1,7 +1,7 @@
 import LoadGenerator
 import TestServer
 
-/// A run from its options to its reports, on the main thread.
+/// A run from its options to its reports. It uses the main thread.
 struct Run {
     private let invocation: Invocation
     private let limits: SystemLimits
@@ -12,7 +12,7 @@ struct Run {
         preflight = try orUsage(try Preflight(invocation.load, limits))
     }
 
-    /// Everything that can be refused is refused before the first connect.
+    /// Carries out the run. Every error that can be found before the first connect is reported then.
     func perform() throws(UsageError) -> Verdict {
         let files = try ReportFile.open(invocation.reports)
         var stage = try RunStage(invocation, preflight, limits)
@@ -26,10 +26,10 @@ struct Run {
         return try measured.report(to: files)
     }
 
-    /// A run that was made, and what its reports are to say besides.
+    /// A finished run, with the notes of its reports.
     struct Measured {
         var result: RunResult
-        /// Why a report that is written while a run goes on is not whole.
+        /// Why a report that is written during the run is incomplete.
         let trouble: UsageError?
 
         func report(to files: [ReportFile]) throws(UsageError) -> Verdict {
@@ -40,7 +40,7 @@ struct Run {
         }
     }
 
-    /// The run, where others may have been before it; what is written while it goes on is, in place of theirs.
+    /// Makes one run, which may follow others. Its files replace theirs.
     func measure(on stage: inout RunStage, _ files: [ReportFile]) throws(UsageError) -> Measured {
         var plan = RunPlan(invocation.load, preflight)
         let server = try orUsage(try plan.startEmbeddedServer())

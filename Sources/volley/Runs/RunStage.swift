@@ -4,15 +4,15 @@ import LoadGenerator
 import LoadReports
 import Reactor
 
-/// Where the runs of one command take place, one after the other: the main thread, the signals that end them, and the
-/// places for live metrics, which last from the first to the last.
+/// What the successive runs of one command share: the main thread, the signals that end them, and the publishers of
+/// live metrics.
 struct RunStage {
     let live: LiveMetrics
     private let chatter: Invocation.Chatter
     private let linger: UInt64
     private var signals = SignalWait()
 
-    /// Everything about this machine that can be refused is refused here, before the first connect.
+    /// Reports every error of this machine that can be found before the first connect.
     init(_ invocation: Invocation, _ preflight: Preflight, _ limits: SystemLimits) throws(UsageError) {
         (chatter, linger) = (invocation.chatter, invocation.linger)
         try orUsage(try preflight.raiseDescriptors(limits))
@@ -37,13 +37,13 @@ struct RunStage {
         if let server { say("the metrics are at http://127.0.0.1:\(server.port)/metrics") }
     }
 
-    /// The last run is over, and its reports are written.
+    /// Called after the last run, when its reports are written.
     func close() { live.stop(after: linger) }
 
-    /// Reports are about to be written: a first signal does not keep them from that.
+    /// Called before reports are written: a first signal no longer stops the program.
     mutating func finishRuns() { signals.finish() }
 
-    /// Sleeps until something wakes this thread, the user interrupts, or time is up.
+    /// Sleeps until another thread wakes this one, the user interrupts, or the time has passed.
     mutating func wait(nanoseconds: UInt64) -> SignalWait.Event { signals.wait(nanoseconds: nanoseconds) }
 
     func say(_ note: String) {
@@ -51,7 +51,7 @@ struct RunStage {
         try? BlockingOutput.writeAll("volley: \(note)\n", to: BlockingOutput.errors)
     }
 
-    /// One run, on threads of its own, while `watch` looks on.
+    /// Makes one run with threads of its own, observed by `watch`.
     ///
     /// - Parameter startAt: the time of `--start-at`.
     mutating func run(
@@ -77,7 +77,7 @@ struct RunStage {
         )
     }
 
-    /// Until the time of `--start-at`; true if the user did not wait for it.
+    /// Waits until the time of `--start-at`; true if the user has interrupted.
     private mutating func wait(for startAt: UInt64?) -> Bool {
         guard let startAt else { return false }
         while true {
@@ -89,12 +89,12 @@ struct RunStage {
                 }
                 return false
             }
-            // Microseconds until a year far away are more nanoseconds than there are.
+            // The time to a far year is too large in nanoseconds, so the wait is cut into pieces.
             if signals.wait(nanoseconds: min(missing, 1_000_000) * 1_000) == .interrupted { return true }
         }
     }
 
-    /// Starts the workers together, watches them, and waits for the last.
+    /// Starts the workers at once, observes them, and waits for the last one.
     private mutating func load(
         _ job: WorkerSetup,
         _ group: EventLoopGroup,
@@ -105,7 +105,7 @@ struct RunStage {
         var interrupted = wait(for: startAt)
         let startedAt = uncurl_clock_ns(CLOCK_REALTIME)
         let begun = Instant.current()
-        // Whoever did not wait for the start gets a report of nothing, not of the first requests.
+        // After an interruption before the start, the report is empty and has no first requests.
         for worker in workers { if interrupted { worker.stop() } else { worker.start(at: begun) } }
         watch.begin(startedAt: UInt64(clamping: startedAt / 1_000_000))
         while job.workerBoard.finished == nil {
@@ -118,7 +118,7 @@ struct RunStage {
                 if watch.isToEnd { for worker in workers { worker.stop() } }
             }
         }
-        // The threads end before the workers go: timers of theirs may still be due.
+        // The threads end before the workers are released: some of the workers' timers may still be due.
         group.shutdown()
         withExtendedLifetime(workers) {}
         var results = job.workerBoard.finished ?? []

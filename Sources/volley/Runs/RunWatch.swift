@@ -2,8 +2,8 @@ import LoadGenerator
 import LoadReports
 import Reactor
 
-/// Everything that looks at a run while it goes on: the reports that are written as it goes, and what is shown. On the
-/// main thread, in bounded memory however long it lasts.
+/// Everything that observes a run: the reports that are written during the run, and the display. It is used on the main
+/// thread, in bounded memory whatever the length of the run.
 struct RunWatch: RunObserver {
     private let plan: RunPlan
     private let streams: [ReportFile]
@@ -11,16 +11,16 @@ struct RunWatch: RunObserver {
     let log: RequestLogBoard?
     private var collector: IntervalCollector?
     private(set) var series = IntervalSeries()
-    /// Where the present run begins in the reports of several, in nanoseconds.
+    /// The start of the current run in the reports of several runs, in nanoseconds.
     private var offset: UInt64 = 0
     private var hasBegun = false
     private var display: LiveDisplay
     private let live: LiveMetrics
     private var text: RequestLogText
-    /// What the run's conditions are found to be while it goes on.
+    /// The state of the run's conditions.
     private(set) var conditions: ThresholdWatch
     private let abortsOnFail: Bool
-    /// The first report that could not be written; the run goes on, and says so at its end.
+    /// The first report that could not be written. The run continues, and its end reports the error.
     private(set) var trouble: UsageError?
 
     init(_ invocation: Invocation, _ plan: RunPlan, files: [ReportFile], live: LiveMetrics) {
@@ -39,7 +39,7 @@ struct RunWatch: RunObserver {
             !isWatched && !conditions.hasWindows && !abortsOnFail
             ? nil
             : IntervalBoard(
-                // A breach is to be seen within a second.
+                // A condition that holds must be noticed within a second.
                 length: abortsOnFail && !showsCourse ? min(invocation.interval, 250_000_000) : invocation.interval,
                 workers: plan.threads,
                 shape: plan.metricsShape
@@ -53,10 +53,10 @@ struct RunWatch: RunObserver {
         min(max(intervals?.length ?? 1_000_000_000, 50_000_000), abortsOnFail ? 250_000_000 : 1_000_000_000)
     }
 
-    /// A condition is broken, and the run is to end with it.
+    /// Whether a condition holds that ends the run.
     var isToEnd: Bool { abortsOnFail && conditions.breach != nil }
 
-    /// - Parameter startedAt: milliseconds since 1970.
+    /// - Parameter startedAt: the start in milliseconds since 1970.
     mutating func begin(startedAt: UInt64) {
         guard !hasBegun else { return }
         hasBegun = true
@@ -72,7 +72,7 @@ struct RunWatch: RunObserver {
         }
     }
 
-    /// Another run follows, in the same reports; those before it took so long together.
+    /// Prepares for another run in the same reports. The earlier runs lasted this long together.
     mutating func renew(after measured: UInt64) {
         offset = measured
         conditions.renew()
@@ -82,7 +82,7 @@ struct RunWatch: RunObserver {
         collector = IntervalCollector(board, workers: plan.threads, work: plan.work)
     }
 
-    /// To be called about once a ``span``; `elapsed` counts from the start of the run, in nanoseconds.
+    /// Called about once per ``span``. `elapsed` is the time since the start of the run, in nanoseconds.
     mutating func turn(elapsed: UInt64) {
         writeLog()
         guard var collector else { return }
@@ -99,7 +99,8 @@ struct RunWatch: RunObserver {
         live.publish(total, of: plan)
     }
 
-    /// Between the last letter from a worker and the first report; the results get what was handed over before.
+    /// Called after the last message of a worker and before the first report. The results get the counts that were
+    /// handed over before.
     mutating func finish(_ results: inout [WorkerResult], measured: UInt64) {
         writeLog()
         if var collector {
@@ -110,14 +111,14 @@ struct RunWatch: RunObserver {
         display.clear()
     }
 
-    /// What the report must say about what was watched.
+    /// Notes about the observations, for the report.
     var notes: [String] {
         var notes: [String] = []
         if isToEnd, let (threshold, time) = conditions.breach {
             notes.append("the run was ended after \(Units.time(time)), when \(threshold.text) held (--abort-on-fail)")
         }
         if let lost = log?.lost, lost > 0 {
-            notes.append("the log of requests lost \(lost) lines: its file takes them too slowly")
+            notes.append("the log of requests lacks \(lost) lines: its file is too slow")
         }
         return notes + live.notes
     }

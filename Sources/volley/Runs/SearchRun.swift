@@ -2,9 +2,9 @@ import LoadGenerator
 import Reactor
 import TestServer
 
-/// What makes the runs of a search: this process, or others that it leads.
+/// Makes the runs of a search: in this process, or in processes that it leads.
 protocol TrialMaker {
-    /// - Parameter files: the search's reports, where the run may be its last; nil for the others.
+    /// - Parameter files: the search's reports if this run may be the last; nil for other runs.
     mutating func measure(
         _ trial: Invocation,
         _ rate: Rate,
@@ -13,11 +13,11 @@ protocol TrialMaker {
     ) throws(UsageError) -> Run.Measured
 }
 
-/// Trials by threads of this process.
+/// Makes trials with threads of this process.
 struct OwnTrials: TrialMaker {
     private let limits: SystemLimits
     private let preflight: Preflight
-    /// Of the trials, what is looked at while they go on; the reports are the confirmation's.
+    /// Observes the trials. Only the confirming run writes the reports.
     private var watch: RunWatch
     private var watched: UInt64 = 0
 
@@ -34,7 +34,7 @@ struct OwnTrials: TrialMaker {
     ) throws(UsageError) -> Run.Measured {
         if let files { return try Run(trial, limits: limits).measure(on: &stage, files) }
         var plan = RunPlan(trial.load, preflight)
-        // Each run has a server of its own if it is ours.
+        // Each run starts its own embedded server, if there is one.
         let server = try orUsage(try plan.startEmbeddedServer())
         defer { server?.stop() }
         let requests = try orUsage(try EngineRequests(plan, embedded: server?.address))
@@ -45,8 +45,8 @@ struct OwnTrials: TrialMaker {
     }
 }
 
-/// `--search-max`: runs at one rate after another until it knows the highest that keeps the goal, then reports a run at
-/// that.
+/// `--search-max`: runs at one rate after another until it knows the highest rate that keeps the goal, then reports a
+/// run at that rate.
 struct SearchRun {
     private let invocation: Invocation
     private let target: SearchTarget
@@ -54,7 +54,7 @@ struct SearchRun {
     private let limits: SystemLimits
     private let preflight: Preflight
 
-    /// - Parameter start: the first rate to try.
+    /// - Parameter start: the first rate.
     init(
         _ invocation: Invocation,
         goal: SearchGoal,
@@ -66,7 +66,7 @@ struct SearchRun {
     }
 
     func perform() throws(UsageError) -> Verdict {
-        // Reports that cannot be written are refused before the first trial, not after an hour of them.
+        // A report that cannot be written is an error before the first trial.
         let files = try ReportFile.open(invocation.reports)
         var stage = try RunStage(invocation, preflight, limits)
         defer { stage.close() }
@@ -74,7 +74,7 @@ struct SearchRun {
         return try perform(by: &maker, on: &stage, files)
     }
 
-    /// The same by runs that `maker` makes.
+    /// The same with runs that `maker` makes.
     func perform(
         by maker: inout some TrialMaker,
         on stage: inout RunStage,
@@ -115,7 +115,7 @@ struct SearchRun {
         return trial
     }
 
-    /// What a search has come to: its last run, and how it came there.
+    /// The result of a search: its last run, and the trials before it.
     private func report(
         _ measured: Run.Measured,
         _ lines: [String],
@@ -128,7 +128,7 @@ struct SearchRun {
         return try measured.report(to: files)
     }
 
-    /// A trial that keeps the goal is good, whatever volley was late for: its lateness is in the latency.
+    /// A trial that keeps the goal is good even if volley was late: the latency includes its lateness.
     static func trial(_ result: RunResult, _ goal: SearchGoal) -> RateSearch.Trial {
         if goal.holds(result.metrics) { return .good }
         return result.generatorLimits.isEmpty ? .bad : .unclear

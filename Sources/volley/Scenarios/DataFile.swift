@@ -1,6 +1,6 @@
 import LoadGenerator
 
-/// A file of comma-separated values (RFC 4180); its first record names the columns.
+/// A file of comma-separated values (RFC 4180). Its first record has the names of the columns.
 struct DataFile {
     let columns: [String]
     private(set) var rows: [[[UInt8]]] = []
@@ -28,8 +28,8 @@ struct DataFile {
     }
 }
 
-/// The records of a text, with the lines they begin at. A value in quotes may hold commas, line ends and, written
-/// twice, quotes.
+/// Reads the records of a text, with the lines that they begin in. A quoted value may contain commas, line ends and
+/// doubled quotes.
 private struct CommaSeparated {
     private let bytes: [UInt8]
     private let file: String
@@ -40,7 +40,7 @@ private struct CommaSeparated {
 
     private static let (quote, comma, feed, carriageReturn) = (UInt8(0x22), UInt8(0x2C), UInt8(0x0A), UInt8(0x0D))
 
-    /// Empty lines are passed over.
+    /// Empty lines are skipped.
     mutating func next() throws(UsageError) -> (values: [[UInt8]], place: InputPlace)? {
         while takeLineEnd() {}
         guard position < bytes.count else { return nil }

@@ -1,9 +1,9 @@
 import LoadGenerator
 import TextCoding
 
-/// What a scenario file says, read and checked: the requests of its steps, and the ways through them.
+/// A checked scenario file: the requests of its steps, and the order of the steps.
 struct ScenarioFile {
-    /// The steps' requests in the file's order, with their places marked.
+    /// The steps' requests in the file's order, with their placeholders marked.
     private(set) var input = RequestInput()
     private(set) var slots = TemplateSlots()
     private(set) var keepsCookies = false
@@ -19,7 +19,7 @@ struct ScenarioFile {
         (input, slots, keepsCookies) = (reader.input, reader.slots, reader.keepsCookies)
     }
 
-    /// YAML where the file's name says so, JSON otherwise.
+    /// Reads YAML if the file name says so, otherwise JSON.
     private static func tree(_ bytes: [UInt8], _ path: String) throws(UsageError) -> JSONTree {
         if [".yaml", ".yml"].contains(where: { path.lowercased().hasSuffix($0) }) {
             do throws(YAMLReader.Problem) {
@@ -35,7 +35,7 @@ struct ScenarioFile {
         }
     }
 
-    /// What `volley check` says of it.
+    /// The summary that `volley check` prints.
     var summary: String {
         let names = RequestNames(input.drafts).all
         return "\(several(scenarios.all.count, "scenario")) (\(scenarios.all.map(\.name).joined(separator: ", "))), "
@@ -43,7 +43,7 @@ struct ScenarioFile {
     }
 }
 
-/// Reads the parts of a scenario file, and numbers steps and variables as they come.
+/// Reads the parts of a scenario file, and numbers steps and variables in order.
 private struct ScenarioReader {
     private let file: String
     private(set) var input = RequestInput()
@@ -51,7 +51,7 @@ private struct ScenarioReader {
     private(set) var keepsCookies = false
     private var steps: [ScenarioStep] = []
     private var tables: [Scenarios.Table] = []
-    /// What each variable begins with, by number.
+    /// The initial value of each variable, by number.
     private var values: [[UInt8]] = []
     private var numbers: [String: Int] = [:]
     private var fields: [String] = []
@@ -66,7 +66,7 @@ private struct ScenarioReader {
             values[try declare(name, at: value)] = Array(try value.text().utf8)
         }
         for (name, value) in try root["data"]?.members() ?? [] { try readTable(name, value) }
-        // What every visit has; what answers give is known from the step on that takes it.
+        // The variables of every visit. A value from an answer is known from the step on that extracts it.
         let known = numbers
         slots.variables = known
         if let node = root["fields"] { fields = try readFields(node) }
@@ -90,7 +90,7 @@ private struct ScenarioReader {
 
     // MARK: Values
 
-    /// A variable of that name, which places may name from here on.
+    /// Declares a variable. Later placeholders may name it.
     private mutating func declare(_ name: String, at node: ScenarioNode) throws(UsageError) -> Int {
         let isWord = name.utf8.allSatisfy { Self.letters.contains($0) }
         guard isWord, !name.isEmpty, (try? TemplateValue(name)) == nil else {
@@ -115,7 +115,7 @@ private struct ScenarioReader {
             case "random"?: .random
             case .some: throw node.problem("has an order that is neither in-order nor random")
             }
-        // As in other documents, a path is relative to the file that names it.
+        // A relative path starts at the folder of the scenario file.
         let folder = file.lastIndex(of: "/").map { file[...$0] } ?? ""
         let data = try DataFile(path.hasPrefix("/") ? path : folder + path)
         let first = values.count
@@ -247,7 +247,7 @@ private struct ScenarioReader {
         return (bytes, "application/x-www-form-urlencoded")
     }
 
-    /// A document with the places in its texts marked.
+    /// A document with the placeholders in its texts marked.
     private mutating func filled(_ tree: JSONTree, at node: ScenarioNode) throws(UsageError) -> JSONTree {
         switch tree {
         case .null, .bool, .integer, .number: return tree
@@ -295,7 +295,7 @@ private struct ScenarioReader {
         for (name, value) in try node["extract"]?.members() ?? [] {
             extractions.append(try readExtraction(name, value))
         }
-        // What follows may name them.
+        // Later steps may name these values.
         for extraction in extractions { slots.variables[extraction.name] = numbers[extraction.name] }
         return ScenarioStep(
             checks: checks,

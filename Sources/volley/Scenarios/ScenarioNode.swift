@@ -1,7 +1,7 @@
 import LoadGenerator
 import TextCoding
 
-/// A part of a scenario file, and where it stands there: `"shop.json": steps[2].check`.
+/// A part of a scenario file and its position: `"shop.json": steps[2].check`.
 struct ScenarioNode {
     let tree: JSONTree
     private let file: String
@@ -14,12 +14,12 @@ struct ScenarioNode {
         path = parent.path.isEmpty && step.hasPrefix(".") ? String(step.dropFirst()) : parent.path + step
     }
 
-    /// For complaints.
+    /// The position in error messages.
     var place: String { path.isEmpty ? quoted(file) : "\(quoted(file)): \(path)" }
 
     func problem(_ text: String) -> UsageError { UsageError("\(place) \(text)") }
 
-    /// nil: it is not there, or null.
+    /// The member of this name; nil where it is missing or null.
     subscript(_ name: String) -> ScenarioNode? {
         guard let value = tree[name] else { return nil }
         if case .null = value { return nil }
@@ -31,13 +31,13 @@ struct ScenarioNode {
         return elements.enumerated().map { ScenarioNode(self, $1, "[\($0)]") }
     }
 
-    /// In the file's order, those that are null too.
+    /// The members in the file's order, including those that are null.
     func members() throws(UsageError) -> [(name: String, value: ScenarioNode)] {
         guard case .object(let members) = tree else { throw problem("is no object") }
         return members.map { ($0, ScenarioNode(self, $1, "." + $0)) }
     }
 
-    /// An object of no other members.
+    /// Requires an object with no members but these.
     func check(_ names: String...) throws(UsageError) {
         for member in try members() where !names.contains(member.name) {
             throw problem("has \(quoted(member.name)), which is unknown: there are \(names.joined(separator: ", "))")
@@ -59,7 +59,7 @@ struct ScenarioNode {
         return value
     }
 
-    /// A whole number from 1 to a million.
+    /// An integer from 1 to a million.
     func count() throws(UsageError) -> Int {
         guard let number = tree.integer, (1...1_000_000).contains(number) else {
             throw problem("is no whole number from 1 to 1000000")

@@ -1,22 +1,22 @@
-/// The JSON Schema (draft 2020-12) of a scenario file, which `volley schema scenario` prints. What a schema cannot say,
-/// such as that a value is named before it is used, `volley check` does.
+/// The JSON Schema (draft 2020-12) of a scenario file, which `volley schema scenario` prints. `volley check` also
+/// checks what a schema cannot express, such as that a value is declared before it is used.
 enum ScenarioSchema {
     static let text = #"""
         {
           "$schema": "https://json-schema.org/draft/2020-12/schema",
           "title": "A scenario of volley",
-          "description": "What virtual users do. Texts of url, fields, body, json and form may have {{…}}.",
+          "description": "The steps of virtual users. Texts of url, fields, body, json and form may have {{…}}.",
           "type": "object",
           "additionalProperties": false,
           "properties": {
             "$schema": {"type": "string"},
-            "url": {"description": "Whom paths are for; a URL on the command line goes before.", "type": "string"},
+            "url": {"description": "The server of paths; a URL on the command line replaces it.", "type": "string"},
             "fields": {
-              "description": "Header fields of each request that has none of the name.",
+              "description": "Header fields of each request that does not set them itself.",
               "$ref": "#/$defs/texts"
             },
-            "cookies": {"description": "Each user keeps the cookies it is given.", "type": "boolean"},
-            "variables": {"description": "Values that each visit begins with.", "$ref": "#/$defs/texts"},
+            "cookies": {"description": "Whether each user keeps its cookies.", "type": "boolean"},
+            "variables": {"description": "Variables and their initial values in each visit.", "$ref": "#/$defs/texts"},
             "data": {
               "description": "Files of comma-separated values (RFC 4180). Each visit has a row: {{NAME.COLUMN}}.",
               "type": "object",
@@ -30,9 +30,9 @@ enum ScenarioSchema {
                 }
               }
             },
-            "steps": {"description": "Of the only scenario.", "$ref": "#/$defs/steps"},
+            "steps": {"description": "The steps of the only scenario.", "$ref": "#/$defs/steps"},
             "scenarios": {
-              "description": "In place of steps: each visit is one of these, by chance and weight.",
+              "description": "In place of steps: each visit follows one of these, chosen at random by weight.",
               "type": "array",
               "items": {
                 "type": "object",
@@ -53,19 +53,19 @@ enum ScenarioSchema {
             "pause": {"description": "Such as 1s, 50ms-150ms or exp:100ms; a number is seconds.", "$ref": "#/$defs/text"},
             "steps": {"type": "array", "items": {"$ref": "#/$defs/step"}},
             "step": {
-              "description": "A request (url), a pause, a loop of steps, or one way of several (choose).",
+              "description": "A request (url), a pause, a loop of steps, or a choice between lists of steps (choose).",
               "type": "object",
               "additionalProperties": false,
               "properties": {
                 "url": {"description": "A path, or a whole URL.", "type": "string"},
-                "name": {"description": "What the figures call it; else its method and path.", "type": "string"},
+                "name": {"description": "The name of its figures; by default its method and path.", "type": "string"},
                 "method": {"description": "GET, or with content POST.", "type": "string"},
                 "fields": {"$ref": "#/$defs/texts"},
                 "body": {"description": "The content as it is.", "$ref": "#/$defs/text"},
                 "json": {"description": "The content as JSON; values in texts are escaped."},
                 "form": {"description": "The content as a form, percent-encoded.", "$ref": "#/$defs/texts"},
                 "extract": {
-                  "description": "Values for the requests that follow, by name. One that is not there fails the request.",
+                  "description": "Values of the answer for later requests. A missing value fails the request.",
                   "type": "object",
                   "additionalProperties": {
                     "type": "object",
@@ -78,28 +78,28 @@ enum ScenarioSchema {
                         "description": "A regular expression; its first group, or all that matches.",
                         "type": "string"
                       },
-                      "default": {"description": "Where it is not there.", "$ref": "#/$defs/text"}
+                      "default": {"description": "The value if the answer has none.", "$ref": "#/$defs/text"}
                     }
                   }
                 },
                 "check": {
-                  "description": "What the answer must be, or its request has failed.",
+                  "description": "The conditions of the answer. If one is not met, the request has failed.",
                   "type": "object",
                   "additionalProperties": false,
                   "properties": {
                     "status": {"description": "Such as 200, 2xx or 300-399.", "$ref": "#/$defs/text"},
                     "fields": {
-                      "description": "Header fields that it has; null for any value.",
+                      "description": "Header fields that the answer must have; null for any value.",
                       "type": "object",
                       "additionalProperties": {"type": ["string", "number", "null"]}
                     },
-                    "body": {"description": "A text in its content.", "type": "string"},
-                    "json": {"description": "Values in its content, by JSON pointer.", "type": "object"}
+                    "body": {"description": "A text that the content must contain.", "type": "string"},
+                    "json": {"description": "Values that the content must have, by JSON pointer.", "type": "object"}
                   }
                 },
-                "continue": {"description": "The visit goes on though the answer was not good.", "type": "boolean"},
+                "continue": {"description": "Whether the visit continues after a failed request.", "type": "boolean"},
                 "pause": {"$ref": "#/$defs/pause"},
-                "loop": {"description": "How many rounds of steps.", "$ref": "#/$defs/count"},
+                "loop": {"description": "The number of rounds.", "$ref": "#/$defs/count"},
                 "steps": {"$ref": "#/$defs/steps"},
                 "choose": {
                   "type": "array",

@@ -1,6 +1,6 @@
 import TextCoding
 
-/// Reads the values within a line of YAML.
+/// Reads the values in one line of YAML.
 struct YAMLCursor {
     private let text: [Unicode.Scalar]
     private let line: Int
@@ -15,15 +15,15 @@ struct YAMLCursor {
     private var current: Unicode.Scalar? { position < text.count ? text[position] : nil }
     private var next: Unicode.Scalar? { position + 1 < text.count ? text[position + 1] : nil }
 
-    /// What is left.
+    /// The rest of the line.
     var rest: [Unicode.Scalar] { Array(text[position...]) }
 
     mutating func skipBlanks() { while current == " " { position += 1 } }
 
-    /// Nothing but a comment is left.
+    /// Whether only a comment is left.
     var isAtEnd: Bool { current == nil || current == "#" && (position == 0 || text[position - 1] == " ") }
 
-    /// Nothing may be left but a comment.
+    /// Requires that nothing but a comment is left.
     mutating func end() throws(YAMLReader.Problem) {
         skipBlanks()
         guard isAtEnd else { throw problem(current == ":" ? .nestedMapping : .quote) }
@@ -31,7 +31,7 @@ struct YAMLCursor {
 
     // MARK: Keys
 
-    /// Whether the line is `KEY: VALUE`. Leaves the cursor where it was.
+    /// Whether the line is `KEY: VALUE`. The cursor does not move.
     func isKey() throws(YAMLReader.Problem) -> Bool {
         var copy = self
         switch current {
@@ -45,10 +45,10 @@ struct YAMLCursor {
         }
     }
 
-    /// A colon with a blank, or nothing, behind it.
+    /// Whether a colon is here, followed by a space or by nothing.
     private var isColon: Bool { current == ":" && (next == nil || next == " ") }
 
-    /// The key, and the colon behind it.
+    /// Reads a key and the colon after it.
     mutating func key(inFlow: Bool = false) throws(YAMLReader.Problem) -> String {
         let name: String
         if current == "\"" || current == "'" {
@@ -116,7 +116,7 @@ struct YAMLCursor {
         return .object(members)
     }
 
-    /// True: the closing bracket stands here. False: a comma was taken, behind which another value may stand.
+    /// True: the closing bracket is here. False: a comma was read, and another value may follow.
     private mutating func separated(by closing: Unicode.Scalar) throws(YAMLReader.Problem) -> Bool {
         if current == closing { return true }
         guard current == "," else { throw problem(.flow) }
@@ -141,13 +141,13 @@ struct YAMLCursor {
         let (length, _) = Self.plainLength(text[position...], inFlow: inFlow)
         let scalars = Array(text[position..<position + length])
         guard !scalars.contains("\t") else { throw problem(.character) }
-        // Readers of YAML 1.1 and 1.2 differ on brackets' neighbours of a colon, and on a mark of a key.
+        // Readers of YAML 1.1 and 1.2 differ on a colon or a question mark next to brackets.
         if inFlow, scalars.contains(":") || scalars.contains("?") { throw problem(.reserved) }
         position += length
         return try meaning(of: YAMLReader.string(scalars))
     }
 
-    /// How far a plain scalar goes, without the blanks behind it, and whether a colon makes it a key.
+    /// The length of a plain scalar without the spaces after it, and whether a colon makes it a key.
     private static func plainLength(
         _ text: ArraySlice<Unicode.Scalar>,
         inFlow: Bool
@@ -166,7 +166,7 @@ struct YAMLCursor {
         return (end - text.startIndex, false)
     }
 
-    /// Null, a Boolean, a number or a text, where YAML 1.1 and 1.2 agree.
+    /// The value of a plain scalar: null, a Boolean, a number or a text, where YAML 1.1 and 1.2 agree.
     private func meaning(of word: String) throws(YAMLReader.Problem) -> JSONTree {
         switch word {
         case "", "~", "null", "Null", "NULL": return .null
@@ -184,7 +184,7 @@ struct YAMLCursor {
         return .string(word)
     }
 
-    /// `-12`, `0.5`: with digits on both sides of the point, and without an exponent.
+    /// `-12` or `0.5`: with digits on both sides of the point and without an exponent.
     private static func isNumber(_ word: String) -> Bool {
         let digits = word.hasPrefix("-") ? word.dropFirst() : word[...]
         let parts = digits.split(separator: ".", omittingEmptySubsequences: false)
@@ -193,7 +193,8 @@ struct YAMLCursor {
         return whole == "0" || !whole.hasPrefix("0")
     }
 
-    /// What some reader takes for a number or a date: it begins with a digit, and has nothing but what those have.
+    /// Whether some YAML reader takes the word for a number or a date: it begins with a digit and has only the
+    /// characters of such values.
     private static func looksLikeNumber(_ word: String) -> Bool {
         let bytes = Array(word.utf8)
         let signless = bytes.first == 0x2B || bytes.first == 0x2D ? bytes.dropFirst() : bytes[...]
@@ -202,7 +203,7 @@ struct YAMLCursor {
         guard let first = start.first, isDigit(first) else { return false }
         if word.utf8.allSatisfy({ isDigit($0) || "+-._:eE".utf8.contains($0) }) { return true }
         if signless.count > 1, first == 0x30, "xXoObB".utf8.contains(signless[signless.startIndex + 1]) { return true }
-        // A date, whatever follows it.
+        // A word that begins like a date.
         return bytes.count > 4 && bytes[..<4].allSatisfy(isDigit) && bytes[4] == 0x2D
     }
 

@@ -1,15 +1,15 @@
 import TextCoding
 
-/// Reads the part of YAML that scenario files need, as the JSON it stands for.
+/// Reads the part of YAML that scenario files need, as JSON.
 ///
-/// Taken: mappings and sequences by indentation, `[a, b]` and `{a: b}` within a line, plain, 'single' and "double"
-/// quoted scalars within a line, `|` and `>` texts, comments, `---` at the beginning. Everything else is refused with
-/// its line, and so is what YAML 1.1 and 1.2 read differently (`yes`, `0x1F`, `1:30`): whatever is taken means the same
-/// to every reader.
+/// It accepts block mappings and sequences, `[a, b]` and `{a: b}` in one line, plain, 'single' and "double" quoted
+/// scalars in one line, `|` and `>` texts, comments, and `---` at the start. Anything else is an error with its line.
+/// So is a text that YAML 1.1 and 1.2 read differently (`yes`, `0x1F`, `1:30`): an accepted file means the same to
+/// every reader.
 struct YAMLReader {
-    /// What is wrong, and where.
+    /// What is wrong, and in which line.
     struct Problem: Error, Hashable, CustomStringConvertible {
-        /// The first being 1.
+        /// The line, counted from 1.
         let line: Int
         let kind: Kind
 
@@ -43,13 +43,13 @@ struct YAMLReader {
 
     fileprivate struct Line {
         let number: Int
-        /// Blanks in front.
+        /// The number of leading spaces.
         var indent: Int
-        /// Behind them.
+        /// The text after them.
         var text: [Unicode.Scalar]
         let whole: [Unicode.Scalar]
 
-        /// Nothing, or a comment.
+        /// Whether the line is empty or a comment.
         var isEmpty: Bool { text.first.map { $0 == "#" } ?? true }
     }
 
@@ -83,7 +83,8 @@ struct YAMLReader {
         }
     }
 
-    /// YAML 1.2 §5.1, without the line ends of Unicode, which are line ends in 1.1 alone.
+    /// Whether YAML 1.2 §5.1 allows the character. Unicode line ends are excluded, because only YAML 1.1 treats them as
+    /// line ends.
     private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x09, 0x20...0x7E, 0xA0...0x2027, 0x202A...0xD7FF, 0xE000...0xFEFE, 0xFF00...0xFFFD: true
@@ -102,7 +103,7 @@ struct YAMLReader {
         position += 1
     }
 
-    /// The next line with something in it.
+    /// The next line that is not empty.
     private var peek: Line? {
         mutating get {
             while position < lines.count, lines[position].isEmpty { position += 1 }
@@ -112,7 +113,7 @@ struct YAMLReader {
 
     private func kind(ofRest line: Line) -> Kind { Self.isMarker(line) ? .documents : .indentation }
 
-    /// `---` or `...`: another document, or its end.
+    /// Whether the line is `---` or `...`, which begins another document or ends this one.
     private static func isMarker(_ line: Line) -> Bool {
         guard line.indent == 0, line.text.count >= 3 else { return false }
         let isMark = line.text[..<3] == ["-", "-", "-"] || line.text[..<3] == [".", ".", "."]
@@ -150,7 +151,7 @@ struct YAMLReader {
                 items.append(kept)
                 continue
             }
-            // What stands behind the dash is a block of its own, as deep as it stands.
+            // The text after the dash is a block of its own, with the indentation of that text.
             (lines[position].indent, lines[position].text) = (line.whole.count - text.count, text)
             items.append(try block(atLeast: indent + 1, depth: depth + 1))
         }
@@ -175,7 +176,7 @@ struct YAMLReader {
         return .object(members)
     }
 
-    /// What stands behind a key.
+    /// Reads the value of a key.
     private mutating func value(
         _ cursor: inout YAMLCursor,
         _ line: Line,
@@ -189,7 +190,7 @@ struct YAMLReader {
             return try scalar(&cursor, deeperThan: indent)
         }
         position += 1
-        // A sequence may stand as deep as its key.
+        // A sequence may have the same indentation as its key.
         if let next = peek, next.indent == indent, Self.isItem(next), !Self.isMarker(next) {
             guard depth + 1 < Self.deepest else { throw Problem(line: next.number, kind: .depth) }
             return try sequence(indent, depth + 1)
@@ -197,7 +198,7 @@ struct YAMLReader {
         return try block(atLeast: indent + 1, depth: depth + 1)
     }
 
-    /// A value within a line. What follows must not be deeper, where it would be its continuation.
+    /// Reads a value in one line. The next line must not be indented deeper: it would continue the value.
     private mutating func scalar(_ cursor: inout YAMLCursor, deeperThan indent: Int) throws(Problem) -> JSONTree {
         let value = try cursor.value()
         try cursor.end()
@@ -209,7 +210,7 @@ struct YAMLReader {
 
     // MARK: Texts of several lines
 
-    /// nil: it begins with neither `|` nor `>`.
+    /// Nil where the text begins with neither `|` nor `>`.
     private mutating func blockText(
         _ header: [Unicode.Scalar],
         _ line: Line,
@@ -238,7 +239,7 @@ struct YAMLReader {
                 guard own > indent, own >= width ?? 0 else { break }
                 if width == nil {
                     width = own
-                    // A blank line that is deeper than the text is no line of it, and none before it.
+                    // A blank line with deeper indentation than the text, before the first line of text, is ambiguous.
                     guard widest <= own else { throw Problem(line: line.number, kind: .indentation) }
                 }
                 let text = Array(line.whole.dropFirst(width ?? own))
@@ -250,7 +251,7 @@ struct YAMLReader {
             position += 1
         }
         guard width != nil else { return .string("") }
-        // Readers differ on whether such a text ends with a line's end.
+        // Readers differ on whether such a text ends with a line end.
         guard isStripped || position < lines.count || texts.last?.isEmpty == true else {
             throw Problem(line: lines.count, kind: .unended)
         }
@@ -259,7 +260,7 @@ struct YAMLReader {
         return .string(Self.string(text) + (isStripped ? "" : "\n"))
     }
 
-    /// YAML 1.2 §8.1.3: a line's end is a blank, and each empty line an end.
+    /// Folds lines (YAML 1.2 §8.1.3): a line end becomes a space, and each empty line a line end.
     private static func folded(_ lines: [[Unicode.Scalar]]) -> [Unicode.Scalar] {
         var out: [Unicode.Scalar] = []
         var empty = 0

@@ -1,15 +1,15 @@
 import LoadGenerator
 import Reactor
 
-/// What a terminal shows while a run goes on: a line, or a few with a plot; nothing where standard error is no
-/// terminal.
+/// The display on a terminal during a run: one line, or several lines with a plot. If standard error is not a terminal,
+/// there is no display.
 struct LiveDisplay {
     private var line: RunProgressLine
     private var view: LiveView?
 
     /// - Parameters:
-    ///   - isWanted: nothing is shown otherwise.
-    ///   - plots: more than a line.
+    ///   - isWanted: whether anything is shown.
+    ///   - plots: whether plots are shown besides the line.
     init(isWanted: Bool, plots: Bool) {
         line = RunProgressLine(wanted: isWanted)
         if plots, line.isShown { view = LiveView() }
@@ -18,8 +18,8 @@ struct LiveDisplay {
     var isShown: Bool { line.isShown }
 
     /// - Parameters:
-    ///   - counted: the part of the run that `total` is of, in nanoseconds.
-    ///   - elapsed: nanoseconds after the start of the run.
+    ///   - counted: the part of the run that `total` covers, in nanoseconds.
+    ///   - elapsed: the time since the start of the run, in nanoseconds.
     mutating func draw(
         _ total: Metrics,
         _ series: IntervalSeries,

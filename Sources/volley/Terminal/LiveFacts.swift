@@ -1,12 +1,12 @@
 import LoadGenerator
 
-/// What a run has come to, in a few lines as wide as the terminal: how far it is, statuses, what is under way, the rate
-/// that was achieved by the one that is wanted, percentiles.
+/// Describes a current run in a few lines that fit the terminal's width: progress, statuses, requests in flight,
+/// achieved and wanted rate, percentiles.
 enum LiveFacts {
     /// - Parameters:
-    ///   - total: what was counted so far.
-    ///   - counted: the part of the run that it is of, in nanoseconds.
-    ///   - elapsed: nanoseconds after the start of the run.
+    ///   - total: the counts so far.
+    ///   - counted: the part of the run that they cover, in nanoseconds.
+    ///   - elapsed: the time since the start of the run, in nanoseconds.
     static func lines(_ total: Metrics, counted: UInt64, elapsed: UInt64, of plan: RunPlan, columns: Int) -> [String] {
         let lines = [
             progress(total, elapsed: elapsed, of: plan, columns: columns), statuses(total),
@@ -20,7 +20,7 @@ enum LiveFacts {
         var shares: [Double] = []
         if let duration = plan.duration { shares.append(Double(elapsed) / Double(max(1, duration &+ plan.warmup))) }
         if let requests = plan.requests { shares.append(Double(total.completed &+ total.failed) / Double(requests)) }
-        // The first of both ends it.
+        // The run ends with the first of both.
         guard let share = shares.max().map({ min(max($0, 0), 1) }) else { return nil }
         let number = right(fixed(share * 100, 0), 4) + " %"
         let width = max(0, columns - number.count)
@@ -34,12 +34,12 @@ enum LiveFacts {
         }
         if total.failed > 0 { parts.append("failed × \(grouped(total.failed))") }
         if total.connectionsFailed > 0 { parts.append("not connected × \(grouped(total.connectionsFailed))") }
-        // As far as the threads have told: what began and has not ended.
+        // The requests that have begun and not ended, according to the threads' last reports.
         parts.append("\(grouped(total.inFlight)) in flight")
         return parts.joined(separator: " · ")
     }
 
-    /// nil without a schedule.
+    /// The rates; nil without a schedule.
     private static func rates(_ total: Metrics, counted: UInt64) -> String? {
         guard let schedule = total.schedule, schedule.due > 0, counted > 0 else { return nil }
         let wanted = Double(schedule.due) * 1e9 / Double(counted)

@@ -2,22 +2,22 @@ internal import Glibc
 import LoadGenerator
 import Reactor
 
-/// Plots of the last minutes above facts and the progress line, redrawn in place: requests a second and the 99th
-/// percentile, one column an interval.
+/// Plots of the last minutes above the facts and the progress line, redrawn in place: requests per second and the 99th
+/// percentile, one column per interval.
 struct LiveView {
     private let descriptor: CInt
     private var drawnLines = 0
 
-    /// Rows of each plot.
+    /// The number of rows of each plot.
     private static let height = 6
     private static let bars = Array(" ▁▂▃▄▅▆▇█")
 
     init(descriptor: CInt = STDERR_FILENO) { self.descriptor = descriptor }
 
     /// - Parameters:
-    ///   - facts: of the run so far.
-    ///   - names: what was counted of each name so far; as many as there is room for have a line.
-    ///   - line: the progress line, which stands below all.
+    ///   - facts: lines about the run so far.
+    ///   - names: the counts of each name so far. As many names as fit get a line.
+    ///   - line: the progress line at the bottom.
     mutating func draw(
         _ series: IntervalSeries,
         facts: (_ columns: Int) -> [String],
@@ -31,7 +31,7 @@ struct LiveView {
         let lines =
             plots + (rows > facts.count + 2 ? facts : [])
             + names.prefix(room).map { Self.line($0, $1, columns: columns) } + [line]
-        // Without automatic wrap a narrow terminal cuts lines off instead of scrolling them.
+        // Without automatic wrap, a narrow terminal cuts lines off and does not scroll.
         var text = "\u{1B}[?7l" + home
         for (index, line) in lines.enumerated() { text += line + "\u{1B}[K" + (index + 1 < lines.count ? "\r\n" : "") }
         text += "\u{1B}[J\u{1B}[?7h"
@@ -39,17 +39,17 @@ struct LiveView {
         drawnLines = lines.count
     }
 
-    /// Takes the view away, so that the report starts on a clean line.
+    /// Erases the view, so that the report starts on a clean line.
     mutating func clear() {
         guard drawnLines > 0 else { return }
         try? BlockingOutput.writeAll(home + "\u{1B}[J", to: descriptor)
         drawnLines = 0
     }
 
-    /// To the first column of the first line that was drawn.
+    /// Moves to the first column of the first drawn line.
     private var home: String { drawnLines > 1 ? "\r\u{1B}[\(drawnLines - 1)A" : "\r" }
 
-    /// `checkout   1,204 · p99 3.1 ms · 2 errors`, the name cut where it does not fit.
+    /// `checkout   1,204 · p99 3.1 ms · 2 errors`. The name is cut where it does not fit.
     static func line(_ name: String, _ metrics: NamedMetrics, columns: Int) -> String {
         let p99 = metrics.latency.summary(percentiles: [99])?[99].map { " · p99 \(Units.time($0))" } ?? ""
         let figures = "  \(grouped(metrics.completed))\(p99) · \(grouped(metrics.errors)) errors"
@@ -67,7 +67,7 @@ struct LiveView {
             + plot("p99", tails, errors) { Units.time($0) }
     }
 
-    /// Columns of eighths, newest to the right; red where something failed.
+    /// Columns of eighths, the newest on the right; red where something failed.
     private static func plot(
         _ name: String,
         _ values: [Double],

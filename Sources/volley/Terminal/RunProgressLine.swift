@@ -2,7 +2,7 @@ internal import Glibc
 import LoadGenerator
 import Reactor
 
-/// The one line that is redrawn while a run goes on; nothing at all where standard error is no terminal.
+/// The line that is redrawn during a run. If standard error is not a terminal, there is none.
 struct RunProgressLine {
     private let descriptor: CInt
     let isShown: Bool
@@ -14,35 +14,35 @@ struct RunProgressLine {
         isShown = wanted && (terminal ?? Terminal.isOne(descriptor))
     }
 
-    /// Redraws the line in place; `elapsed` counts from the start of the run, in nanoseconds.
+    /// Redraws the line in place. `elapsed` is the time since the start of the run, in nanoseconds.
     mutating func draw(_ snapshot: RunSnapshot, elapsed: UInt64, of plan: RunPlan) {
         guard isShown else { return }
         let line = next(snapshot, elapsed: elapsed, of: plan)
-        // Without automatic wrap a narrow terminal cuts the line off instead of scrolling it.
+        // Without automatic wrap, a narrow terminal cuts the line off and does not scroll.
         try? BlockingOutput.writeAll("\r\u{1B}[?7l\(line)\u{1B}[K\u{1B}[?7h", to: descriptor)
         isDrawn = true
     }
 
-    /// The line's text; the rate in it is that since the last one.
+    /// The text of the line. Its rate is the rate since the last line.
     mutating func next(_ snapshot: RunSnapshot, elapsed: UInt64, of plan: RunPlan) -> String {
         // Another run has begun.
         if elapsed < previous.time { previous = (0, 0) }
         let span = Double(elapsed &- previous.time) / 1e9
-        // A warm-up's end sets the counts back: the first second after it has no rate.
+        // The end of a warm-up resets the counts, so the first second after it has no rate.
         let done = snapshot.completed >= previous.completed ? snapshot.completed - previous.completed : 0
         previous = (elapsed, snapshot.completed)
         let columns = Terminal.size(of: descriptor).columns
         return Self.text(snapshot, elapsed: elapsed, rate: span > 0 ? Double(done) / span : 0, plan, columns: columns)
     }
 
-    /// Takes the line away, so that the report starts on a clean one.
+    /// Erases the line, so that the report starts on a clean line.
     mutating func clear() {
         guard isDrawn else { return }
         try? BlockingOutput.writeAll("\r\u{1B}[K", to: descriptor)
         isDrawn = false
     }
 
-    /// - Parameter columns: as much as fits is shown, the most important first.
+    /// - Parameter columns: the width. The most important details that fit are shown.
     static func text(
         _ snapshot: RunSnapshot,
         elapsed: UInt64,
@@ -55,7 +55,7 @@ struct RunProgressLine {
         return fitting ?? String((lines.last ?? "").prefix(columns))
     }
 
-    /// How much the line says, the most first.
+    /// The levels of detail, the most detailed first.
     private enum Detail: CaseIterable {
         case all, oneTime, short, bare
     }

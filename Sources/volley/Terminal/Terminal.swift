@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// What is asked of a terminal.
+/// Properties of a terminal.
 enum Terminal {
     static func isOne(_ descriptor: CInt) -> Bool {
         guard isatty(descriptor) == 1 else { return false }
@@ -9,7 +9,7 @@ enum Terminal {
         return unsafe String(cString: name) != "dumb"
     }
 
-    /// 80 by 24 where the terminal does not say.
+    /// The size; 80 by 24 where the terminal does not report it.
     static func size(of descriptor: CInt) -> (columns: Int, rows: Int) {
         var size = winsize()
         guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return (80, 24) }

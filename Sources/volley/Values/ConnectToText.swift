@@ -2,8 +2,8 @@ import HTTPEngine
 import LoadGenerator
 
 extension ConnectToRule {
-    /// `HOST1:PORT1:HOST2:PORT2`, as in curl. An empty HOST1 or PORT1 stands for any, an empty HOST2 or PORT2 for "as
-    /// in the URL". IPv6 in brackets.
+    /// Reads `HOST1:PORT1:HOST2:PORT2`, as in curl. An empty HOST1 or PORT1 matches any; an empty HOST2 or PORT2 keeps
+    /// the URL's. An IPv6 address has brackets.
     init(_ text: String) throws(UsageError) {
         let parts = try Self.split(text)
         self.init(
@@ -14,7 +14,7 @@ extension ConnectToRule {
         )
     }
 
-    /// Four fields; the colons inside brackets belong to an address.
+    /// Splits the text into four fields. Colons in brackets are part of an address.
     private static func split(_ text: String) throws(UsageError) -> [String] {
         var parts = [""]
         var inBrackets = false

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What the program's surroundings say.
+/// The environment variables of the program.
 enum Environment {
     static func value(_ name: String) -> String? {
         guard let value = unsafe getenv(name) else { return nil }

@@ -1,7 +1,7 @@
 import LoadGenerator
 
 extension Pause {
-    /// `100ms`, `50ms-150ms`, `exp:100ms`.
+    /// Reads `100ms`, `50ms-150ms` or `exp:100ms`.
     init(_ text: String, for flag: String) throws(UsageError) {
         if text.hasPrefix("exp:") {
             self = .exponential(try Quantity.time(String(text.dropFirst(4)), for: flag, allowingZero: true))

@@ -1,17 +1,16 @@
 import LoadGenerator
 
-/// Numbers and times as they are written everywhere: `64`, `1.5k`, `1e3`, `0`; `500ms`, `0.2s`, `1h30m`.
+/// Reads numbers and times, in the same notation everywhere: `64`, `1.5k`, `1e3`, `0`; `500ms`, `0.2s`, `1h30m`.
 ///
-/// Units are wrk's, upper and lower case alike, so `1m` is a million connections and a minute of time; volley adds
-/// fractions, powers of ten, and the units below a second. What is read is exact: a number with a remainder is refused,
-/// not rounded.
+/// The units are wrk's, in upper or lower case, so `1m` is a million connections or one minute. volley adds fractions,
+/// powers of ten, and units below a second. Values are exact: a number with a remainder is refused and not rounded.
 enum Quantity {
-    /// A month: instants are signed 64-bit nanoseconds, and any sum of a few of these fits.
+    /// A month. Instants are signed 64-bit nanoseconds, so a sum of several such times fits.
     static let longest = LoadOptions.longest
 
     /// `10`, `1.5k`, `1e6`, `1M`, `1G`.
     ///
-    /// - Parameter allowingZero: nothing is a number too.
+    /// - Parameter allowingZero: whether zero is allowed.
     static func count(
         _ text: String,
         for flag: String,
@@ -30,7 +29,7 @@ enum Quantity {
 
     /// `10` (seconds), `500us`, `500ms`, `0.2s`, `2m`, `1h30m`, in nanoseconds.
     ///
-    /// - Parameter allowingZero: no time at all is a time too.
+    /// - Parameter allowingZero: whether zero is allowed.
     static func time(
         _ text: String,
         for flag: String,
@@ -48,7 +47,7 @@ enum Quantity {
                     "\(flag) \(quoted(text)) has an unknown unit \(quoted(unit.lowercased())): use us, ms, s, m or h"
                 )
             }
-            // What else was meant by 1h30 or 1m1m?
+            // 1h30 and 1m1m are ambiguous.
             guard scale < last, !unit.isEmpty || last == .max else {
                 throw UsageError(
                     "\(flag) \(quoted(text)) has parts that do not add up: use such as 1h30m, the longest first"
@@ -67,7 +66,7 @@ enum Quantity {
         return sum
     }
 
-    /// `0.1%`, `0.001`, `1e-3`: a part of 1; nil for what is none.
+    /// Reads a share such as `0.1%`, `0.001` or `1e-3`; nil for any other text.
     static func share(_ text: String) -> Double? {
         guard let (number, unit) = DecimalNumber.first(of: Substring(text)) else { return nil }
         switch unit {

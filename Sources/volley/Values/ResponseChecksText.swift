@@ -4,7 +4,7 @@ extension ResponseChecks {
     /// - Parameters:
     ///   - statuses: `200,204`, `2xx`, `300-399`.
     ///   - headers: `Name`, or `Name: value`.
-    ///   - names: what complaints call the three.
+    ///   - names: the names of the three in error messages.
     init(
         statuses: String?,
         headers: [String],

@@ -1,7 +1,7 @@
 import LoadGenerator
 
 extension SearchGoal {
-    /// `p99<20ms`, several joined by commas.
+    /// Reads `p99<20ms`, or several such conditions joined by commas.
     init(_ text: String) throws(UsageError) {
         var terms: [Term] = []
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {

@@ -1,12 +1,12 @@
 import LoadGenerator
 
 extension Shard {
-    /// More processes than a scheduler starts at once.
+    /// The most parts, which is more than a scheduler starts at once.
     private static var limit: Int { 100_000 }
 
-    /// `2/8`; or `/8`, where the index is what a Kubernetes Indexed Job gives its pods.
+    /// Reads `2/8`, or `/8` with the index that a Kubernetes Indexed Job gives its pods.
     ///
-    /// - Parameter completionIndex: `JOB_COMPLETION_INDEX`.
+    /// - Parameter completionIndex: the value of `JOB_COMPLETION_INDEX`.
     init(_ text: String, completionIndex: String?) throws(UsageError) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, let count = Int(parts[1]), (1...Self.limit).contains(count) else {

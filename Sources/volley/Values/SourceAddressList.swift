@@ -1,12 +1,12 @@
 import LoadGenerator
 import Reactor
 
-/// The addresses that connections go out from, in turn: `--source-address` with single addresses, comma lists and CIDR
-/// blocks. All with port 0, for the kernel to choose.
+/// The addresses that connections use in turn, from `--source-address`: single addresses, comma lists and CIDR blocks.
+/// Their port is 0, so the kernel chooses one.
 ///
-/// One source address has some 28,000 ports towards one destination; more addresses mean more connections.
+/// One source address has some 28,000 ports per destination, so more addresses allow more connections.
 enum SourceAddressList {
-    /// 65,536 addresses are 1.8 thousand million ports: nobody needs more, and `::/0` would fill the memory.
+    /// 65,536 addresses have 1.8 billion ports, which is enough, while `::/0` would fill the memory.
     static let limit = 65_536
 
     static func parse(_ arguments: [String]) throws(UsageError) -> [SocketAddress] {
@@ -34,7 +34,8 @@ enum SourceAddressList {
         case .v4(let base, _):
             let size = try size(of: parts[1], width: 32, text)
             let start = base.bits & ~UInt32(size - 1)
-            // The first and last of a block name the network and its broadcast; /31 (RFC 3021) and /32 have neither.
+            // The first and the last address of a block are the network and its broadcast address, except in a /31 (RFC
+            // 3021) and a /32.
             let hosts = size > 2 ? 1..<(size - 1) : 0..<size
             return hosts.map { .v4(IPv4Address(bits: start | UInt32($0)), port: 0) }
         case .v6(let base, _):
@@ -47,7 +48,7 @@ enum SourceAddressList {
         }
     }
 
-    /// The number of addresses under a prefix.
+    /// The number of addresses of a prefix.
     private static func size(of prefix: Substring, width: Int, _ text: String) throws(UsageError) -> Int {
         guard prefix.utf8.allSatisfy({ (48...57).contains($0) }), let bits = Int(prefix), bits <= width else {
             throw UsageError(

@@ -1,15 +1,16 @@
 import LoadGenerator
 
-/// What `--stage` says: rates in a row (`30s@1k,1m@5k,linear`), or numbers of connections (`30s@100c,1m@500c,linear`).
+/// The plan of `--stage`: successive rates (`30s@1k,1m@5k,linear`), or successive numbers of connections
+/// (`30s@100c,1m@500c,linear`).
 enum StagePlan: Hashable, Sendable {
     case rates(LoadProfile)
     case connections(CrowdProfile)
 
-    /// As many as a script writes by hand, and more; a profile is looked through from its start.
+    /// The most stages. A profile is searched from its start.
     static let limit = 1_000
 
-    /// Stages in a row, each a time and a rate, or a number of connections. With `linear` after it, a stage leads
-    /// evenly from what was before it, 0 at the start, to its own.
+    /// Reads successive stages, each with a time and a rate or a number of connections. A stage with `linear` changes
+    /// evenly from the value before it (0 at the start) to its own.
     init(_ texts: [String]) throws(UsageError) {
         var rates: [LoadProfile.Stage] = []
         var crowds: [CrowdProfile.Stage] = []

@@ -1,9 +1,9 @@
 import LoadGenerator
 
 extension Threshold {
-    /// A condition of `--fail-if`.
+    /// Reads a condition of `--fail-if`.
     ///
-    /// - Parameter comparing: against an earlier report: `p99>+10%` is a change.
+    /// - Parameter comparing: whether it refers to an earlier report, so that `p99>+10%` is a change.
     init(_ text: String, comparing: Bool = false) throws(UsageError) {
         let flag = "--fail-if \(quoted(text))"
         let characters = Array(text)
@@ -59,7 +59,7 @@ extension Threshold {
             let wanted = isRelative ? "a change such as +10%" : metric.kind.example
             throw UsageError("\(flag) has a limit that is none \(place(position)): use \(wanted)")
         }
-        // Such a condition would always be kept, or never.
+        // Such a condition would always hold, or never.
         guard isRelative || metric.kind != .share || found <= 1 else {
             throw UsageError("\(flag) has a share above 100 % \(place(position)): use \(metric.kind.example)")
         }
@@ -69,7 +69,7 @@ extension Threshold {
         self.init(text, metric, comparison, limit: found, isRelative: isRelative, window: window)
     }
 
-    /// `50ms over 30s`: a limit, and of which stretches.
+    /// Reads `50ms over 30s`: a limit, and the stretches that it applies to.
     private static func window(_ text: String, _ flag: String) throws(UsageError) -> (limit: String, UInt64?) {
         let words = text.split(separator: " ").map(String.init)
         guard let place = words.firstIndex(of: "over") else { return (text, nil) }
@@ -84,19 +84,19 @@ extension Threshold {
     }
 
     private static func share(_ text: String) -> Double? {
-        // `+10%`, `-5%`: the sign is what makes it a change.
+        // `+10%`, `-5%`: the sign makes the limit a change.
         guard text.hasSuffix("%"), let share = Quantity.share(String(text.dropFirst())) else { return nil }
         return text.hasPrefix("-") ? -share : share
     }
 
-    /// A condition on a name that no request has would never say anything.
+    /// Refuses a condition on a name that no request has: it would never hold.
     static func check(_ thresholds: [Threshold], _ inputs: RequestInput) throws(UsageError) {
         let names = RequestNames(inputs.drafts).all
         for threshold in thresholds {
             guard let name = threshold.metric.requestName, !names.contains(name) else { continue }
             let known =
                 names.isEmpty
-                ? "the input tells none apart"
+                ? "the requests have no names"
                 : "use one of " + names.prefix(20).map { quoted($0) }.joined(separator: ", ")
             throw UsageError("--fail-if \(quoted(threshold.text)) is about a name that no request has: \(known)")
         }
@@ -104,7 +104,7 @@ extension Threshold {
 }
 
 extension ThresholdMetric.Kind {
-    /// What a limit of this kind looks like.
+    /// An example of a limit of this kind.
     var example: String {
         switch self {
         case .time: "a time such as 50ms or 1.5s"
@@ -114,11 +114,11 @@ extension ThresholdMetric.Kind {
         }
     }
 
-    /// A limit, in the unit of the figure; nil for a text that is none.
+    /// A limit in the unit of the figure; nil for any other text.
     func value(_ text: String) -> Double? {
         switch self {
         case .time:
-            // Without a unit it would be seconds, where milliseconds are what is often meant.
+            // A number without a unit would be seconds, where the user often means milliseconds.
             guard text == "0" || text.last?.isLetter == true else { return nil }
             return (try? Quantity.time(text, for: "", allowingZero: true)).map { Double($0) }
         case .share: return Quantity.share(text)

@@ -2,15 +2,15 @@ import LoadGenerator
 import LoadReports
 import LocustWorker
 
-/// What is wrong with a command line, a file or a limit, and what would be right.
+/// What is wrong with a command line, a file or a system limit, and how to correct it.
 ///
-/// Always one line: it is printed before anything starts, and the process ends with status 1.
+/// The text is one line. It is printed before anything starts, and the process ends with status 1.
 struct UsageError: Error, Hashable, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
 
-    /// What the load tester says, with flags for its settings.
+    /// The load generator's error, with flags as the names of its settings.
     init(_ error: LoadTestError) { self.init(error.text(.flags)) }
 
     init(_ error: FileProblem, for flag: String) { self.init("\(flag) \(error.description): \(error.advice)") }
@@ -33,7 +33,7 @@ struct UsageError: Error, Hashable, CustomStringConvertible {
 }
 
 extension SettingNames {
-    /// volley's flags.
+    /// The names of settings as volley's flags.
     static let flags = SettingNames(flags: [
         .method: "--method", .headers: "-H", .body: "--body or --body-file", .connections: "-c", .threads: "-t",
         .duration: "-d", .requests: "-n", .rate: "--rate", .stages: "--stage", .think: "--think", .warmup: "--warmup",
@@ -43,7 +43,7 @@ extension SettingNames {
     ])
 }
 
-/// The value, or what kept it from being made, in the command line's words.
+/// Returns the value, or throws the error in the words of the command line.
 func orUsage<Value>(_ value: @autoclosure () throws(LoadTestError) -> Value) throws(UsageError) -> Value {
     do throws(LoadTestError) { return try value() } catch { throw UsageError(error) }
 }
