@@ -9,12 +9,12 @@ import TextCoding
 struct ErrorWordsTests {
     private static let table: [(ReportError, String)] = [
         (.file(.unreadable("a", .noSuchFile)), "the report \"a\" cannot be read"),
-        (.foreign("a"), "\"a\" is JSON, but no report of volley's"),
+        (.foreign("a"), "\"a\" is JSON, but not a report of volley"),
         (.schema("a", found: "9", newest: 2), "the schema 9 and this volley reads up to 2"),
         (.noHistograms("a"), "\"a\" holds no histograms"),
         (.histogram("a", .notZlib), "a histogram that cannot be read: its zlib stream is broken"),
         (.interval("a"), "an interval that cannot be read"),
-        (.logLine("a", number: 7, .truncated), "\"a\", line 7, is no line of a histogram log"),
+        (.logLine("a", number: 7, .truncated), "\"a\", line 7, is not a line of a histogram log"),
         (.logTooLong("a", limit: 10), "more than 10 lines: use longer intervals"),
         (.emptyLog("a"), "\"a\" has no histogram in it"),
         (.twoKinds("a", "b", member: "work"), "\"a\" and \"b\" are of two kinds of run: work differs"),
@@ -37,6 +37,6 @@ struct ErrorWordsTests {
     func json() {
         let problem = #expect(throws: JSONReader.Problem.self) { try JSONReader.read(Array("{\"a\": tru}".utf8)) }
         guard let problem else { return }
-        #expect("\(ReportError.notJSON("a", problem))" == "\"a\" is no JSON report: at byte 6 a value is misspelled")
+        #expect("\(ReportError.notJSON("a", problem))" == "\"a\" is not a JSON report: at byte 6 a value is misspelled")
     }
 }

@@ -77,8 +77,8 @@ struct ComparisonTests {
     func refused() throws {
         let good = try JSONReport.text(sampleResult())
         for (text, words) in [
-            ("", "at byte 0"), ("{", "no JSON report"), ("[]", "no report of volley's"),
-            ("{\"schema\": 1}", "no report"),
+            ("", "at byte 0"), ("{", "not a JSON report"), ("[]", "not a report of volley"),
+            ("{\"schema\": 1}", "not a report"),
             (good.replacing("\"schema\": 2,", with: "\"schema\": 7,"), "has the schema 7"),
             (good.replacing("HISTFAAA", with: "HISTFAAB"), "cannot be read"),
             (good.replacing("\"hdr\"", with: "\"hrd\""), "older volley"),

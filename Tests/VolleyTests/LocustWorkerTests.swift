@@ -123,7 +123,7 @@ struct LocustWorkerTests {
             ["worker", "--master", "127.0.0.1:\(server.port)", server.url("/")],
             error: words.path
         )
-        ChildProcess.wait { words.text.contains("no Locust master") }
+        ChildProcess.wait { words.text.contains("not a Locust master") }
         ended.signal(SIGINT)
         #expect(try ended.waitForEnd() == 130)
         #expect(words.text.contains("it does not speak ZeroMQ") || words.text.contains("the master has gone"))

@@ -110,7 +110,7 @@ struct MergeTests {
             (["-c", "2", "--shard", "0/4"], "is less than the 4 parts"),
             (["--start-at", "noon"], "is no time"), (["merge"], "volley: "),
             (["merge", "/nowhere.json"], "cannot be read"),
-            (["merge", "/etc/hostname"], "no JSON report"),
+            (["merge", "/etc/hostname"], "not a JSON report"),
             (["merge", "/a.hlog", "/b.json"], "either .hlog files or JSON"),
             (["merge", "/a.json", "/a.json"], "twice"), (["merge", "--format", "csv=/x", "/a.json"], "not csv"),
         ] as [([String], String)]

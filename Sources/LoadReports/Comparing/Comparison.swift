@@ -1,15 +1,15 @@
 package import LoadGenerator
 import TextCoding
 
-/// What changed between two runs: figures side by side, and for each whether chance explains the difference.
+/// Compares the figures of two runs, and says for each whether chance explains the difference.
 ///
-/// The samples are the runs' intervals, not their requests: requests of one moment share their fate, and counted singly
-/// would make any difference significant. Errors that one of the runs has none of are counted singly: there is nothing
-/// that its moments could have had in common.
+/// The samples are the runs' intervals and not their requests: requests of one moment are not independent, and as
+/// single samples they would make any difference significant. Errors that only one of the runs has are counted singly,
+/// because they share no cause with the other run.
 package struct Comparison: Sendable {
     enum Finding: Hashable, Sendable {
         case same, better, worse
-        /// Too few intervals to tell.
+        /// There are too few intervals for a decision.
         case unknown
     }
 
@@ -19,32 +19,32 @@ package struct Comparison: Sendable {
         var isCost: Bool
         package var old: Double
         package var new: Double
-        /// Corrected for the number of rows (Holm); nil: too few intervals.
+        /// The probability, corrected for the number of rows (Holm); nil with too few intervals.
         var probability: Double?
         var finding = Finding.unknown
-        /// It is about what became of requests, not about how long they took or how many there were.
+        /// Whether the row counts errors, as opposed to times or rates.
         var countsErrors = false
 
-        /// As a share of the old value.
+        /// The change as a share of the old value.
         package var change: Double { Comparison.change(old, new) }
-        /// There is nothing of it in either run.
+        /// Whether both runs have zero.
         package var isEmpty: Bool { old == 0 && new == 0 }
     }
 
     package private(set) var rows: [Row] = []
-    /// Why the two may differ for other reasons than the server's.
+    /// Other reasons than the server's for a difference.
     let remarks: [String]
-    /// In one of the runs volley was the limit.
+    /// Whether volley was the limit in one of the runs.
     package let isLimited: Bool
     private let failures: FailureComparison
     private let names: [String: (old: JSONTree, new: JSONTree)]
 
-    /// Chance is blamed below it.
+    /// Below this probability, a difference is not due to chance.
     static let significance = 0.05
-    /// Each percentile needs some values beyond it in an interval, or it is the maximum by another name.
+    /// A percentile needs some values beyond it in an interval; otherwise it is only the maximum.
     private static let percentiles: [Double] = [50, 90, 99, 99.9]
 
-    /// - Parameter tolerance: a change smaller than this share is none, however sure.
+    /// - Parameter tolerance: a change below this share counts as none, even if it is significant.
     package init(_ old: SavedReport, _ new: SavedReport, tolerance: Double) throws(ReportError) {
         for name in ["work", "mode"] where old.document["run"]?[name]?.string != new.document["run"]?[name]?.string {
             throw .twoKinds(old.path, new.path, member: name)
@@ -53,7 +53,7 @@ package struct Comparison: Sendable {
         isLimited = old.isLimited || new.isLimited
         failures = FailureComparison(old, new)
         names = Self.names(old, new)
-        // The first and the last are a start and a rest.
+        // The first and the last interval are incomplete.
         let (before, after) = (Self.inner(try old.intervals()), Self.inner(try new.intervals()))
         if let (left, right) = Self.pair(try old.headline(), try new.headline()) {
             addTimes(left, right, before, after)
@@ -81,7 +81,7 @@ package struct Comparison: Sendable {
         values.count > 6 ? Array(values.dropFirst().dropLast()) : values
     }
 
-    /// What both reports say of each name that both have.
+    /// The rows of each name that both reports have.
     private static func names(_ old: SavedReport, _ new: SavedReport) -> [String: (JSONTree, JSONTree)] {
         var found: [String: (JSONTree, JSONTree)] = [:]
         for row in old.document["names"]?.items ?? [] {
@@ -155,7 +155,8 @@ package struct Comparison: Sendable {
     }
 
     /// Holm's correction: the smallest probability is multiplied by the number of tests, the next by one less, and none
-    /// may be below one before it. Six tests at 5 % each would find something in every fourth pair of equal runs.
+    /// may be below the one before it. Without it, six tests at 5 % each would find a difference in every fourth pair
+    /// of equal runs.
     private mutating func correct(_ tolerance: Double) {
         for index in rows.indices where rows[index].isEmpty { rows[index].finding = .same }
         let order = rows.indices.filter { rows[$0].probability != nil }
@@ -177,10 +178,10 @@ package struct Comparison: Sendable {
 
     package var isWorse: Bool { rows.contains { $0.finding == .worse } }
 
-    /// What became of requests is so, whether volley kept up or not.
+    /// Errors count whether or not volley kept up.
     package var hasMoreErrors: Bool { rows.contains { $0.finding == .worse && $0.countsErrors } }
 
-    /// The change of a figure that a condition names; nil where the reports do not have it.
+    /// The change of the figure in a condition; nil where the reports do not have it.
     package func change(_ metric: ThresholdMetric) throws(ReportError) -> Double? {
         if let name = metric.requestName {
             guard let (old, new) = names[name], let left = try SavedReport.value(metric, old),
@@ -194,7 +195,7 @@ package struct Comparison: Sendable {
 
     package var text: String {
         let head = left("", 12) + ["before", "after", "change", "p"].map { right($0, 12) }.joined()
-        // Of the kinds of errors only their sum is always there.
+        // Kinds of errors that neither run has are left out; their sum is always shown.
         let shown = rows.filter { !$0.countsErrors || !$0.isEmpty || $0.name == SavedReport.ErrorKind.errors.rawValue }
         let body = shown.map { row in
             let change = row.change.isFinite ? (row.change > 0 ? "+" : "") + fixed(row.change * 100, 1) + " %" : "new"

@@ -1,7 +1,7 @@
 import LoadGenerator
 import TextCoding
 
-/// What failed in two runs, kind by kind.
+/// Compares the failures of two runs by kind.
 struct FailureComparison: Sendable {
     private struct Kind: Sendable {
         var name: String
@@ -31,7 +31,7 @@ struct FailureComparison: Sendable {
         kinds = found.sorted { max($0.old, $0.new) > max($1.old, $1.new) }
     }
 
-    /// Of all failures of a class, as a share of those before.
+    /// The change of all failures of a class, as a share of the earlier count.
     func change(_ kind: FailureClass) -> Double {
         let rows = kinds.filter { $0.kind == kind.rawValue }
         let sum = { (count: (Kind) -> UInt64) in rows.reduce(0) { $0 + Double(count($1)) } }

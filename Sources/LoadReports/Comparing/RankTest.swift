@@ -1,15 +1,15 @@
 internal import Glibc
 import LoadGenerator
 
-/// The rank test of Mann, Whitney and Wilcoxon: whether one of two samples tends to larger values, whatever their
-/// distribution.
+/// The rank test of Mann, Whitney and Wilcoxon. It tests whether one of two samples tends to larger values, whatever
+/// their distribution.
 enum RankTest {
-    /// The probability of ranks as uneven as these, or more so, where both samples are of one distribution; two-sided,
-    /// by the normal approximation with corrections for ties, continuity and memory. nil for samples of fewer than
-    /// five, of which nothing can be said.
+    /// The two-sided probability of ranks at least this uneven where both samples have the same distribution. It is the
+    /// normal approximation, corrected for ties, continuity and correlation. Nil for samples of fewer than five values,
+    /// which allow no statement.
     ///
-    /// Samples are in the order of time. What neighbours have in common, because a machine's moods last longer than an
-    /// interval, they do not say twice: the ranks' deviation is that of as many fewer samples.
+    /// The samples are in the order of time. Neighbors are correlated where the state of the machine outlasts an
+    /// interval, so the deviation of the ranks is that of a smaller number of samples.
     static func probability(_ first: [Double], _ second: [Double]) -> Double? {
         let (n, m) = (Double(first.count), Double(second.count))
         guard first.count >= 5, second.count >= 5 else { return nil }
@@ -21,7 +21,7 @@ enum RankTest {
             var end = index
             while end < all.count, all[end].0 == all[index].0 { end += 1 }
             let size = Double(end - index)
-            // Equal values share the mean of their ranks.
+            // Equal values get the mean of their ranks.
             let rank = Double(index + end + 1) / 2
             rankSum += rank * Double(all[index..<end].count { $0.1 })
             ties += size * size * size - size
@@ -37,7 +37,7 @@ enum RankTest {
         return erfc(distance / deviation / 2.0.squareRoot())
     }
 
-    /// The correlation of neighbours, 0 to 0.9.
+    /// The correlation of neighbors, from 0 to 0.9.
     static func memory(_ values: [Double]) -> Double {
         let mean = values.reduce(0, +) / Double(values.count)
         let variance = values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }

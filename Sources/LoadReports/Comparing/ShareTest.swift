@@ -1,10 +1,11 @@
 internal import Glibc
 import LoadGenerator
 
-/// Whether two shares differ by more than chance, where each of all was one of the part or not by itself.
+/// Tests whether two shares differ by more than chance, where each member of the whole is in the part or not
+/// independently of the others.
 enum ShareTest {
-    /// The probability of shares as far apart as these, or farther, where both are of one; two-sided, by the normal
-    /// approximation with its correction for continuity. nil where one of the two is a part of nothing.
+    /// The two-sided probability of shares at least this far apart where both have the same cause. It is the normal
+    /// approximation with its correction for continuity. Nil where one of the wholes is empty.
     static func probability(_ first: SavedReport.Count, _ second: SavedReport.Count) -> Double? {
         guard first.all > 0, second.all > 0 else { return nil }
         let (n, m) = (Double(first.all), Double(second.all))

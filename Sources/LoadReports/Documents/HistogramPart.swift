@@ -2,7 +2,7 @@ import LoadGenerator
 import TextCoding
 
 extension LatencyHistogram {
-    /// Counters, with the exact figures beside them; null where nothing was counted.
+    /// The counters and the exact figures; null where nothing was counted.
     var json: JSONTree {
         guard let summary = summary() else { return nil }
         return .object([

@@ -5,7 +5,7 @@ import Reactor
 import TLS
 package import TextCoding
 
-/// The report for programs; ``ReportSchema`` says what is in it. Times are nanoseconds.
+/// The report for programs. ``ReportSchema`` describes it. Times are nanoseconds.
 package enum JSONReport {
     package static func text(_ result: RunResult) -> String { document(result).text }
 
@@ -144,7 +144,7 @@ package enum JSONReport {
         ])
     }
 
-    /// What was asked for; null for http.
+    /// The TLS settings of the run; null for http.
     private static func security(_ plan: RunPlan) -> JSONTree {
         guard let configuration = plan.security.target?.configuration else { return .null }
         return .object([
@@ -157,7 +157,7 @@ package enum JSONReport {
         ])
     }
 
-    /// What came of it; null without a handshake.
+    /// The handshakes of the run; null without any.
     private static func handshakes(_ log: HandshakeLog) -> JSONTree {
         guard let share = log.resumedShare else { return .null }
         return .object([

@@ -1,9 +1,9 @@
 import LoadGenerator
 import TextCoding
 
-/// The figures by name, in each report.
+/// The figures by name, for each report.
 enum NamedReport {
-    /// The names with what was counted of each; nothing where none are told apart.
+    /// The names with their counts; empty where requests have no names.
     static func rows(_ result: RunResult) -> [(name: String, metrics: NamedMetrics)] {
         Array(zip(result.plan.requestNames.all, result.metrics.names))
     }
@@ -23,12 +23,12 @@ enum NamedReport {
         )
     }
 
-    /// For logs whose tags have neither commas nor blanks.
+    /// A name for logs whose tags have neither commas nor spaces.
     static func tag(_ series: String, _ name: String) -> String {
         series + "." + String(name.map { $0 == "," || $0.isWhitespace ? "_" : $0 })
     }
 
-    /// For comma-separated values (RFC 4180 §2).
+    /// A name for comma-separated values (RFC 4180 §2).
     static func cell(_ name: String) -> String {
         name.contains { $0 == "," || $0 == "\"" || $0.isNewline } ? "\"\(name.replacingEach("\"", by: "\"\""))\"" : name
     }

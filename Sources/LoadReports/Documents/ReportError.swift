@@ -1,25 +1,25 @@
 package import LoadGenerator
 package import TextCoding
 
-/// Why something that was saved of a run cannot be used. Paths are as they were given.
+/// Why a saved report or log cannot be used. Paths are as the user gave them.
 package enum ReportError: Error, Hashable, Sendable, CustomStringConvertible {
     case file(FileProblem)
     case notJSON(String, JSONReader.Problem)
-    /// JSON, but none of these reports.
+    /// The file is JSON, but not a report of this kind.
     case foreign(String)
     case schema(String, found: String, newest: UInt64)
-    /// An older volley wrote no histograms.
+    /// The report has no histograms, as from an older volley.
     case noHistograms(String)
     case histogram(String, HistogramError)
     case interval(String)
     case logLine(String, number: Int, HistogramError)
     case logTooLong(String, limit: Int)
     case emptyLog(String)
-    /// Two reports that are to be compared are of two kinds of run, by this member.
+    /// The reports to compare are of two kinds of run; this member differs.
     case twoKinds(String, String, member: String)
-    /// Of several reports that are to be merged, one is of another kind of run.
+    /// One of the reports to merge is of another kind of run.
     case otherKind(String, than: String, member: String)
-    /// A member is of another kind than in the reports before it.
+    /// A member has another type than in the earlier reports.
     case otherValue(String, member: String)
     case tooManyValues(String, isLog: Bool)
     case nothingToMerge
@@ -27,15 +27,16 @@ package enum ReportError: Error, Hashable, Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .file(let problem): "the report \(problem): \(problem.advice)"
-        case .notJSON(let path, let problem): "\(quoted(path)) is no JSON report: at byte \(problem.offset) \(problem)"
-        case .foreign(let path): "\(quoted(path)) is JSON, but no report of volley's"
+        case .notJSON(let path, let problem):
+            "\(quoted(path)) is not a JSON report: at byte \(problem.offset) \(problem)"
+        case .foreign(let path): "\(quoted(path)) is JSON, but not a report of volley"
         case .schema(let path, let found, let newest):
             "\(quoted(path)) has the schema \(found) and this volley reads up to \(newest): use the volley that wrote it"
         case .noHistograms(let path): "\(quoted(path)) holds no histograms: it was written by an older volley"
         case .histogram(let path, let error): "\(quoted(path)) holds a histogram that cannot be read: \(error)"
         case .interval(let path): "\(quoted(path)) has an interval that cannot be read"
         case .logLine(let path, let number, let error):
-            "\(quoted(path)), line \(number), is no line of a histogram log: \(error)"
+            "\(quoted(path)), line \(number), is not a line of a histogram log: \(error)"
         case .logTooLong(let path, let limit): "\(quoted(path)) has more than \(limit) lines: use longer intervals"
         case .emptyLog(let path): "\(quoted(path)) has no histogram in it"
         case .twoKinds(let old, let new, let member):

@@ -2,7 +2,7 @@ import LoadGenerator
 
 /// The JSON Schema (draft 2020-12) of ``JSONReport``, which `volley --schema` prints.
 ///
-/// A new member may come with any release; `schema` counts up when one goes or changes its meaning.
+/// Any release may add members. `schema` is raised when a member is removed or changes its meaning.
 package enum ReportSchema {
     package static let text = #"""
         {
@@ -82,30 +82,30 @@ package enum ReportSchema {
                 "body_bytes": {"type": "integer", "minimum": 0},
                 "mode": {"enum": ["closed-loop", "open-loop"]},
                 "schedule": {"description": "Open loop: the rates, in words.", "type": ["string", "null"]},
-                "arrivals": {"description": "Open loop: by their rate, or by chance.", "enum": ["even", "poisson", null]},
-                "crowd": {"description": "Closed loop: how many connections when, in words.", "type": ["string", "null"]},
+                "arrivals": {"description": "Open loop: at equal distances, or at random.", "enum": ["even", "poisson", null]},
+                "crowd": {"description": "Closed loop: the numbers of connections over time, in words.", "type": ["string", "null"]},
                 "scenarios": {
-                  "description": "What users' visits are, by name; null where each request is by itself.",
+                  "description": "The scenarios of users' visits, by name; null where each request stands alone.",
                   "type": ["array", "null"],
                   "items": {"type": "string"}
                 },
-                "think": {"description": "Closed loop: the rest after an answer, in words.", "type": ["string", "null"]},
+                "think": {"description": "Closed loop: the pause after an answer, in words.", "type": ["string", "null"]},
                 "drain_ns": {"type": "integer", "minimum": 0},
                 "max_lag_ns": {
                   "description": "Open loop: how far volley's own lateness may move a percentile.",
                   "type": ["integer", "null"]
                 },
                 "work": {
-                  "description": "handshakes: connections opened, TLS included, and closed; no requests.",
+                  "description": "handshakes: connections are opened with TLS and closed; no requests are sent.",
                   "enum": ["requests", "handshakes"]
                 },
                 "connections": {"type": "integer", "minimum": 0},
                 "threads": {"type": "integer", "minimum": 0},
                 "pipeline": {"type": "integer", "minimum": 0},
                 "reuse": {"enum": ["keep-alive", "fin", "rst"]},
-                "proxy": {"description": "Without its credentials.", "type": ["string", "null"]},
+                "proxy": {"description": "The proxy, without its credentials.", "type": ["string", "null"]},
                 "tls": {
-                  "description": "As asked for; null for http.",
+                  "description": "The TLS settings; null for http.",
                   "type": ["object", "null"],
                   "additionalProperties": false,
                   "required": ["verified", "server_name", "client_certificate", "resumption", "minimum", "maximum"],
@@ -122,26 +122,26 @@ package enum ReportSchema {
                 "connect_timeout_ns": {"type": ["integer", "null"]},
                 "first_byte_timeout_ns": {"type": ["integer", "null"]},
                 "idle_timeout_ns": {"type": ["integer", "null"]},
-                "retry": {"description": "Requests are sent again by --retry.", "type": "boolean"},
-                "connection_age_ns": {"description": "The most of --connection-age.", "type": ["integer", "null"]},
+                "retry": {"description": "Whether --retry sends requests again.", "type": "boolean"},
+                "connection_age_ns": {"description": "The upper bound of --connection-age.", "type": ["integer", "null"]},
                 "sending_bytes_per_second": {"description": "On each connection.", "type": ["integer", "null"]},
                 "receiving_bytes_per_second": {"type": ["integer", "null"]},
                 "requests_per_connection": {"type": ["integer", "null"]},
                 "warmup_ns": {"type": "integer", "minimum": 0},
                 "duration_ns": {
-                  "description": "As asked for; null when only a count ends the run.",
+                  "description": "The requested length; null when only a count ends the run.",
                   "type": ["integer", "null"]
                 },
-                "requests": {"description": "As asked for.", "type": ["integer", "null"]},
+                "requests": {"description": "The requested number.", "type": ["integer", "null"]},
                 "started_unix_ms": {"type": "integer", "minimum": 0},
                 "measured_ns": {
-                  "description": "Length of the measured part as it turned out.",
+                  "description": "The actual length of the measured part.",
                   "type": "integer",
                   "minimum": 0
                 },
                 "interrupted": {"type": "boolean"},
                 "merged_from": {
-                  "description": "In a report that volley merge made: how many others are in it.",
+                  "description": "The number of merged reports, in a report of volley merge.",
                   "type": "integer",
                   "minimum": 1
                 }
@@ -169,22 +169,22 @@ package enum ReportSchema {
                 "completed": {"type": "integer", "minimum": 0},
                 "failed": {"type": "integer", "minimum": 0},
                 "in_flight_at_stop": {"type": "integer", "minimum": 0},
-                "balanced": {"description": "The sum above holds.", "type": "boolean"},
+                "balanced": {"description": "Whether the sum above holds.", "type": "boolean"},
                 "succeeded": {"description": "Completed with a 2xx or 3xx status.", "type": "integer", "minimum": 0},
                 "http_errors": {"description": "Completed with another status.", "type": "integer", "minimum": 0},
                 "sent_again": {
-                  "description": "Sent a second time: by --retry, after an announced close on a pipeline, or for a proxy; in sent once.",
+                  "description": "Requests that --retry, a close on a pipeline or a proxy had sent again; each counts once in sent.",
                   "type": "integer",
                   "minimum": 0
                 },
-                "redirects": {"description": "Followed; each is a request too.", "type": "integer", "minimum": 0},
-                "follow_ups": {"description": "Answers to requests of a visit behind its first.", "type": "integer", "minimum": 0},
+                "redirects": {"description": "Followed redirects; each is a request too.", "type": "integer", "minimum": 0},
+                "follow_ups": {"description": "Answers to all but the first request of each visit.", "type": "integer", "minimum": 0},
                 "drained": {
-                  "description": "Completed after the measured part; in no rate.",
+                  "description": "Completed after the measured part, and part of no rate.",
                   "type": "integer",
                   "minimum": 0
                 },
-                "drained_succeeded": {"description": "Of these, with a 2xx or 3xx status.", "type": "integer", "minimum": 0}
+                "drained_succeeded": {"description": "Drained with a 2xx or 3xx status.", "type": "integer", "minimum": 0}
               }
             },
             "rate": {
@@ -201,7 +201,7 @@ package enum ReportSchema {
                 "successes_per_second": {"type": "number", "minimum": 0},
                 "completed_per_second": {"type": "number", "minimum": 0},
                 "connections_per_second": {
-                  "description": "Where connections are what is measured; null otherwise.",
+                  "description": "The rate of connections, if the run measures connections; null otherwise.",
                   "type": ["number", "null"]
                 },
                 "bytes_in_per_second": {"type": "number", "minimum": 0},
@@ -214,7 +214,7 @@ package enum ReportSchema {
               "additionalProperties": {"type": "integer", "minimum": 0}
             },
             "bytes": {
-              "description": "Bytes of messages, and of these the contents; over TLS, before encryption.",
+              "description": "The bytes of messages, and those of their contents; over TLS, before encryption.",
               "type": "object",
               "additionalProperties": false,
               "required": ["in", "in_content", "out", "out_content"],
@@ -226,7 +226,7 @@ package enum ReportSchema {
               }
             },
             "connections": {
-              "description": "Over the whole run, warm-up included; in a run of handshakes, of the measured part.",
+              "description": "Connections of the whole run with its warm-up; of handshakes, of the measured part only.",
               "type": "object",
               "additionalProperties": false,
               "required": ["opened", "failed", "in_flight_at_stop", "stray"],
@@ -234,19 +234,19 @@ package enum ReportSchema {
                 "opened": {"type": "integer", "minimum": 0},
                 "failed": {"type": "integer", "minimum": 0},
                 "stray": {
-                  "description": "Closed at rest, as bytes came that no request had asked for; in the measured part.",
+                  "description": "Connections closed at rest because unexpected bytes came, in the measured part.",
                   "type": "integer",
                   "minimum": 0
                 },
                 "in_flight_at_stop": {
-                  "description": "In a run of handshakes; otherwise 0.",
+                  "description": "Unfinished connections in a run of handshakes; otherwise 0.",
                   "type": "integer",
                   "minimum": 0
                 }
               }
             },
             "tls": {
-              "description": "Handshakes with the server that led to a connection; null without any.",
+              "description": "The handshakes with the server that led to a connection; null without any.",
               "type": ["object", "null"],
               "additionalProperties": false,
               "required": ["handshakes", "full", "resumed", "resumed_share", "agreements"],
@@ -271,7 +271,7 @@ package enum ReportSchema {
               }
             },
             "latency": {
-              "description": "Closed loop: requests not sent during stalls are not in here.",
+              "description": "In a closed loop, requests that were not sent during stalls are missing.",
               "type": "object",
               "additionalProperties": false,
               "required": ["raw", "http_error", "failed", "first_byte", "connect", "tls"],
@@ -286,7 +286,7 @@ package enum ReportSchema {
             },
             "schedule": {"$ref": "#/$defs/schedule"},
             "stream": {
-              "description": "Of answers that are streams: their events. Null for others.",
+              "description": "The events of answers that are streams. Null for others.",
               "type": ["object", "null"],
               "additionalProperties": false,
               "required": ["kind", "events", "events_per_second", "stalls", "stall_ns", "silent", "first_event", "first_event_corrected", "gap"],
@@ -354,7 +354,7 @@ package enum ReportSchema {
                   "errno_name": {"type": ["string", "null"]},
                   "detail": {"type": "string"},
                   "count": {"type": "integer", "minimum": 0},
-                  "first_ns": {"description": "After the start of the run.", "type": "integer", "minimum": 0},
+                  "first_ns": {"description": "Since the start of the run.", "type": "integer", "minimum": 0},
                   "last_ns": {"type": "integer", "minimum": 0},
                   "example": {"type": "string"}
                 }
@@ -371,14 +371,14 @@ package enum ReportSchema {
                   "completed": {"type": "integer", "minimum": 0},
                   "completed_per_second": {"type": "number", "minimum": 0},
                   "cpu_ns": {"type": "integer", "minimum": 0},
-                  "queued_ns": {"description": "There was something to do, and others had the core.", "type": "integer", "minimum": 0}
+                  "queued_ns": {"description": "The thread could run but had no core.", "type": "integer", "minimum": 0}
                 }
               }
             },
             "intervals": {"$ref": "#/$defs/intervals"},
             "runs": {"$ref": "#/$defs/runs"},
             "limits": {"$ref": "#/$defs/limits"},
-            "failed_limits": {"description": "Of --fail-if, with what was found.", "type": "array", "items": {"type": "string"}},
+            "failed_limits": {"description": "Conditions of --fail-if that hold, and their values.", "type": "array", "items": {"type": "string"}},
             "notes": {"type": "array", "items": {"type": "string"}},
             "exit_status": {"enum": [0, 2, 3, 4, 5, 130]}
           },

@@ -1,27 +1,27 @@
 import LoadGenerator
 
-/// What ``ReportSchema`` refers to by name.
+/// The definitions that ``ReportSchema`` refers to by name.
 enum ReportSchemaParts {
     static let definitions = #"""
           "$defs": {
             "websocket": {
-              "description": "Of WebSockets: requests are their messages. Null for others.",
+              "description": "The figures of WebSockets, whose messages are the requests. Null for others.",
               "type": ["object", "null"],
               "additionalProperties": false,
               "required": ["message_bytes", "binary", "opened", "opened_per_second", "messages_per_connection", "dropped", "pushed", "open"],
               "properties": {
                 "message_bytes": {"type": "integer", "minimum": 0},
                 "binary": {"type": "boolean"},
-                "opened": {"description": "In the measured part.", "type": "integer", "minimum": 0},
+                "opened": {"description": "Opened in the measured part.", "type": "integer", "minimum": 0},
                 "opened_per_second": {"type": "number", "minimum": 0},
-                "messages_per_connection": {"description": "Answered, by all connections.", "type": ["number", "null"], "minimum": 0},
-                "dropped": {"description": "Ended by the server while no answer was awaited.", "type": "integer", "minimum": 0},
+                "messages_per_connection": {"description": "Answered messages per connection.", "type": ["number", "null"], "minimum": 0},
+                "dropped": {"description": "Connections that the server ended while no answer was awaited.", "type": "integer", "minimum": 0},
                 "pushed": {"description": "Messages that came while no answer was awaited.", "type": "integer", "minimum": 0},
                 "open": {"description": "From the start of a connection to the end of its handshake.", "$ref": "#/$defs/histogram"}
               }
             },
             "intervals": {
-              "description": "The measured part's course; in a long run several intervals are one.",
+              "description": "The course of the measured part. In a long run several intervals are combined.",
               "type": "array",
               "items": {
                 "type": "object",
@@ -41,30 +41,30 @@ enum ReportSchemaParts {
                   "latency"
                 ],
                 "properties": {
-                  "start_ns": {"description": "After the start of the measured part.", "type": "integer", "minimum": 0},
+                  "start_ns": {"description": "Since the start of the measured part.", "type": "integer", "minimum": 0},
                   "end_ns": {"type": "integer", "minimum": 0},
-                  "completed": {"description": "Or connections opened.", "type": "integer", "minimum": 0},
+                  "completed": {"description": "Completed requests, or opened connections.", "type": "integer", "minimum": 0},
                   "successes": {"type": "integer", "minimum": 0},
                   "http_errors": {"type": "integer", "minimum": 0},
                   "failed": {"type": "integer", "minimum": 0},
                   "connects_failed": {"type": "integer", "minimum": 0},
                   "sent_again": {"type": "integer", "minimum": 0},
                   "bytes_in": {"type": "integer", "minimum": 0},
-                  "due": {"description": "By the schedule; null without one.", "type": ["integer", "null"], "minimum": 0},
+                  "due": {"description": "Requests due by the schedule; null without one.", "type": ["integer", "null"], "minimum": 0},
                   "statuses": {
                     "description": "Responses by status code.",
                     "type": "object",
                     "additionalProperties": {"type": "integer", "minimum": 0}
                   },
                   "latency": {
-                    "description": "Of what the run is about: corrected, raw or tls.",
+                    "description": "The times that the run measures: corrected, raw or tls.",
                     "$ref": "#/$defs/histogram"
                   }
                 }
               }
             },
             "runs": {
-              "description": "Each run by itself, where --repeat made several; else the one.",
+              "description": "Each single run of --repeat; otherwise the one run.",
               "type": "array",
               "items": {
                 "type": "object",
@@ -78,7 +78,7 @@ enum ReportSchemaParts {
               }
             },
             "schedule": {
-              "description": "Open loop; null otherwise.",
+              "description": "The figures of an open loop; null otherwise.",
               "type": ["object", "null"],
               "additionalProperties": false,
               "required": [
@@ -112,24 +112,24 @@ enum ReportSchemaParts {
                 },
                 "wanted_per_second": {"description": "Requests due in the measured part.", "type": "number", "minimum": 0},
                 "rate_ratio": {
-                  "description": "Answered in the measured part, of those due in it; null if none was due.",
+                  "description": "The share of due requests that were answered, in the measured part; null if none was due.",
                   "type": ["number", "null"]
                 },
                 "due": {"description": "Requests that came due.", "type": "integer", "minimum": 0},
-                "sent": {"description": "Of these, begun: due is sent + refused + unsent.", "type": "integer", "minimum": 0},
-                "refused": {"description": "Of these, got no connection.", "type": "integer", "minimum": 0},
-                "unsent": {"description": "Of these, never sent.", "type": "integer", "minimum": 0},
-                "delayed": {"description": "Of these, no connection was free at once.", "type": "integer", "minimum": 0},
+                "sent": {"description": "Due requests that were begun: due is sent + refused + unsent.", "type": "integer", "minimum": 0},
+                "refused": {"description": "Due requests that got no connection.", "type": "integer", "minimum": 0},
+                "unsent": {"description": "Due requests that were never sent.", "type": "integer", "minimum": 0},
+                "delayed": {"description": "Due requests that had to wait for a free connection.", "type": "integer", "minimum": 0},
                 "corrected": {
-                  "description": "Due to end of response; what timed out, was in flight or unsent counts with its age.",
+                  "description": "From the due time to the end of the response; one without a response counts with its age.",
                   "$ref": "#/$defs/histogram"
                 },
                 "without_lag": {
-                  "description": "The same less lag: as if volley had been on time.",
+                  "description": "The same without lag, as if volley had been on time.",
                   "$ref": "#/$defs/histogram"
                 },
-                "lag": {"description": "Due to noticed: volley's own lateness.", "$ref": "#/$defs/histogram"},
-                "wait": {"description": "Due to first byte sent.", "$ref": "#/$defs/histogram"},
+                "lag": {"description": "From the due time to when volley noticed it: volley's own lateness.", "$ref": "#/$defs/histogram"},
+                "wait": {"description": "From the due time to the first byte sent.", "$ref": "#/$defs/histogram"},
                 "generator_limits": {
                   "description": "Why volley was the limit; empty if it was not.",
                   "type": "array",
@@ -138,7 +138,7 @@ enum ReportSchemaParts {
               }
             },
             "names": {
-              "description": "Where requests are told apart by name: each name's, as often as the names were first met.",
+              "description": "The figures of each name, if requests have names, in the order of their first use.",
               "type": "array",
               "items": {
                 "type": "object",
@@ -149,8 +149,8 @@ enum ReportSchemaParts {
                   "completed": {"type": "integer", "minimum": 0},
                   "succeeded": {"type": "integer", "minimum": 0},
                   "http_errors": {"type": "integer", "minimum": 0},
-                  "failed": {"description": "Those that got no connection are in here.", "type": "integer", "minimum": 0},
-                  "latency": {"description": "corrected by a schedule, otherwise raw.", "$ref": "#/$defs/histogram"}
+                  "failed": {"description": "Failed requests, including those without a connection.", "type": "integer", "minimum": 0},
+                  "latency": {"description": "corrected with a schedule, otherwise raw.", "$ref": "#/$defs/histogram"}
                 }
               }
             },
@@ -162,9 +162,9 @@ enum ReportSchemaParts {
                 "additionalProperties": false,
                 "required": ["condition", "found", "kept"],
                 "properties": {
-                  "condition": {"description": "As it was given.", "type": "string"},
-                  "found": {"description": "The figure that it is about.", "type": "string"},
-                  "kept": {"description": "It does not hold, so the run has not failed by it.", "type": "boolean"}
+                  "condition": {"description": "The condition as it was given.", "type": "string"},
+                  "found": {"description": "The value of its figure.", "type": "string"},
+                  "kept": {"description": "True if the condition did not hold: the run has not failed by it.", "type": "boolean"}
                 }
               }
             },

@@ -1,9 +1,9 @@
 package import LoadGenerator
 package import TextCoding
 
-/// What a saved report says of errors, and of its own worth.
+/// The errors in a saved report, and the report's own limits.
 extension SavedReport {
-    /// A part of all that could have been one of it.
+    /// A part of a whole.
     package struct Count: Sendable {
         package let part: UInt64
         package let all: UInt64
@@ -11,9 +11,9 @@ extension SavedReport {
         package var share: Double { all == 0 ? 0 : min(1, Double(part) / Double(all)) }
     }
 
-    /// By the name that conditions have for it.
+    /// The name of an error in conditions.
     package enum ErrorKind: String, Hashable, Sendable, CaseIterable {
-        /// Whatever went wrong: what failed, and answers with another status than 2xx and 3xx.
+        /// All errors: failures, and answers with a status other than 2xx and 3xx.
         case errors
         case failed
         case httpErrors = "http_errors"
@@ -21,19 +21,19 @@ extension SavedReport {
         case unsent
     }
 
-    /// One interval's figures.
+    /// The figures of one interval.
     package struct Interval: Sendable {
-        /// Requests completed a second, or connections opened.
+        /// Completed requests or opened connections per second.
         package var perSecond: Double
         package var times: LatencyHistogram
-        /// Of the requests that came to their end in it; nothing where there were none.
+        /// The share of each error among the requests that ended in the interval; empty where none ended.
         var shares: [ErrorKind: Double] = [:]
     }
 
     package func count(_ kind: ErrorKind) -> Count {
         let requests = { (name: String) in document["requests"]?[name]?.integer ?? 0 }
         let connections = { (name: String) in document["connections"]?[name]?.integer ?? 0 }
-        // A saved report's numbers are whatever its file says.
+        // The numbers come from a file and may be anything, so the addition must not trap.
         let failed = requests("failed") &+ connections("failed")
         let all = (isHandshakes ? connections("opened") : requests("completed")) &+ failed
         switch kind {
@@ -58,7 +58,7 @@ extension SavedReport {
         ]
     }
 
-    /// A figure of one name's row.
+    /// The figure of one name's row.
     package static func value(_ metric: ThresholdMetric, _ row: JSONTree) throws(ReportError) -> Double? {
         let count = { (name: String) in row[name]?.number ?? 0 }
         let ended = count("completed") + count("failed")
@@ -76,26 +76,26 @@ extension SavedReport {
         }
     }
 
-    /// Why volley was the limit; empty if it was not.
+    /// The reasons why volley was the limit; empty where it was not.
     package var generatorLimits: [String] {
         (document["schedule"]?["generator_limits"]?.items ?? []).compactMap(\.string)
     }
 
     package var isLimited: Bool { !generatorLimits.isEmpty }
 
-    /// Of the rate that was wanted; nil in a closed loop.
+    /// The achieved share of the wanted rate; nil in a closed loop.
     var rateRatio: Double? { document["schedule"]?["rate_ratio"]?.number }
 
-    /// What makes its figures less than the server's.
+    /// Reasons why the figures are not only the server's.
     ///
-    /// - Parameter name: what it is called.
+    /// - Parameter name: the name of the report in the texts.
     func remarks(_ name: String) -> [String] {
         var found = generatorLimits.map { "\(name) is invalid: volley was the limit: \(oneLine($0, limit: 400))" }
         if document["run"]?["interrupted"]?.bool == true { found.append("\(name) was interrupted") }
         return found
     }
 
-    /// Settings of a run that two runs should have in common to be compared.
+    /// The settings that two runs must share to be comparable.
     private static let settings = [
         "url", "method", "body_bytes", "schedule", "arrivals", "crowd", "scenarios", "think", "connections", "pipeline",
         "reuse",
@@ -105,7 +105,7 @@ extension SavedReport {
 
     func differences(to other: SavedReport) -> [String] {
         Self.settings.compactMap { name in
-            // An older volley's report may not have it.
+            // The report of an older volley may lack the member.
             guard let mine = document["run"]?[name], let theirs = other.document["run"]?[name] else { return nil }
             let values = [mine, theirs].map { value in
                 switch value {

@@ -1,15 +1,15 @@
 package import LoadGenerator
 package import TextCoding
 
-/// A JSON report that an earlier run, or another process, wrote.
+/// A JSON report that an earlier run or another process has written.
 package struct SavedReport: Sendable {
     package let path: String
     package let document: JSONTree
 
-    /// It counts up when a member goes or changes its meaning.
+    /// The newest schema version. It is raised when a member is removed or changes its meaning.
     package static let schema: UInt64 = 2
 
-    /// Intervals of an hour with their histograms are some megabytes.
+    /// The intervals of an hour with their histograms take some megabytes.
     private static let sizeLimit = 512 << 20
 
     package init(path: String) throws(ReportError) {
@@ -38,7 +38,7 @@ package struct SavedReport: Sendable {
         (self.path, self.document) = (path, number == 1 ? Self.renamed(document) : document)
     }
 
-    /// Of schema 1, in which raw times were called successes.
+    /// A report of schema 1, in which raw times were named successes, with the current name.
     private static func renamed(_ document: JSONTree) -> JSONTree {
         var document = document.with("schema", .integer(schema))
         if case .object(let members)? = document["latency"] {
@@ -47,13 +47,13 @@ package struct SavedReport: Sendable {
         return document
     }
 
-    /// The histogram at a place such as `latency`, `raw`; nil where nothing was counted.
+    /// The histogram of a section and a name, such as `latency` and `raw`; nil where nothing was counted.
     func histogram(_ section: String, _ name: String) throws(ReportError) -> LatencyHistogram? {
         guard let value = document[section]?[name] else { return nil }
         return try Self.histogram(value, path)
     }
 
-    /// Counters, with the exact figures beside them.
+    /// Reads the counters and the exact figures.
     static func histogram(_ value: JSONTree, _ path: String) throws(ReportError) -> LatencyHistogram? {
         if case .null = value { return nil }
         guard let text = value["hdr"]?.string else {
@@ -80,14 +80,14 @@ package struct SavedReport: Sendable {
 
     var isHandshakes: Bool { document["run"]?["work"]?.string == "handshakes" }
 
-    /// The times that the run was about.
+    /// The times that the run measured.
     package func headline() throws(ReportError) -> LatencyHistogram? {
         if isHandshakes { return try histogram("latency", "tls") }
         if let corrected = try histogram("schedule", "corrected") { return corrected }
         return try histogram("latency", "raw")
     }
 
-    /// Successes a second, or connections.
+    /// Successes or connections per second.
     package var rate: Double {
         document["rate"]?[isHandshakes ? "connections_per_second" : "successes_per_second"]?.number ?? 0
     }

@@ -1,9 +1,9 @@
 import LoadGenerator
 import TextCoding
 
-/// What the report for programs says of a run with a schedule.
+/// The part of the JSON report about a run with a schedule.
 enum SchedulePart {
-    /// Null without a schedule.
+    /// The part; null without a schedule.
     static func json(_ result: RunResult) -> JSONTree {
         guard let schedule = result.metrics.schedule, let profile = result.plan.profile else { return .null }
         return .object([

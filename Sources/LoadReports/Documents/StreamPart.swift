@@ -1,9 +1,9 @@
 import LoadGenerator
 import TextCoding
 
-/// What the reports say of a run of streams.
+/// The part of the reports about a run of streams.
 enum StreamPart {
-    /// Null where answers are no streams.
+    /// The part; null where answers are not streams.
     static func json(_ result: RunResult) -> JSONTree {
         guard let stream = result.metrics.stream, let options = result.plan.stream else { return .null }
         return .object([

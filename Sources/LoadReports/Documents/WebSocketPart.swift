@@ -1,9 +1,9 @@
 import LoadGenerator
 import TextCoding
 
-/// What the reports say of a run of WebSockets.
+/// The part of the reports about a run of WebSockets.
 enum WebSocketPart {
-    /// Null where there are none.
+    /// The part; null where there are no WebSockets.
     static func json(_ result: RunResult) -> JSONTree {
         guard let sockets = result.metrics.webSocket, let options = result.plan.webSocket else { return .null }
         return .object([
@@ -18,7 +18,7 @@ enum WebSocketPart {
         ])
     }
 
-    /// Messages answered, by the connections they went over; nil without one.
+    /// Answered messages per connection; nil without a connection.
     static func perConnection(_ metrics: Metrics) -> Double? {
         metrics.connectionsOpened == 0 ? nil : Double(metrics.completed) / Double(metrics.connectionsOpened)
     }

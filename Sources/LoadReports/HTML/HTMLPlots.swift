@@ -1,9 +1,9 @@
 import LoadGenerator
 import TextCoding
 
-/// What the page's plots are made of, for its script. Times in milliseconds, shares from 0 to 1.
+/// The data of the page's plots, for its script. Times are in milliseconds, shares from 0 to 1.
 enum HTMLPlots {
-    /// In one line; `<` is escaped, so that no text ends the element it is in.
+    /// The data in one line. `<` is escaped, so that no text ends the element around it.
     static func data(_ report: SavedReport) throws(ReportError) -> String {
         let intervals = report.document["intervals"]?.items ?? []
         var course: [JSONTree] = []
@@ -30,12 +30,12 @@ enum HTMLPlots {
         return curves
     }
 
-    /// How often each latency came, of the times that the run is about: from, to and count. The bars are equally wide
-    /// on a logarithmic axis, as latencies lie decades apart.
+    /// The distribution of the run's latencies: from, to and count of each bar. The bars are equally wide on a
+    /// logarithmic axis, because latencies differ by decades.
     private static func bars(_ report: SavedReport) throws(ReportError) -> JSONTree {
         guard let histogram = try report.headline(), let most = histogram.maximum else { return .array([]) }
         var counts: [Int: UInt64] = [:]
-        // A value of nothing has no logarithm: it stands with those of a microsecond.
+        // Zero has no logarithm, so it counts with the values of up to a microsecond.
         let place = { (value: UInt64) in bar(of: max(value, 1_000)) }
         histogram.forEachRecorded { value, count in counts[place(min(value, most)), default: 0] &+= count }
         return .array(
@@ -45,11 +45,11 @@ enum HTMLPlots {
         )
     }
 
-    /// To a decade.
+    /// The number of bars per decade.
     private static let barsInDecade = 20
 
-    /// The edges of a decade's bars, from 1 to less than 10: a table, so that no logarithm is rounded one way here and
-    /// the other there.
+    /// The edges of a decade's bars, from 1 to less than 10. They are computed once, so that rounding of logarithms
+    /// cannot differ.
     private static let edges: [Double] = (0..<barsInDecade).map { index in
         let tenths = [
             1, 1.122, 1.259, 1.413, 1.585, 1.778, 1.995, 2.239, 2.512, 2.818, 3.162, 3.548, 3.981, 4.467, 5.012, 5.623,
@@ -65,7 +65,7 @@ enum HTMLPlots {
         return decade * barsInDecade + place
     }
 
-    /// In milliseconds.
+    /// The edge in milliseconds.
     private static func edge(_ bar: Int) -> Double {
         var value = edges[bar % barsInDecade] / 1e6
         for _ in 0..<bar / barsInDecade { value *= 10 }
@@ -95,7 +95,7 @@ enum HTMLPlots {
         )
     }
 
-    /// All that came, in their order. Reports of an older volley have none by interval.
+    /// All statuses that occur, in order. Reports of an older volley do not have them by interval.
     private static func statuses(_ intervals: [JSONTree]) -> JSONTree {
         let codes = Set(intervals.flatMap { ($0["statuses"]?.members ?? []).compactMap { Int($0.0) } })
         return .array(codes.sorted().map { .string("\($0)") })

@@ -1,13 +1,13 @@
 package import LoadGenerator
 package import TextCoding
 
-/// One page that needs nothing else: tables that are there without a script, and plots that an inline one draws.
+/// A self-contained page: its tables need no script, and an inline script draws its plots.
 package enum HTMLReport {
     package static func text(_ result: RunResult) throws(ReportError) -> String {
         try page(JSONReport.document(result))
     }
 
-    /// - Parameter document: a report as ``ReportSchema`` has it, of one run or of several put together.
+    /// - Parameter document: a report that follows ``ReportSchema``, of one run or merged from several.
     package static func page(_ document: JSONTree) throws(ReportError) -> String {
         let report = try SavedReport(document, path: "the report")
         let run = document["run"]
@@ -102,7 +102,7 @@ package enum HTMLReport {
         let headline = try report.headline()?.summary(percentiles: [50, 99, 99.9])
         let requests = document["requests"]
         let count = { (name: String) in requests?[name]?.integer ?? 0 }
-        // A saved report's numbers are whatever its file says.
+        // The numbers come from a file and may be anything, so the addition must not trap.
         let errors = count("failed") &+ count("http_errors") &+ (document["connections"]?["failed"]?.integer ?? 0)
         let time = { (percentile: Double) in headline?[percentile].map { Units.time($0) } ?? "–" }
         let rate = report.isHandshakes ? "connections a second" : "successes a second"
@@ -175,7 +175,7 @@ package enum HTMLReport {
             ("failed", grouped(count("failed"))),
             ("in flight at stop", grouped(count("in_flight_at_stop"))),
         ]
-        // Where an older volley wrote the report, it has no such figure.
+        // The report of an older volley does not have this figure.
         if let again = document["requests"]?["sent_again"]?.integer { rows.append(("sent again", grouped(again))) }
         if let due = document["schedule"]?["due"]?.integer { rows.append(("due by the schedule", grouped(due))) }
         if let ratio = document["schedule"]?["rate_ratio"]?.number {

@@ -1,6 +1,7 @@
 import LoadGenerator
 
-/// What draws the page's plots. No library, no other resource; text is set as text, never as markup.
+/// The script that draws the page's plots. It uses no library and no other resource. It sets text as text, never as
+/// markup.
 enum HTMLScript {
     static let text = #"""
         "use strict";

@@ -1,6 +1,6 @@
 import LoadGenerator
 
-/// How the page looks, in light and in dark.
+/// The style of the page, in light and in dark.
 enum HTMLStyle {
     static let text = """
         :root {

@@ -2,24 +2,24 @@ internal import Glibc
 import HTTP1
 package import LoadGenerator
 
-/// HdrHistogram's interval log, version 1.3: a line an interval and tag.
+/// HdrHistogram's interval log, version 1.3: one line per interval and tag.
 package enum HistogramLog {
     package struct Line: Sendable {
-        /// nil: the log's untagged series.
+        /// The tag; nil for the log's untagged series.
         var tag: String?
-        /// Seconds after the log's start, and how long.
+        /// The start after the log's start and the length, in seconds.
         package var start: Double
         package var length: Double
         var histogram: LatencyHistogram
     }
 
-    /// What a log reader divides `Interval_Max` by to have milliseconds of nanoseconds.
+    /// The divisor with which a log reader converts `Interval_Max` from nanoseconds to milliseconds.
     private static let maximumUnit = 1_000_000.0
-    /// More than a week of seconds with six tags each.
+    /// The most lines: more than a week of seconds with six tags each.
     private static let secondsLimit = 1e9
     static let lineLimit = 4_000_000
 
-    /// - Parameter startedAt: milliseconds since 1970.
+    /// - Parameter startedAt: the start in milliseconds since 1970.
     package static func head(startedAt: UInt64) -> String {
         let seconds = "\(startedAt / 1_000).\(threeDigits(startedAt % 1_000))"
         return """
@@ -32,7 +32,7 @@ package enum HistogramLog {
             """
     }
 
-    /// One line, its end included. An empty histogram has one too: a gap would pass for a broken log.
+    /// One line with its line end. An empty histogram has one too: a gap would look like a broken log.
     package static func line(tag: String, start: UInt64, length: UInt64, _ histogram: LatencyHistogram) -> String {
         let greatest = Double(histogram.maximum ?? 0) / maximumUnit
         return "Tag=\(tag),\(fixed(Double(start) / 1e9, 3)),\(fixed(Double(length) / 1e9, 3)),\(fixed(greatest, 3)),"
@@ -46,7 +46,7 @@ package enum HistogramLog {
     // MARK: Reading
 
     package struct Contents: Sendable {
-        /// Milliseconds since 1970, where the log says so.
+        /// The start in milliseconds since 1970, if the log has it.
         package var startedAt: UInt64?
         package var lines: [Line]
     }
@@ -88,7 +88,7 @@ package enum HistogramLog {
 }
 
 extension HistogramLog {
-    /// An interval's lines. The series that a run is about has one even where it is empty, as have names.
+    /// The lines of an interval. The main series and each name have a line even where they are empty.
     package static func lines(_ interval: Interval, of plan: RunPlan) -> String {
         let (metrics, work) = (interval.metrics, plan.work)
         let series = metrics.series(work).filter { $0.isMain || !$0.histogram.isEmpty }

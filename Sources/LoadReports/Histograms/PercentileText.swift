@@ -1,10 +1,10 @@
 package import LoadGenerator
 
-/// HdrHistogram's percentile text (`.hgrm`), which its plotters read: five steps to each halving of what is left.
+/// HdrHistogram's percentile text (`.hgrm`), which its plotters read: five steps for each halving of the rest.
 package enum PercentileText {
     private static let ticks = 5.0
 
-    /// - Parameter unit: what a printed value counts, in nanoseconds; a millisecond by custom.
+    /// - Parameter unit: the unit of printed values, in nanoseconds; by convention a millisecond.
     package static func text(_ histogram: LatencyHistogram, unit: Double = 1_000_000) -> String {
         var text = "       Value     Percentile TotalCount 1/(1-Percentile)\n\n"
         guard let summary = histogram.summary(percentiles: []) else {
@@ -27,12 +27,12 @@ package enum PercentileText {
 
     package struct Point: Sendable, Equatable {
         package var value: UInt64
-        /// 0 to 1: how many of all are not above the value, at the step asked for.
+        /// The share of all values that are not above this value, from 0 to 1, at this step.
         package var share: Double
         var passed: UInt64
     }
 
-    /// The steps: 0, 0.1, 0.2 … to a half in five steps, then in five to three quarters, and so on to the last value.
+    /// The steps: 0, 0.1, 0.2 … five steps to one half, five more to three quarters, and so on to the last value.
     package static func points(_ histogram: LatencyHistogram) -> [Point] {
         guard let maximum = histogram.maximum, let minimum = histogram.minimum else { return [] }
         let total = histogram.count
@@ -55,7 +55,7 @@ package enum PercentileText {
     }
 
     private static func next(after percentile: Double) -> Double {
-        // The distance to 100 has been halved so often.
+        // The number of times that the distance to 100 has been halved.
         var (left, halvings) = (100 - percentile, 0)
         while left * 2 <= 100 {
             left *= 2

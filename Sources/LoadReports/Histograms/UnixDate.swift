@@ -1,6 +1,6 @@
 import LoadGenerator
 
-/// A point in time as people write it, without a time zone's help.
+/// Formats a point in time for people, without time zones.
 enum UnixDate {
     /// `2026-11-21T19:47:28Z`.
     static func text(milliseconds: UInt64) -> String {
@@ -12,8 +12,8 @@ enum UnixDate {
 
     private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
-    /// The Gregorian date so many days after 1970-01-01. Years begin in March here, so that the leap day is the last,
-    /// and come in cycles of 400, which are 146,097 days.
+    /// The Gregorian date this many days after 1970-01-01. Years begin in March here, so that the leap day is the last
+    /// of the year, and form cycles of 400 years with 146,097 days.
     private static func civil(days: Int) -> (year: Int, month: Int, day: Int) {
         let shifted = days + 719_468
         let cycle = shifted / 146_097

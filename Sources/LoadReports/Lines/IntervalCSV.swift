@@ -1,13 +1,13 @@
 package import LoadGenerator
 
-/// Intervals as comma-separated values, a line each: counts as they are, times in milliseconds.
+/// Intervals as comma-separated values, one line each. Times are in milliseconds.
 package enum IntervalCSV {
     package static let head =
         "start_s,length_s,completed,successes,http_errors,failed,connects_failed,sent_again,per_second,bytes_in,bytes_out,"
         + "connections_opened,p50_ms,p90_ms,p99_ms,p99_9_ms,max_ms,mean_ms,name\n"
 
-    /// A line for all requests, and one for each name that is told apart: what is counted of it alone has a place
-    /// there, the rest is empty.
+    /// One line for all requests, and one for each name. A name's line has the figures that exist by name; its other
+    /// fields are empty.
     package static func lines(_ interval: Interval, of plan: RunPlan) -> String {
         let names = zip(plan.requestNames.all, interval.metrics.names).map { line(interval, name: $0, $1) }
         return line(interval, of: plan.work) + names.joined()

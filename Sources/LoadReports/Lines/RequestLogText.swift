@@ -1,6 +1,6 @@
 package import LoadGenerator
 
-/// The log of single requests: comma-separated, a line each, in the order of each thread's outcomes.
+/// The log of single requests as comma-separated values: one line each, in the order of each thread's outcomes.
 package struct RequestLogText {
     package static let head =
         "due_ns,start_ns,latency_ns,first_byte_ns,status,bytes_in,thread,new_connection,sent_again,name,error\n"
@@ -10,14 +10,14 @@ package struct RequestLogText {
 
     package init(_ names: [String] = []) { self.names = names.map { Array(NamedReport.cell($0).utf8) } }
 
-    /// The lines of a chunk; the memory is used again, once the last are written.
+    /// The lines of a chunk. The memory is reused when the last lines are written.
     package mutating func lines(_ chunk: RequestLogBoard.Chunk) -> [UInt8] {
         buffer.removeAll(keepingCapacity: true)
         for record in chunk.records { append(record, UInt64(chunk.worker)) }
         return buffer
     }
 
-    /// By hand: a hundred thousand lines a second leave no time for strings.
+    /// Written octet by octet: at a hundred thousand lines per second, strings are too slow.
     private mutating func append(_ record: RequestRecord, _ thread: UInt64) {
         if let due = record.due { append(due) }
         buffer.append(UInt8(ascii: ","))

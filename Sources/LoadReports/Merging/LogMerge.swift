@@ -1,8 +1,8 @@
 package import LoadGenerator
 
-/// Interval logs of a run's parts put together: interval by interval and tag by tag, counter for counter.
+/// Merges the interval logs of a run's parts: interval by interval, tag by tag, counter by counter.
 package struct LogMerge {
-    /// In the order in which tags first came.
+    /// The tags in the order of their first lines.
     package private(set) var tags: [String] = []
     package private(set) var startedAt: UInt64 = 0
     private var intervals: [(start: Double, length: Double, histograms: [String: LatencyHistogram])] = []
@@ -34,7 +34,7 @@ package struct LogMerge {
         intervals[place].histograms[tag, default: LatencyHistogram()].merge(line.histogram)
     }
 
-    /// A log of the whole.
+    /// The merged log.
     package var text: String {
         intervals.reduce(into: HistogramLog.head(startedAt: startedAt)) { text, interval in
             for tag in tags {
@@ -49,7 +49,7 @@ package struct LogMerge {
         }
     }
 
-    /// A table of the whole, a row a tag.
+    /// A table of the merged log, one row per tag.
     package var table: String {
         (["Latency     " + TextReport.columnHeads]
             + tags.compactMap { tag in totals[tag].flatMap { TextReport.histogramRow(tag, $0) } })

@@ -1,8 +1,8 @@
 import LoadGenerator
 import TextCoding
 
-/// Makes one report of those of a run's parts: counts are added, histograms merged counter for counter, percentiles
-/// computed again.
+/// Merges the reports of a run's parts: it adds counts, merges histograms counter by counter, and computes percentiles
+/// from the result.
 package enum ReportMerge {
     package static func merge(_ reports: [SavedReport]) throws(ReportError) -> SavedReport {
         guard let first = reports.first else { throw .nothingToMerge }
@@ -22,7 +22,7 @@ package enum ReportMerge {
         return try SavedReport(document, path: reports.count == 1 ? first.path : "merged")
     }
 
-    /// - Parameter name: of the member that both are.
+    /// - Parameter name: the name of the merged member.
     private static func merge(
         _ left: JSONTree,
         _ right: JSONTree,
@@ -54,7 +54,7 @@ package enum ReportMerge {
         }
     }
 
-    /// What is a setting of the run, and no part's share of it.
+    /// Settings of the whole run, which are not shares of a part.
     private static let same: Set<String> = [
         "schema", "volley", "url", "method", "mode", "work", "timeout_ns", "warmup_ns", "duration_ns", "drain_ns",
         "max_lag_ns",
@@ -86,7 +86,7 @@ package enum ReportMerge {
         return sum.json
     }
 
-    /// Rows of a kind are merged by what identifies them, intervals by their place; of the rest all are kept.
+    /// Merges rows of one kind by what identifies them, and intervals by their index. All other elements are kept.
     private static func lists(
         _ mine: [JSONTree],
         _ theirs: [JSONTree],
@@ -121,8 +121,8 @@ package enum ReportMerge {
         return rows
     }
 
-    /// From the first part's start to the last one's end, in nanoseconds. Starts are known to the millisecond, and
-    /// parts that began within one began together.
+    /// The time from the first part's start to the last one's end, in nanoseconds. Starts are known to the millisecond,
+    /// and starts within the same millisecond count as simultaneous.
     private static func span(_ reports: [SavedReport]) -> UInt64 {
         let parts = reports.map { report -> (start: UInt64, length: UInt64) in
             let run = { (name: String) in report.document["run"]?[name]?.integer ?? 0 }
@@ -132,8 +132,8 @@ package enum ReportMerge {
         return parts.map { $0.start - first < 2_000_000 ? $0.length : $0.start - first &+ $0.length }.max() ?? 0
     }
 
-    /// What is not the sum of the parts': rates and shares of the whole, by its length. Rates of parts that took
-    /// unequally long do not add up.
+    /// Computes the members that are not sums over the parts: rates and shares of the whole, from its length. Rates of
+    /// parts with different lengths cannot be added.
     private static func recomputed(_ document: JSONTree, span: UInt64) -> JSONTree {
         var document = document
         if let run = document["run"] { document = document.with("run", run.with("measured_ns", .integer(span))) }
@@ -183,8 +183,8 @@ package enum ReportMerge {
 }
 
 extension SavedReport {
-    /// The document, with the report's name before each reason why volley was the limit: the merged report shows which
-    /// part had which reason.
+    /// The document with the report's name before each reason why volley was the limit, so that the merged report shows
+    /// which part had which reason.
     fileprivate var withOwnLimits: JSONTree {
         guard isLimited, let schedule = document["schedule"] else { return document }
         let named = generatorLimits.map { JSONTree.string("\(oneLine(path)): \($0)") }

@@ -2,12 +2,12 @@ import HTTP1
 package import LoadGenerator
 package import TextCoding
 
-/// A run so far as OpenTelemetry's collectors take it: the body of a POST to `/v1/metrics` (OTLP/HTTP 1.x, JSON). All
-/// sums and histograms are cumulative, from the start of the run.
+/// The counts of a current run for an OpenTelemetry collector: the body of a POST to `/v1/metrics` (OTLP/HTTP 1.x,
+/// JSON). All sums and histograms are cumulative from the start of the run.
 package enum OTLPMetrics {
     /// - Parameters:
-    ///   - start: of the run, in nanoseconds since 1970.
-    ///   - now: of the counts.
+    ///   - start: the start of the run in nanoseconds since 1970.
+    ///   - now: the time of the counts in nanoseconds since 1970.
     package static func document(_ metrics: Metrics, of plan: RunPlan, start: UInt64, now: UInt64) -> JSONTree {
         let times = Times(start: start, now: now)
         var all = [
@@ -55,7 +55,7 @@ package enum OTLPMetrics {
         ]
         switch plan.work {
         case .requests:
-            // Of all, and of each name: a collector tells them apart by the attribute.
+            // The series of all requests and of each name. An attribute distinguishes them.
             let named = zip(plan.requestNames.all, metrics.names).map { ([("volley.name", $0)], $1.latency) }
             let series = named.isEmpty ? [([], metrics.headline(plan.work))] : named
             all.append(times.histogram("http.client.request.duration", series))
@@ -87,7 +87,7 @@ package enum OTLPMetrics {
         )
     }
 
-    /// What all points of a push have in common. Whole numbers are texts, as 64 bits are in Protobuf's JSON.
+    /// The times that all points of a push share. Integers of 64 bits are texts in Protobuf's JSON.
     private struct Times {
         let start: UInt64
         let now: UInt64
@@ -109,7 +109,7 @@ package enum OTLPMetrics {
             ])
         }
 
-        /// In seconds, as OpenTelemetry's conventions have it.
+        /// A histogram in seconds, as OpenTelemetry's conventions require.
         func histogram(
             _ name: String,
             _ series: [(attributes: [(String, String)], times: LatencyHistogram)]

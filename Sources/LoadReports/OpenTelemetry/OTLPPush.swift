@@ -6,8 +6,8 @@ package import Reactor
 internal import TLS
 internal import TextCoding
 
-/// Sends the counts of a run to an OpenTelemetry collector while it goes on, on a loop of its own. The counts are
-/// cumulative: a push that fails, or is skipped as the one before it is still under way, is made up for by the next.
+/// Sends the counts of a current run to an OpenTelemetry collector, on a loop of its own. The counts are cumulative, so
+/// a later push replaces one that failed or was skipped because the one before it was under way.
 package final class OTLPPush: Sendable {
     private let url: TargetURL
     private let start: UInt64
@@ -22,10 +22,10 @@ package final class OTLPPush: Sendable {
         var problem = ""
     }
 
-    /// For the answer to the last push.
+    /// The time limit of the last push.
     private static let patience = Duration.seconds(10)
 
-    /// - Parameter url: of the collector; a path of `/` stands for `/v1/metrics`.
+    /// - Parameter url: the collector's URL; a path of `/` means `/v1/metrics`.
     package init(_ url: TargetURL) throws(Errno) {
         self.url = url
         start = UInt64(clamping: uncurl_clock_ns(CLOCK_REALTIME))
@@ -41,17 +41,17 @@ package final class OTLPPush: Sendable {
         (self.group, self.sender, self.tally) = (group, sender, tally)
     }
 
-    /// Sends what was counted so far, unless a push is under way.
+    /// Sends the current counts, unless a push is under way.
     package func publish(_ metrics: Metrics, of plan: RunPlan) { push(metrics, of: plan, isLast: false) }
 
-    /// Sends the last counts, and waits for the collector's word.
+    /// Sends the last counts, and waits for the collector's answer.
     package func finish(_ metrics: Metrics, of plan: RunPlan) {
         wait()
         push(metrics, of: plan, isLast: true)
         wait()
     }
 
-    /// What became of the pushes, where one failed; for the report.
+    /// The result of the pushes, if one failed, for the report.
     package var note: String? {
         tally.withLock { tally in
             guard tally.failed > 0 else { return nil }
@@ -89,7 +89,7 @@ package final class OTLPPush: Sendable {
         }
     }
 
-    /// The engine that pushes go by. Lives on its loop.
+    /// The engine of the pushes. It belongs to its loop.
     private final class Sender: ExchangeDelegate {
         private let engine: Engine
         private var done: ((String?) -> Void)?
@@ -101,7 +101,7 @@ package final class OTLPPush: Sendable {
             engine = Engine(on: loop, configuration: configuration, resolver: Resolver())
         }
 
-        /// - Parameter then: called once, with what went wrong.
+        /// - Parameter then: called once, with the error if there was one.
         func send(_ content: [UInt8], to url: TargetURL, then: @escaping (String?) -> Void) {
             do throws(EngineError) {
                 let fields: HTTPFields

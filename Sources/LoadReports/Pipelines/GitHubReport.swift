@@ -1,6 +1,6 @@
 package import LoadGenerator
 
-/// A run as workflow commands of GitHub Actions: an annotation for each test.
+/// A run as workflow commands of GitHub Actions: one annotation per test.
 package enum GitHubReport {
     package static func text(_ result: RunResult) -> String {
         RunTests(result).all.map { test in
@@ -12,7 +12,7 @@ package enum GitHubReport {
         }.joined()
     }
 
-    /// `::error title=volley::p99>50ms: p99 is 61.2 ms`: the percent sign and line ends are escaped.
+    /// `::error title=volley::p99>50ms: p99 is 61.2 ms`. Percent signs and line ends are escaped.
     private static func line(_ command: String, _ name: String, _ words: String) -> String {
         let text = "\(name): \(words)".replacingEach("%", by: "%25").replacingEach("\r", by: "%0D").replacingEach(
             "\n",

@@ -1,8 +1,8 @@
 import HTTP1
 package import LoadGenerator
 
-/// A run as JUnit's XML, which Jenkins, GitLab and others read: a test for each condition, and for what every run must
-/// do.
+/// A run as JUnit XML, which Jenkins, GitLab and others read: one test per condition, and one for each requirement of
+/// every run.
 package enum JUnitReport {
     package static func text(_ result: RunResult) -> String {
         let tests = RunTests(result)
@@ -26,7 +26,7 @@ package enum JUnitReport {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// XML 1.0 §2.2 and §2.4: without the controls that no document may hold.
+    /// Escapes text (XML 1.0 §2.2 and §2.4), and removes control characters that no document may have.
     private static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

@@ -2,7 +2,7 @@ import HTTP1
 package import LoadGenerator
 import Reactor
 
-/// A run as a page of Markdown, for a comment on a change or a step's summary.
+/// A run as Markdown, for a comment on a change or the summary of a step.
 package enum MarkdownReport {
     package static func text(_ result: RunResult) -> String {
         let tests = RunTests(result)
@@ -61,7 +61,7 @@ package enum MarkdownReport {
         }
     }
 
-    /// In a cell of a table: on one line, without its border, and without HTML.
+    /// A table cell: on one line, without cell borders and without HTML.
     private static func cell(_ text: String) -> String {
         oneLine(text, limit: 400).replacingEach("\\|", by: "|").replacingEach("|", by: "\\|").replacingEach(
             "<",
@@ -69,6 +69,6 @@ package enum MarkdownReport {
         )
     }
 
-    /// A text that is not Markdown.
+    /// A text that is not interpreted as Markdown.
     private static func code(_ text: String) -> String { "`\(text.replacingEach("`", by: "'"))`" }
 }

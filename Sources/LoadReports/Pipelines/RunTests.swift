@@ -1,11 +1,11 @@
 import LoadGenerator
 
-/// A run as pipelines see it: a few tests, each with what went wrong.
+/// A run as a few tests for a pipeline, each with the reason of its failure.
 struct RunTests {
     enum Outcome: Hashable {
         case passed(String)
         case failed(String)
-        /// It is not the server's fault: the run proves nothing.
+        /// The run proves nothing, and the server is not the cause.
         case unfit(String)
     }
 
@@ -16,7 +16,7 @@ struct RunTests {
 
     let all: [Test]
 
-    /// The conditions; whether requests were answered; whether volley kept up; whether the run is whole.
+    /// The conditions, and whether requests were answered, volley kept up, and the run is complete.
     init(_ result: RunResult) {
         let thresholds = result.thresholds
         var tests = (thresholds.thresholds + [thresholds.goal].compactMap(\.self)).map { finding in
@@ -41,7 +41,7 @@ struct RunTests {
         let words =
             "\(grouped(metrics.done(result.plan.work))) completed, \(grouped(metrics.failed)) failed, "
             + "\(grouped(metrics.connectionsFailed)) connections failed, \(grouped(metrics.httpErrors)) HTTP errors"
-        // Errors count here whatever the conditions say of times; those that a kept condition allows do not.
+        // Errors count even if all conditions hold, except errors that a condition allows.
         let kept = zip(result.plan.thresholds, result.thresholds.thresholds).filter(\.1.isKept).map(\.0)
         let outcome = ThresholdOutcome(kept, result.figures, watched: result.watched)
         switch Verdict(metrics, of: result.plan.work, interrupted: false, thresholds: outcome) {
@@ -50,8 +50,8 @@ struct RunTests {
         }
     }
 
-    /// Of what failed.
+    /// The number of failed tests.
     var failures: Int { all.count { if case .failed = $0.outcome { true } else { false } } }
-    /// Of what proves nothing.
+    /// The number of tests that prove nothing.
     var unfit: Int { all.count { if case .unfit = $0.outcome { true } else { false } } }
 }

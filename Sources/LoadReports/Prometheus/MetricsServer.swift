@@ -2,14 +2,14 @@ package import LoadGenerator
 package import Reactor
 internal import Synchronization
 
-/// Answers GET /metrics while a run goes on, on a loop of its own: a scrape costs the workers nothing.
+/// Answers GET /metrics during a run, on a loop of its own. A scrape costs the workers nothing.
 package final class MetricsServer: Sendable {
     package let port: UInt16
     private let group: EventLoopGroup
     private let listener: LoopBound<Listener>
     private let page: MetricsPage
 
-    /// - Parameter port: on all of this machine's addresses, of either family; 0 for any that is free.
+    /// - Parameter port: the port on all addresses of this machine, of both families; 0 for any free port.
     package init(port: UInt16, of plan: RunPlan) throws(Errno) {
         let group = try EventLoopGroup(count: 1, name: "metrics")
         let loop = group.loops[0]
@@ -43,7 +43,7 @@ package final class MetricsServer: Sendable {
         page.set(MetricsText.text(metrics, of: plan))
     }
 
-    /// Without IPv6 in the kernel, by IPv4 alone.
+    /// Without IPv6 in the kernel, listens on IPv4 only.
     private static func listen(
         _ port: UInt16,
         on loop: EventLoop,
@@ -53,9 +53,9 @@ package final class MetricsServer: Sendable {
         return try Listener(on: loop, at: .v4(.any, port: port), accept: accept)
     }
 
-    /// Ends, once somebody has asked for the last figures.
+    /// Ends the server after the last figures have been scraped.
     ///
-    /// - Parameter linger: how long to wait for that, in nanoseconds.
+    /// - Parameter linger: how long to wait for that scrape, in nanoseconds.
     package func stop(after linger: UInt64) {
         page.waitForReader(atMost: .nanoseconds(Int64(clamping: linger)))
         let listener = listener
@@ -64,7 +64,7 @@ package final class MetricsServer: Sendable {
     }
 }
 
-/// The text that is served at the moment, and whether it was read.
+/// The current text, and whether it has been read.
 final class MetricsPage: Sendable {
     private struct State: Sendable {
         var text: String
@@ -77,30 +77,30 @@ final class MetricsPage: Sendable {
 
     func set(_ new: String) { state.update { $0 = State(text: new) } }
 
-    /// For an answer.
+    /// The text for an answer.
     func read() -> String {
         state.update { $0.wasRead = true }
         return state.withLock { $0.text }
     }
 
-    /// Until the text that is there now has gone out.
+    /// Returns when the current text has been sent.
     func waitForReader(atMost limit: Duration) {
         guard limit > .zero else { return }
         _ = state.wait(atMost: limit) { $0.wasRead ? true : nil }
     }
 }
 
-/// One scrape: a request's head in, one answer out, then the end. Loop thread only.
+/// One scrape: a request's head, one answer, then the end. It belongs to the loop's thread.
 final class MetricsConnection: ReadinessHandler, TimerHandler {
     private enum State {
         case reading([UInt8])
         case writing([UInt8], from: Int)
-        /// The peer's FIN is awaited, so that no RST overtakes the answer.
+        /// The server waits for the peer's FIN, so that no RST overtakes the answer.
         case ending
         case closed
     }
 
-    /// No scraper's head is longer.
+    /// The longest head of a request; no scraper's head is longer.
     private static let headLimit = 16 << 10
     private static let patience = Duration.seconds(10)
 
@@ -184,7 +184,7 @@ final class MetricsConnection: ReadinessHandler, TimerHandler {
         do throws(Errno) {
             while sent < bytes.count {
                 guard let outcome = try socket?.write(bytes.span.extracting(sent...)) else {
-                    // No room. What the peer says meanwhile would ring for ever, as nobody reads it.
+                    // The socket is full. Reading stops, because unread bytes would wake the loop again and again.
                     state = .writing(bytes, from: sent)
                     try loop.setInterest(token, .write)
                     return

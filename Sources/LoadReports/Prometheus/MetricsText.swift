@@ -1,10 +1,10 @@
 import LoadGenerator
 
-/// A run so far in Prometheus' text format, version 0.0.4.
+/// The counts of a current run in Prometheus' text format, version 0.0.4.
 enum MetricsText {
     static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
-    /// Upper bounds of the histogram's buckets, in nanoseconds: 1, 2.5, 5 from 100 µs to 10 s.
+    /// The upper bounds of the histogram's buckets, in nanoseconds: 1, 2.5, 5 from 100 µs to 10 s.
     static let bounds: [UInt64] = [
         100_000, 250_000, 500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000, 25_000_000, 50_000_000, 100_000_000,
         250_000_000, 500_000_000, 1_000_000_000, 2_500_000_000, 5_000_000_000, 10_000_000_000,
@@ -19,7 +19,7 @@ enum MetricsText {
         metric(
             "volley_requests_total",
             "counter",
-            "Requests by what became of them: success is 2xx and 3xx.",
+            "Requests by outcome: success is 2xx and 3xx.",
             [
                 (label("outcome", "success"), metrics.succeeded), (label("outcome", "http_error"), metrics.httpErrors),
                 (label("outcome", "failed"), metrics.failed),
@@ -45,14 +45,14 @@ enum MetricsText {
         metric(
             "volley_errors_total",
             "counter",
-            "What failed, by phase and class.",
+            "Failures by phase and class.",
             errors(metrics.failures),
             to: &text
         )
         metric(
             "volley_connections_total",
             "counter",
-            "Connections by what became of them.",
+            "Connections by outcome.",
             [
                 (label("outcome", "opened"), metrics.connectionsOpened),
                 (label("outcome", "failed"), metrics.connectionsFailed),
@@ -110,7 +110,7 @@ enum MetricsText {
         metric(
             "volley_named_requests_total",
             "counter",
-            "Requests by name and by what became of them.",
+            "Requests by name and outcome.",
             rows.flatMap { name, metrics in
                 [("success", metrics.succeeded), ("http_error", metrics.httpErrors), ("failed", metrics.failed)].map {
                     (label("name", name) + "," + label("outcome", $0.0), $0.1)
@@ -123,7 +123,7 @@ enum MetricsText {
         for (name, metrics) in rows { samples(metric, label("name", name), metrics.latency, to: &text) }
     }
 
-    /// Kinds that differ in no label are one line: a name with the same labels twice is an error.
+    /// Kinds with the same labels share a line: the same series twice is an error.
     private static func errors(_ log: FailureLog) -> [(String, UInt64)] {
         var counts: [String: UInt64] = [:]
         for (failure, record) in log.sorted {

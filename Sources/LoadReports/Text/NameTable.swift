@@ -1,9 +1,9 @@
 import LoadGenerator
 import TextCoding
 
-/// The figures by name, for people.
+/// The figures by name, in the report for people.
 enum NameTable {
-    /// A table of a report's names, of one run or of several put together.
+    /// The table of a report's names, of one run or merged from several.
     static func lines(_ rows: [JSONTree], _ path: String) throws(ReportError) -> [String] {
         guard !rows.isEmpty else { return [] }
         let percentiles: [Double] = [50, 90, 99]

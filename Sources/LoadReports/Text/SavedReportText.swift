@@ -2,7 +2,7 @@ import HTTP1
 import LoadGenerator
 import TextCoding
 
-/// A merged report for people: what its document says.
+/// The report for people about a merged report.
 package enum SavedReportText {
     package static func text(_ report: SavedReport) throws(ReportError) -> String {
         let document = report.document

@@ -1,6 +1,6 @@
 import LoadGenerator
 
-/// What the report for people says of a run with a schedule.
+/// The part of the report for people about a run with a schedule.
 enum ScheduleText {
     static func title(_ plan: RunPlan) -> [String] {
         if let profile = plan.profile {
@@ -15,7 +15,7 @@ enum ScheduleText {
 
     static func counts(_ schedule: ScheduleMetrics, _ result: RunResult) -> [String] {
         var text = "\(grouped(schedule.due)) due"
-        // A visit of a script's may come to nothing, or to several requests.
+        // A visit of a script may make no request, or several.
         if !result.plan.users.isScripted {
             text +=
                 " = \(grouped(schedule.sent)) sent + \(grouped(schedule.refused)) refused + \(grouped(schedule.unsent)) unsent"

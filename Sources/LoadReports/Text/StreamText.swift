@@ -1,6 +1,6 @@
 import LoadGenerator
 
-/// What the report for people says of a run of streams.
+/// The part of the report for people about a run of streams.
 enum StreamText {
     static func counts(_ stream: StreamMetrics, _ result: RunResult) -> [String] {
         let stall = Units.time(result.plan.stream?.stall ?? 0)

@@ -10,7 +10,7 @@ package enum TextReport {
         switch result.plan.work {
         case .requests:
             sections += [counts(result), latencies(result)]
-            // What was just encoded can be read.
+            // The table was just encoded, so reading it cannot fail.
             sections.append((try? NameTable.lines(NamedReport.json(result).items, "")) ?? [])
             if result.plan.showsDistribution { sections.append(distribution(of: "successes", result.metrics.success)) }
             sections.append(connections(result))

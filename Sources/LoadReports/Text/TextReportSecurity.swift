@@ -1,9 +1,9 @@
 package import LoadGenerator
 import TLS
 
-/// What the report for people says about TLS.
+/// The part of the report for people about TLS.
 extension TextReport {
-    /// Whom is believed, where it is not the system's authorities, and what else was asked for.
+    /// The trusted authorities, where they are not the system's, and other TLS settings.
     package static func security(_ plan: RunPlan) -> [String] {
         guard let configuration = plan.security.target?.configuration else { return [] }
         var parts: [String] = []
@@ -14,7 +14,7 @@ extension TextReport {
         return parts.isEmpty ? [] : ["  TLS: " + parts.joined(separator: ", ")]
     }
 
-    /// In place of the requests' counts, where there are none.
+    /// The counts of handshakes, for a run that sends no requests.
     package static func handshakes(_ result: RunResult) -> [String] {
         let metrics = result.metrics
         return [

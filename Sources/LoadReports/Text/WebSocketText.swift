@@ -1,8 +1,8 @@
 import LoadGenerator
 
-/// What the report for people says of a run of WebSockets.
+/// The part of the report for people about a run of WebSockets.
 enum WebSocketText {
-    /// A title and what stands behind it, a line each.
+    /// The title and the text of each line.
     static func counts(_ sockets: WebSocketMetrics, _ result: RunResult) -> [(String, String)] {
         let each = WebSocketPart.perConnection(result.metrics).map { ", \(fixed($0, 1)) messages on each" } ?? ""
         let rate = fixed(result.perSecond(sockets.opened), 2)

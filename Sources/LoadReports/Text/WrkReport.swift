@@ -1,10 +1,9 @@
 package import LoadGenerator
 
-/// The report that wrk 4.1 prints, line for line, for the scripts that read it.
+/// The report in the format of wrk 4.1, line by line, for scripts that read it.
 ///
-/// What wrk gets wrong is not repeated: latencies are as measured (wrk adds samples of its own after a stall),
-/// a response slower than the timeout is a failure, and each request that never got an answer is in the error
-/// line.
+/// It does not repeat wrk's errors. Latencies are as measured, while wrk adds samples after a stall. A response slower
+/// than the timeout is a failure, and the error line counts every request without an answer.
 package enum WrkReport {
     package static func text(_ result: RunResult) -> String {
         let plan = result.plan
@@ -54,7 +53,7 @@ package enum WrkReport {
             }
     }
 
-    /// wrk knows four places where a socket fails; a timeout is one of them wherever it struck.
+    /// wrk has four kinds of socket errors; a timeout is one of them wherever it happened.
     private static func socketErrors(_ metrics: Metrics) -> String? {
         guard !metrics.failures.isEmpty else { return nil }
         let timeouts = metrics.failures.count { $0.kind == .timeout }

@@ -1,7 +1,7 @@
 import LoadGenerator
 
-/// Numbers in wrk's clothes (its `units.c`): a unit is left behind at 85 % of the next one, and the last of each
-/// family is never used, so two hours are `120m` and 900,000 µs are `900.00ms`.
+/// Numbers in wrk's format (its `units.c`). The next unit is used from 85 % of it on, and the last unit of each family
+/// is never used, so two hours are `120m` and 900,000 µs are `900.00ms`.
 enum WrkUnits {
     /// Microseconds as `45.00us`, `1.23ms`, `2.00s`, `1.50m`.
     static func microseconds(_ value: Double) -> String {
@@ -23,7 +23,7 @@ enum WrkUnits {
         scaled(value, by: 1_000, base: "", ["k", "M", "G", "T"], decimals: 2)
     }
 
-    /// A number in a column: wrk leaves as many blanks behind it as its unit is short of two letters.
+    /// A number in a column. wrk adds as many spaces as its unit is shorter than two letters.
     static func column(_ text: String, _ width: Int) -> String {
         let letters = text.suffix(2).filter(\.isLetter).count
         let pad = 2 - letters

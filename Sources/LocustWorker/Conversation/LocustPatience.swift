@@ -1,17 +1,17 @@
 import LoadGenerator
 
-/// How long a worker goes on looking for its master: a minute after it last had one. Whatever else listens there, and
-/// says things that no master says, is none.
+/// How long a worker looks for its master: for a minute after it last had one. A server that sends anything but
+/// Locust's messages is not a master.
 struct LocustPatience: Hashable, Sendable {
-    /// Seconds.
+    /// In seconds.
     static let span = 60.0
 
     private var last: Double
 
-    /// - Parameter now: seconds, on any clock that goes on evenly.
+    /// - Parameter now: the time in seconds, by a clock of constant speed.
     init(since now: Double) { last = now }
 
-    /// There was a master until now.
+    /// Records that a master was there at this time.
     mutating func heard(at now: Double) { last = now }
 
     func isOver(at now: Double) -> Bool { now - last >= Self.span }

@@ -1,22 +1,22 @@
 import LoadGenerator
 
-/// A worker's side of Locust's conversation with its master, without a socket or a clock: bytes and times go in, what
-/// is to be done comes out.
+/// A worker's side of the conversation with its Locust master. It has no socket and no clock: bytes and times go in,
+/// effects come out.
 ///
 /// ```
 ///   handshake ──READY──▶ introduced ──ack──▶ ready ──spawn──▶ running ──stop──▶ stopping ──stopped()──▶ introduced
 /// ```
-/// `spawn` in `running` changes the users. Masters before 2.10 send no `ack`: there a `spawn` is as good.
+/// A `spawn` in `running` changes the users. Masters before 2.10 send no `ack`; there a `spawn` has the same effect.
 struct LocustSession {
     enum Effect: Hashable, Sendable {
         case send([UInt8])
-        /// Run with so many users, or go on with them.
+        /// Start or continue with this many users.
         case run(LocustSpawn)
-        /// Stop, and call ``stopped(_:at:)`` once all requests have their outcome.
+        /// Stop, and call ``stopped(_:at:)`` when every request has its outcome.
         case stop
-        /// The master ends us; it takes reports for half a second more.
+        /// The master ends this worker. It accepts reports for half a second more.
         case quit
-        /// Drop this connection, and begin a new session.
+        /// Close this connection, and begin a new session.
         case reconnect
     }
 
@@ -31,33 +31,33 @@ struct LocustSession {
     let identity: String
     private var state = State.handshake
     private var reader = ZMTPReader()
-    /// Seconds, from here on.
+    /// The time of the last message, in seconds.
     private var lastHeard: Double
     private var nextHeartbeat = 0.0
     private var nextIntroduction = 0.0
     private var newest = -Double.infinity
 
-    /// Until the master has answered our introduction.
+    /// The time limit for the master's answer to the introduction, in seconds.
     static let introductionSpan = 5.0
     static let heartbeatSpan = 1.0
-    /// What Locust's own workers wait for a sign of life.
+    /// The time without a message after which the master is lost, in seconds; the same as in Locust's own workers.
     static let patience: UInt64 = 60
 
     /// - Parameters:
-    ///   - identity: what the master knows us by; no second worker may have it.
-    ///   - now: seconds, on any clock that goes on evenly.
+    ///   - identity: the name of this worker at the master. It must be unique.
+    ///   - now: the time in seconds, by a clock of constant speed.
     init(identity: String, now: Double) {
         self.identity = identity
         lastHeard = now
     }
 
-    /// What goes out before anything has come in.
+    /// The bytes to send before anything is received.
     var opening: [UInt8] { ZMTP.greeting + ZMTP.ready(identity: identity) }
 
-    /// It was a master that answered: what came after the greeting was ZeroMQ's and Locust's.
+    /// Whether the peer is a Locust master: its bytes after the greeting were ZeroMQ's and Locust's.
     private(set) var isIntroduced = false
 
-    /// Users that the master has asked for and not taken back.
+    /// The users that the master wants at present.
     var order: LocustSpawn? {
         switch state {
         case .running(let order): order
@@ -83,9 +83,9 @@ struct LocustSession {
         do throws(ZMTPError) { return try reader.next() } catch { throw .peer(error) }
     }
 
-    /// What is due: introductions and heartbeats. To be called several times a second.
+    /// Sends introductions and heartbeats that are due. Call it several times per second.
     ///
-    /// - Parameter load: of the machine, for the heartbeat.
+    /// - Parameter load: the machine's load, for the heartbeat.
     mutating func tick(at now: Double, _ load: LocustLoad) throws(LocustError) -> [Effect] {
         guard now - lastHeard < Double(Self.patience) else { throw .silent(seconds: Self.patience) }
         var effects: [Effect] = []
@@ -109,7 +109,7 @@ struct LocustSession {
     private mutating func introduce(at now: Double) -> [Effect] {
         state = .introduced
         nextIntroduction = now + Self.introductionSpan
-        // -1: a worker in another language, whose version says nothing.
+        // -1 marks a worker in another language, whose version the master ignores.
         return [message("client_ready", .integer(-1))]
     }
 
@@ -131,23 +131,23 @@ struct LocustSession {
             case .running(let order):
                 state = .stopping(order)
                 return [.stop]
-            // A stop with nothing to stop is answered all the same: the master waits for it.
+            // A stop is answered even if nothing runs, because the master waits for the answer.
             case .ready, .introduced: return [self.message("client_stopped")] + introduce(at: now)
             case .handshake, .stopping: return []
             }
         case "quit": return [.quit]
         case "reconnect": return [.reconnect]
-        // Heartbeats were noted by the time they came; all else is news for Locust's own workers.
+        // Heartbeats have been recorded when they came. Other messages concern only Locust's own workers.
         default: return []
         }
     }
 
-    /// Masters repeat themselves; an order that was overtaken is not carried out.
+    /// Masters repeat orders. An order older than the current one is ignored.
     private mutating func spawn(_ order: LocustSpawn) -> [Effect] {
         guard order.timestamp > newest else { return [] }
         newest = order.timestamp
         switch state {
-        // One who is still stopping hears of the new test by the next order.
+        // A worker that is still stopping learns of the new test from the next order.
         case .handshake, .stopping: return []
         case .introduced, .ready, .running: break
         }
@@ -161,7 +161,7 @@ struct LocustSession {
 
     // MARK: What the worker says
 
-    /// All requests of the stopped test have their outcome; `last` is the report of them.
+    /// Every request of the stopped test has its outcome. `last` is their report.
     mutating func stopped(_ last: LocustStats?, at now: Double) -> [Effect] {
         guard case .stopping(let order) = state else { return [] }
         let report = last.map { [message("stats", $0.data(of: order, users: 0))] } ?? []
@@ -175,7 +175,7 @@ struct LocustSession {
         }
     }
 
-    /// Something that went wrong here and that the master's page should show.
+    /// Reports an error for the master's page.
     func exception(_ text: String) -> [Effect] {
         [
             message(
@@ -185,18 +185,18 @@ struct LocustSession {
         ]
     }
 
-    /// We leave on our own.
+    /// The worker leaves by itself.
     func farewell() -> [Effect] { [message("quit")] }
 }
 
-/// The machine's load, as a heartbeat tells it.
+/// The load of the machine, for heartbeats.
 struct LocustLoad: Hashable, Sendable {
-    /// Percent of a core; the master warns above 90.
+    /// In percent of one core. The master warns above 90.
     var cpu: Double
-    /// Bytes.
+    /// In bytes.
     var memory: UInt64
 
-    /// Without the CPU's use the master's listener would end with an error.
+    /// Without the CPU's use, the master's listener would fail with an error.
     fileprivate func heartbeat(state: String) -> MessagePack {
         .map([
             MessagePack.Pair("state", .string(state)), MessagePack.Pair("current_cpu_usage", .number(cpu)),

@@ -1,18 +1,18 @@
 import LoadGenerator
 
-/// What a master's `spawn` asks of this worker.
+/// The content of a master's `spawn`.
 package struct LocustSpawn: Hashable, Sendable {
-    /// How many users this worker is to have, by class. Absolute, and repeated about once a second while a test ramps
-    /// up.
+    /// The number of users of this worker, by class. It is absolute, and is repeated about once per second while a test
+    /// ramps up.
     var classes: [String: Int]
-    /// Where the locustfile says the load goes.
+    /// The host in the locustfile.
     var host: String?
-    /// The master's command line, with the arguments that the locustfile adds.
+    /// The master's command line, with the arguments of the locustfile.
     package var options: MessagePack
-    /// When the master decided on it; a later one replaces it.
+    /// The time of the master's decision; a later one replaces it.
     var timestamp: Double
 
-    /// A worker holds a connection a user: no machine has more.
+    /// The most users. A worker holds one connection per user, and no machine has more.
     static let userLimit = 1_000_000
 
     package init(_ data: MessagePack) throws(LocustError) {
@@ -23,7 +23,7 @@ package struct LocustSpawn: Hashable, Sendable {
         var sum = 0
         for pair in pairs {
             guard let name = pair.key.text, let count = pair.value.count else {
-                throw .unreadable("its user_classes_count is no map of names and numbers")
+                throw .unreadable("its user_classes_count is not a map of names and numbers")
             }
             sum += min(count, Self.userLimit + 1)
             guard sum <= Self.userLimit else { throw .unreadable("it wants more than \(Self.userLimit) users") }
@@ -36,12 +36,12 @@ package struct LocustSpawn: Hashable, Sendable {
 
     package var users: Int { classes.values.reduce(0, +) }
 
-    /// As it came: stable in order, so that messages compare.
+    /// The counts as they came, in a stable order so that messages can be compared.
     var classCounts: MessagePack {
         .map(classes.sorted { $0.key < $1.key }.map { MessagePack.Pair($0.key, .integer(Int64($0.value))) })
     }
 
-    /// An argument that the locustfile declares and somebody gave a value.
+    /// The value of an argument that the locustfile declares; nil where it has none.
     func option(_ name: String) -> String? {
         switch options[name] {
         case .string(let text)? where !text.isEmpty: text

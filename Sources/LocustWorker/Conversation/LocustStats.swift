@@ -1,14 +1,14 @@
 import LoadGenerator
 
-/// What happened since the last report, in the words of Locust's `stats`. Times are milliseconds there.
+/// The counts since the last report, in the format of Locust's `stats`. Its times are milliseconds.
 struct LocustStats: Sendable {
     var name: String
     var method: String
-    /// How finely response times are counted.
+    /// The resolution of response times.
     var grain: LocustGrain
-    /// The names that requests are told apart by, if any: each has an entry of its own then.
+    /// The names of requests. Each has an entry of its own.
     var names: [String] = []
-    /// The metrics of each whole second since 1970.
+    /// The metrics of each full second since 1970.
     private(set) var seconds: [(unix: UInt64, metrics: Metrics)] = []
 
     init(name: String, method: String, grain: LocustGrain, names: [String] = []) {
@@ -19,7 +19,7 @@ struct LocustStats: Sendable {
 
     mutating func add(_ metrics: Metrics, unix: UInt64) { seconds.append((unix, metrics)) }
 
-    /// - Parameter users: those this worker has at the moment.
+    /// - Parameter users: the current users of this worker.
     func data(of order: LocustSpawn, users: Int) -> MessagePack {
         let metrics = seconds.reduce(into: Metrics()) { $0.merge($1.metrics) }
         let all = Figures(metrics)
@@ -33,11 +33,11 @@ struct LocustStats: Sendable {
         ])
     }
 
-    /// What an entry is made of. Failures are requests too, with Locust; so is an attempt that got no connection.
+    /// The figures of an entry. In Locust, a failure is a request too, as is an attempt without a connection.
     private struct Figures {
         var requests: UInt64
         var failures: UInt64
-        /// Without a connection there was no time to take.
+        /// Attempts without a connection, which have no response time.
         var timeless: UInt64 = 0
         var content: UInt64 = 0
         var times: LatencyHistogram
@@ -51,14 +51,14 @@ struct LocustStats: Sendable {
             times.merge(metrics.failure)
         }
 
-        /// Of one name only the successes are timed.
+        /// Of a single name, only the successes have times.
         init(_ metrics: NamedMetrics) {
             (requests, failures, times) = (metrics.ended, metrics.errors, metrics.latency)
             timeless = requests &- min(requests, times.count)
         }
     }
 
-    /// An entry each name that something was heard of.
+    /// An entry for each name with any count.
     private func named(_ metrics: Metrics) -> [MessagePack] {
         zip(names, metrics.names).enumerated().compactMap { place, pair in
             guard pair.1.ended > 0 else { return nil }
@@ -68,7 +68,7 @@ struct LocustStats: Sendable {
         }
     }
 
-    /// - Parameter part: the same of a second's metrics.
+    /// - Parameter part: the same figures of one second.
     private func entry(
         _ figures: Figures,
         name: String,
@@ -88,7 +88,7 @@ struct LocustStats: Sendable {
             MessagePack.Pair("num_failures", Self.integer(figures.failures)),
             MessagePack.Pair("total_response_time", .number(Double(figures.times.sum) / 1e6)),
             MessagePack.Pair("max_response_time", .number(Double(figures.times.maximum ?? 0) / 1e6)),
-            // Null, not 0: the master keeps the least of all it hears.
+            // Null and not 0, because the master keeps the minimum of all reports.
             MessagePack.Pair("min_response_time", Self.optional(figures.times.minimum.map { Double($0) / 1e6 })),
             MessagePack.Pair("total_content_length", Self.integer(figures.content)),
             MessagePack.Pair("response_times", .map(buckets(figures.times))),
@@ -101,7 +101,7 @@ struct LocustStats: Sendable {
         var counts: [Double: UInt64] = [:]
         times.forEachRecorded { value, count in counts[grain.milliseconds(value), default: 0] &+= count }
         return counts.sorted { $0.key < $1.key }.map {
-            // Whole ones as integers: a dashboard that sorts keys as text has seen no others.
+            // Whole numbers are written as integers: dashboards sort the keys as text and expect no fractions.
             let key: MessagePack = $0.key == $0.key.rounded() ? .integer(Int64($0.key)) : .number($0.key)
             return MessagePack.Pair(key, Self.integer($0.value))
         }
@@ -113,7 +113,7 @@ struct LocustStats: Sendable {
         return counts.sorted { $0.key < $1.key }.map { MessagePack.Pair(integer($0.key), integer($0.value)) }
     }
 
-    /// One row a kind of failure, as on Locust's page.
+    /// One row per kind of failure, as on Locust's page.
     private func errors(_ metrics: Metrics) -> [MessagePack.Pair] {
         var rows = metrics.failures.sorted.map { failure, record in
             var text = "\(failure.phase.rawValue): \(failure.kind.rawValue)"
@@ -140,11 +140,11 @@ struct LocustStats: Sendable {
     private static func optional(_ value: Double?) -> MessagePack { value.map { .number($0) } ?? .null }
 }
 
-/// How finely response times are told to a master, which takes any keys it is given.
+/// The resolution of response times in reports. A master accepts any keys.
 enum LocustGrain: Hashable, Sendable {
     /// Three significant digits of milliseconds.
     case fine
-    /// As Locust's own workers: whole milliseconds below 100, then tens, hundreds, thousands.
+    /// Like Locust's own workers: whole milliseconds below 100, then tens, hundreds, thousands.
     case coarse
 
     func milliseconds(_ nanoseconds: UInt64) -> Double {
@@ -155,11 +155,11 @@ enum LocustGrain: Hashable, Sendable {
             return (value / unit).rounded(.toNearestOrEven) * unit
         case .fine:
             guard value > 0 else { return 0 }
-            // A thousandth of a millisecond is as fine as it gets.
+            // The finest resolution is a thousandth of a millisecond.
             var scale = 1_000.0
             while scale > 0.001, value * scale >= 999.5 { scale /= 10 }
             let scaled = (value * scale).rounded()
-            // Divided where the scale is above one: 1.23, not 1.2300000000000002.
+            // Division gives 1.23 where multiplication would give 1.2300000000000002.
             return scale >= 1 ? scaled / scale : scaled * (1 / scale).rounded()
         }
     }

@@ -1,16 +1,16 @@
 import LoadGenerator
 
-/// A MessagePack value, as far as Locust's messages use them.
+/// A MessagePack value, with the types that Locust's messages use.
 package enum MessagePack: Hashable, Sendable {
     case null
     case bool(Bool)
     case integer(Int64)
     case number(Double)
     case string(String)
-    /// Binary, and what an extension holds: nothing here reads either.
+    /// Binary data or the data of an extension, neither of which is interpreted.
     case bytes([UInt8])
     case array([MessagePack])
-    /// In the order given; keys may be of any kind.
+    /// Pairs in the given order. Keys may be of any type.
     case map([Pair])
 
     package struct Pair: Hashable, Sendable {
@@ -21,7 +21,7 @@ package enum MessagePack: Hashable, Sendable {
         package init(_ key: String, _ value: MessagePack) { (self.key, self.value) = (.string(key), value) }
     }
 
-    /// The member of a map with this name; nil for anything else.
+    /// The member of this name in a map; nil for any other value.
     package subscript(_ name: String) -> MessagePack? {
         guard case .map(let pairs) = self else { return nil }
         return pairs.first { $0.key == .string(name) }?.value
@@ -29,7 +29,7 @@ package enum MessagePack: Hashable, Sendable {
 
     package var text: String? { if case .string(let text) = self { text } else { nil } }
 
-    /// A number of either kind.
+    /// The number as a double; nil for any other value.
     package var number: Double? {
         switch self {
         case .integer(let value): Double(value)
@@ -38,20 +38,20 @@ package enum MessagePack: Hashable, Sendable {
         }
     }
 
-    /// A whole number that is not negative.
+    /// An integer that is not negative; nil for any other value.
     package var count: Int? {
         guard let number, number >= 0, number <= 1e15, number == number.rounded() else { return nil }
         return Int(number)
     }
 }
 
-/// Why bytes are no MessagePack value.
+/// Why bytes are not a MessagePack value.
 package enum MessagePackError: Error, Hashable, Sendable, CustomStringConvertible {
     case truncated
     case trailingBytes
     case notUTF8
     case tooDeep(limit: Int)
-    /// 0xC1, the only byte that starts no value.
+    /// 0xC1, the only byte that begins no value.
     case unusedByte
 
     package var description: String {

@@ -1,10 +1,10 @@
 import LoadGenerator
 
 extension MessagePack {
-    /// A master nests five deep; more is no message of Locust's.
+    /// The limit of nesting. A master's messages have five levels.
     static let depthLimit = 32
 
-    /// Exactly one value.
+    /// Decodes exactly one value.
     package init(decoding bytes: [UInt8]) throws(MessagePackError) {
         var decoder = Decoder(bytes)
         self = try decoder.value(depth: 0)
@@ -71,13 +71,13 @@ extension MessagePack {
             return .string(text)
         }
 
-        /// Type and content; the type is left behind.
+        /// Reads an extension and drops its type.
         private mutating func ext(_ count: Int) throws(MessagePackError) -> MessagePack {
             _ = try unsigned(1)
             return .bytes(try take(count))
         }
 
-        /// Nothing is reserved by a count that a peer chose: each element takes a byte at least.
+        /// Reserves no memory for a count that the peer chose: each element takes at least one byte.
         private mutating func array(_ count: Int, _ depth: Int) throws(MessagePackError) -> MessagePack {
             var values: [MessagePack] = []
             for _ in 0..<count { values.append(try value(depth: depth + 1)) }

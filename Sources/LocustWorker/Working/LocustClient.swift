@@ -4,30 +4,30 @@ package import HTTPEngine
 package import LoadGenerator
 import Reactor
 
-/// A worker of Locust's from its command line to its end, on the main thread.
+/// A Locust worker from its command line to its end. It uses the main thread.
 package struct LocustClient {
     private let host: URLHost
     private let port: UInt16
     private let target: LocustTarget
     private let isQuiet: Bool
-    /// Whether the load ends while the master is away, since the master alone can stop it.
+    /// Whether the load ends while the master is away. Otherwise only the master can stop it.
     private let stopsAlone: Bool
     private let identity: String
     private var signals = SignalWait()
     private var swarm: LocustSwarm?
-    /// The swarm was told to stop: when it is ended by force.
+    /// The time at which a swarm that was told to stop is ended by force.
     private var deadline: Double?
     private var meter = ProcessMeter()
     private var totals = Metrics()
     private var patience: LocustPatience
 
-    /// Between attempts to reach a master, in seconds.
+    /// The pause between attempts to connect to a master, in seconds.
     private static let retrySpan = 1.0
 
     /// - Parameters:
-    ///   - port: Locust's is 5557.
-    ///   - stopsAlone: the load ends when the master goes away; otherwise it goes on while the worker looks for its
-    ///     master.
+    ///   - port: the master's port; Locust's default is 5557.
+    ///   - stopsAlone: whether the load ends when the connection to the master is lost. Otherwise it continues while
+    ///     the worker looks for the master.
     package init(
         master host: URLHost,
         port: UInt16,
@@ -41,7 +41,7 @@ package struct LocustClient {
         patience = LocustPatience(since: Self.now)
     }
 
-    /// Locust's own workers are called so too: the machine, and something that no other has.
+    /// An identity like those of Locust's own workers: the name of the machine and a random part.
     private static func makeIdentity() -> String {
         var name = [CChar](repeating: 0, count: 65)
         _ = unsafe gethostname(&name, 64)
@@ -49,7 +49,7 @@ package struct LocustClient {
         return "\(host)_\(String(UInt64.random(in: .min ... .max), radix: 16))"
     }
 
-    /// Works for the master until it says quit, the user interrupts, or the master stays away for a minute.
+    /// Works for the master until it says quit, the user interrupts, or no master is found for a minute.
     package mutating func perform() throws(LocustProblem) -> Verdict {
         let address = try find()
         while true {
@@ -67,7 +67,7 @@ package struct LocustClient {
                 if case .unreachable = error {} else { say("\(error); connecting again") }
                 if stopsAlone, swarm != nil {
                     dropSwarm()
-                    say("the load has stopped until there is a master again")
+                    say("the load has stopped until a master is found")
                 }
                 ending = pause()
             }
@@ -113,7 +113,7 @@ package struct LocustClient {
         }
     }
 
-    /// One connection's life.
+    /// Serves one connection until it ends.
     private mutating func serve(_ link: inout LocustLink) throws(LocustError) -> Ending {
         var session = LocustSession(identity: identity, now: now)
         defer { if session.isIntroduced { patience.heard(at: now) } }
@@ -149,7 +149,7 @@ package struct LocustClient {
             try finish(&session, &link)
             return .quit
         case .reconnect:
-            say("the master wants us to connect again")
+            say("the master asks for a new connection")
             return .reconnect
         }
         return nil
@@ -169,14 +169,14 @@ package struct LocustClient {
                 swarm = new
             }
         } catch {
-            // The test goes on without us; the master's page says why.
+            // The test continues without this worker. The master's page shows the reason.
             let words = error.text(target.options.names)
             say(words)
             try send(session.exception("volley: \(words)"), &link)
         }
     }
 
-    /// What is due while a test runs: reports, and the end of one that was stopped.
+    /// Sends reports that are due in a test, and ends a test that was stopped.
     private mutating func work(_ session: inout LocustSession, _ link: inout LocustLink) throws(LocustError) {
         if let swarm {
             if let stats = swarm.report() { try send(session.report(stats), &link) }
@@ -190,7 +190,7 @@ package struct LocustClient {
         }
     }
 
-    /// The master takes reports for half a second after its `quit`.
+    /// Sends the last reports: the master accepts them for half a second after its `quit`.
     private mutating func finish(_ session: inout LocustSession, _ link: inout LocustLink) throws(LocustError) {
         guard let swarm else { return }
         if session.order != nil { swarm.retire() }

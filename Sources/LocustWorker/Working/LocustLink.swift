@@ -3,17 +3,17 @@ internal import Glibc
 import LoadGenerator
 import Reactor
 
-/// The connection to a master, for a thread that waits on nothing else: what comes in, and what still has to go out.
+/// The connection to a master, with received bytes and bytes that must still be sent. Its thread waits on nothing else.
 struct LocustLink: ~Copyable {
     private let socket: Socket
     private var outgoing: [UInt8] = []
     private var sent = 0
 
-    /// A master that takes nothing for so long has gone; its own limit for messages is the same.
+    /// The most unsent bytes. A master that reads nothing for so long is gone; its own limit for messages is the same.
     private static let backlogLimit = ZMTP.frameLimit
     private static let connectSpan: CInt = 5_000
 
-    /// Connects, for five seconds at most.
+    /// Connects, in at most five seconds.
     init(to address: SocketAddress) throws(LocustError) {
         do throws(Errno) {
             let socket = try Socket(address.family)
@@ -24,7 +24,7 @@ struct LocustLink: ~Copyable {
                 try socket.finishConnect()
             }
             socket.disableNagle()
-            // As Locust's own workers do: a master whose machine is gone sends no FIN.
+            // As in Locust's own workers: a master whose machine has failed sends no FIN.
             socket.enableKeepAlive()
             self.socket = socket
         } catch {
@@ -35,10 +35,10 @@ struct LocustLink: ~Copyable {
     mutating func send(_ bytes: [UInt8]) throws(LocustError) {
         outgoing += bytes
         try flush()
-        guard outgoing.count - sent <= Self.backlogLimit else { throw .gone("it takes nothing any more") }
+        guard outgoing.count - sent <= Self.backlogLimit else { throw .gone("it no longer reads") }
     }
 
-    /// Waits for bytes, for so long at most; empty if none came.
+    /// Waits for bytes, for at most this time; empty if none came.
     mutating func receive(milliseconds: CInt) throws(LocustError) -> [UInt8] {
         let events = Int16(POLLIN) | (outgoing.isEmpty ? 0 : Int16(POLLOUT))
         guard Self.wait(for: events, on: socket.number, milliseconds: milliseconds) else { return [] }
@@ -68,7 +68,7 @@ struct LocustLink: ~Copyable {
         (outgoing, sent) = ([], 0)
     }
 
-    /// False when time is up, or a signal came.
+    /// False when the time has passed or a signal came.
     private static func wait(for events: Int16, on number: CInt, milliseconds: CInt) -> Bool {
         var descriptor = pollfd(fd: number, events: events, revents: 0)
         return unsafe poll(&descriptor, 1, milliseconds) > 0

@@ -3,8 +3,7 @@ import HTTPEngine
 import LoadGenerator
 import Reactor
 
-/// One test of a master's: workers that keep as many connections busy as the master wants users, or hold a rate. Main
-/// thread.
+/// One test of a master: workers that keep one connection busy per user, or hold a rate. It belongs to the main thread.
 final class LocustSwarm {
     let plan: RunPlan
     private let group: EventLoopGroup
@@ -13,14 +12,14 @@ final class LocustSwarm {
     private let workerBoard: WorkerBoard
     private var collector: IntervalCollector
     private let target: LocustTarget
-    /// Microseconds since 1970.
+    /// The start in microseconds since 1970.
     private let startedAt: UInt64
     private var last = Metrics()
 
-    /// How long intervals are, and so how often the master hears of us.
+    /// The length of an interval, and so the time between two reports to the master.
     private static let interval: UInt64 = 1_000_000_000
 
-    /// Everything that can be refused is refused here, in words that the master's page shows.
+    /// Reports every error that can be found before the start, in a text for the master's page.
     init(_ target: LocustTarget, _ order: LocustSpawn, _ signals: inout SignalWait) throws(LocustProblem) {
         self.target = target
         let options = try target.options(order)
@@ -47,7 +46,7 @@ final class LocustSwarm {
         try follow(order)
     }
 
-    /// The requests, and a resolver that knows the hosts; without either the threads end.
+    /// Prepares the requests, and a resolver that knows the hosts. If either fails, the threads end.
     private static func prepare(
         _ plan: RunPlan,
         on group: EventLoopGroup,
@@ -62,13 +61,13 @@ final class LocustSwarm {
         }
     }
 
-    /// As many users as the order says, or the rate that they stand for.
+    /// Applies the number of users in the order, or the rate that they stand for.
     func follow(_ order: LocustSpawn) throws(LocustProblem) {
         if plan.profile != nil {
             let rate = try target.rate(order) ?? .zero
             for worker in workers { worker.setRate(rate) }
         } else {
-            // What the machine cannot hold was refused at the start; a later order is followed as far as it goes.
+            // The start has refused more users than the machine can hold. A later order is followed up to that number.
             let users = min(order.users, plan.connections)
             for (index, worker) in workers.enumerated() {
                 worker.setConnections(Shard.part(users, index, of: workers.count))
@@ -76,10 +75,10 @@ final class LocustSwarm {
         }
     }
 
-    /// Sends no more; ``report()`` gives the rest once ``isOver``.
+    /// Sends no more requests. ``report()`` returns the remaining counts when ``isOver``.
     func retire() { for worker in workers { worker.retire() } }
 
-    /// Ends what will not end by itself.
+    /// Stops workers that do not end by themselves.
     func stop() { for worker in workers { worker.stop() } }
 
     var isOver: Bool { workerBoard.finished != nil }
@@ -94,14 +93,14 @@ final class LocustSwarm {
         )
     }
 
-    /// What has happened since the last report; nil if no interval has ended.
+    /// The counts since the last report; nil if no interval has ended.
     func report() -> LocustStats? {
         var stats = stats
         for interval in collector.collect() { stats.add(interval.metrics, unix: second(interval.end)) }
         return stats.isEmpty ? nil : stats
     }
 
-    /// The rest, after which the swarm is gone. To be called when ``isOver``.
+    /// The remaining counts, after which the swarm is gone. Called when ``isOver``.
     func end() -> LocustStats {
         var stats = stats
         var results = workerBoard.finished ?? []
@@ -115,9 +114,9 @@ final class LocustSwarm {
         return stats
     }
 
-    /// What was counted in all, once it has ended.
+    /// The total counts, once the swarm has ended.
     var total: Metrics { last }
 
-    /// The second since 1970 that an interval is counted in: the one it ended in, or just before.
+    /// The second since 1970 that an interval counts for: the one that contains its end, or a moment just before it.
     private func second(_ end: UInt64) -> UInt64 { (startedAt + end / 1_000 - min(500_000, end / 1_000)) / 1_000_000 }
 }

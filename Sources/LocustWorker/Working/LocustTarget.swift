@@ -1,10 +1,11 @@
 package import LoadGenerator
 
-/// What a worker requests in a master's test: its own command line, and what the locustfile's arguments say instead.
+/// The target of a worker in a master's test: that of its own command line, unless the locustfile's arguments replace
+/// it.
 package struct LocustTarget: Sendable {
-    /// The command line's.
+    /// The options of the command line.
     package let options: LoadOptions
-    /// The command line has a URL.
+    /// Whether the command line has a URL.
     let hasURL: Bool
     let grain: LocustGrain
 
@@ -42,7 +43,7 @@ package struct LocustTarget: Sendable {
         return options
     }
 
-    /// `target_url`; else the command line's; else the locustfile's host.
+    /// The URL: `target_url`, or the command line's, or the locustfile's host.
     private func url(_ order: LocustSpawn) throws(LocustProblem) -> String? {
         if let url = order.option("target_url") { return url }
         if hasURL { return nil }
@@ -50,7 +51,7 @@ package struct LocustTarget: Sendable {
         return host.drop { $0 != ":" }.hasPrefix("://") ? host : "http://" + host
     }
 
-    /// This worker's part of `target_rate`, by its users; nil where no rate was asked for.
+    /// This worker's share of `target_rate`, by its users; nil where no rate was asked for.
     package func rate(_ order: LocustSpawn) throws(LocustProblem) -> Rate? {
         guard let text = order.option("target_rate"), text != "0" else { return nil }
         let whole: Rate
@@ -62,12 +63,12 @@ package struct LocustTarget: Sendable {
         return Rate(nearest: whole.perSecond * Double(order.users) / Double(all))
     }
 
-    /// What the master's tables call the requests.
+    /// The name of the requests in the master's tables.
     package func name(_ plan: RunPlan) -> String { plan.request.target }
 }
 
 extension LocustSpawn {
-    /// Users of all workers together, once all are there.
+    /// The users of all workers together, once all have started.
     var allUsers: Int? {
         for name in ["num_users", "users"] {
             if let count = options[name]?.count, count > 0 { return min(count, Self.userLimit) }

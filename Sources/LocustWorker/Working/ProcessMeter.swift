@@ -2,14 +2,14 @@ internal import CLinux
 internal import Glibc
 import LoadGenerator
 
-/// What this process uses, as heartbeats tell it.
+/// Measures the resources of this process, for heartbeats.
 struct ProcessMeter {
     private var last: (wall: Int64, cpu: Int64)
     private var percent = 0.0
 
     init() { last = (uncurl_clock_ns(CLOCK_MONOTONIC), uncurl_clock_ns(CLOCK_PROCESS_CPUTIME_ID)) }
 
-    /// The CPU since the last look, a second ago at least, by cores of this machine.
+    /// The CPU use since the last call, at least a second ago, as a share of this machine's cores.
     mutating func load() -> LocustLoad {
         let wall = uncurl_clock_ns(CLOCK_MONOTONIC)
         if wall - last.wall >= 1_000_000_000 {
@@ -21,7 +21,7 @@ struct ProcessMeter {
         return LocustLoad(cpu: percent, memory: Self.residentBytes())
     }
 
-    /// What of the process lies in memory; 0 where /proc is not there.
+    /// The resident memory of the process; 0 without /proc.
     static func residentBytes() -> UInt64 {
         let pages = Files.numbers(in: "/proc/self/statm")
         return pages.count > 1 ? pages[1] * UInt64(max(1, sysconf(Int32(_SC_PAGESIZE)))) : 0

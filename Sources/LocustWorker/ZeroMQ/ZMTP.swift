@@ -1,17 +1,17 @@
 import LoadGenerator
 
-/// ZeroMQ's transport (ZMTP 3.0, RFC 23), as much as a DEALER without security needs: what goes out.
+/// The sending side of ZeroMQ's transport (ZMTP 3.0, RFC 23), as far as a DEALER without security needs it.
 enum ZMTP {
-    /// Signature, version 3.0, mechanism NULL, not a server.
+    /// The greeting: signature, version 3.0, mechanism NULL, not a server.
     static let greeting: [UInt8] =
         [0xFF] + [UInt8](repeating: 0, count: 8) + [0x7F, 3, 0]
         + Array("NULL".utf8) + [UInt8](repeating: 0, count: 16 + 32)
 
     static let greetingSize = 64
-    /// Locust's largest message is the list of a locustfile's options; this leaves it a thousand times the room.
+    /// The longest frame. Locust's largest message lists a locustfile's options and is a thousand times shorter.
     static let frameLimit = 16 << 20
 
-    /// READY with the socket's type and its identity, by which the master's ROUTER finds it.
+    /// READY with the socket's type and its identity, by which the master's ROUTER addresses it.
     static func ready(identity: String) -> [UInt8] {
         command("READY", property("Socket-Type", "DEALER") + property("Identity", identity))
     }
@@ -19,7 +19,7 @@ enum ZMTP {
     /// The answer to a PING, with the PING's context.
     static func pong(_ context: some Collection<UInt8>) -> [UInt8] { command("PONG", Array(context)) }
 
-    /// A message of one frame: Locust's have no empty frame before them.
+    /// A message of one frame. Locust's messages have no empty frame before it.
     static func message(_ body: [UInt8]) -> [UInt8] { frame(0, body) }
 
     private static func command(_ name: String, _ data: [UInt8]) -> [UInt8] {
@@ -40,17 +40,17 @@ enum ZMTP {
     }
 }
 
-/// What is wrong with what a peer says it is, or sends.
+/// What is wrong with a peer's greeting or messages.
 package enum ZMTPError: Error, Hashable, Sendable, CustomStringConvertible {
     case notZeroMQ
-    /// Before 3.0, which is ZeroMQ 3.2 and older.
+    /// A version before 3.0, as in ZeroMQ 3.2 and older.
     case version(UInt8)
-    /// CURVE and PLAIN want keys; Locust knows neither.
+    /// CURVE and PLAIN need keys, which Locust does not use.
     case mechanism(String)
     case socketType(String)
     case frameTooLong(UInt64)
     case malformedCommand
-    /// The peer's own words.
+    /// The error that the peer has sent.
     case refused(String)
 
     package var description: String {

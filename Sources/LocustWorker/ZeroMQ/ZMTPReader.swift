@@ -1,19 +1,19 @@
 import LoadGenerator
 
-/// What a ZeroMQ peer sends, from bytes in any pieces: greeting, READY, then messages.
+/// Reads what a ZeroMQ peer sends, from bytes in any pieces: greeting, READY, then messages.
 struct ZMTPReader {
     enum Event: Hashable, Sendable {
-        /// Greeting and READY have come: messages may be sent.
+        /// Greeting and READY have come, so messages may be sent.
         case ready
         case message([UInt8])
-        /// To be answered with a PONG that says the same.
+        /// The answer is a PONG with the same context.
         case ping(context: [UInt8])
     }
 
     private enum State {
         case greeting
         case handshake
-        /// With the frames so far of a message in several.
+        /// The frames so far of a message in several frames.
         case open(parts: [UInt8])
     }
 
@@ -21,7 +21,7 @@ struct ZMTPReader {
     private var input: [UInt8] = []
     private var start = 0
 
-    /// Takes bytes in; ask ``next()`` until it has nothing more.
+    /// Adds bytes. The caller then calls ``next()`` until it returns nil.
     mutating func append(_ bytes: some Collection<UInt8>) {
         if start > 0 {
             input.removeFirst(start)
@@ -49,7 +49,7 @@ struct ZMTPReader {
         return nil
     }
 
-    /// A peer that is none is told by its first byte, so that nobody waits for 64 from a web server.
+    /// The first byte shows a peer that does not speak ZeroMQ, so a web server is not asked for 64 bytes.
     private mutating func readGreeting() throws(ZMTPError) -> Bool {
         if start < input.count, input[start] != 0xFF { throw .notZeroMQ }
         guard input.count - start >= ZMTP.greetingSize else { return false }
@@ -92,14 +92,14 @@ struct ZMTPReader {
             state = .open(parts: [])
             return .ready
         case ("ERROR", _): throw .refused(String(decoding: data.dropFirst(), as: UTF8.self))
-        // 16 bits of time to live, which nothing here acts on.
+        // The first 16 bits are a time to live, which is ignored.
         case ("PING", .open) where data.count >= 2: return .ping(context: Array(data.dropFirst(2)))
         case (_, .open): return nil
         case (_, .greeting), (_, .handshake): throw .malformedCommand
         }
     }
 
-    /// Names in lower case: they are compared without regard to it.
+    /// Names in lower case, because they are compared without case.
     private static func properties(_ data: ArraySlice<UInt8>) throws(ZMTPError) -> [String: String] {
         var found: [String: String] = [:]
         var rest = data

@@ -2,35 +2,35 @@ internal import Foundation
 internal import Glibc
 internal import Synchronization
 
-/// A background session's place on disk, held by one session at a time of all processes of this user.
+/// The folder of a background session. At most one session of all processes of this user holds it at a time.
 ///
-/// Each record is a ``StoreFile``: a process that is killed leaves the old one or the new one. Blocks: not for a loop's
-/// thread.
+/// Each record is a ``StoreFile``: after a `kill`, either the old or the new version is there. It blocks, so it must
+/// not be used on a loop's thread.
 final class BackgroundFolder: Sendable {
     enum Refusal: Error {
-        /// Another session has it, of this process or of another.
+        /// Another session holds the folder, in this process or in another.
         case inUse
         case unusable(StoreFile.Fault)
     }
 
     private static let suffix = ".task"
     private static let partSuffix = ".part"
-    /// What is not a record: what downloads leave for later ones, and what is damaged.
+    /// The suffix of files that are no records: partial downloads for later tasks, and damaged records.
     private static let keptSuffix = ".kept"
-    /// Seconds: a file that was not gone on from in a week is not needed (the limit of a resource, by default).
+    /// In seconds. A partial file that is not resumed within a week is not needed (the default limit of a resource).
     private static let keptTime: Int64 = 604_800
-    /// A record holds a request with its content, and an upload's answer.
+    /// The longest record: it has a request with its content, and an upload's answer.
     private static let mostOctets = 64 << 20
-    /// Of the request alone: what is written must be read again, whatever is added to it.
+    /// The longest request. A record that is written must be readable later, whatever is added to it.
     static let mostRequest = 32 << 20
-    /// Of tasks: what lies beyond them has not been counted to.
+    /// The numbers of tasks. No session counts beyond them.
     private static let numbers = 1...(1 << 48)
 
     let path: String
-    /// Locked until it is closed; the kernel closes it for a process that is killed. Nil once it is.
+    /// The locked descriptor. The kernel closes it when the process is killed. Nil once it is closed.
     private let lock: Mutex<CInt?>
 
-    /// - Parameter base: nil for the program's own folder under `$XDG_STATE_HOME`.
+    /// - Parameter base: the parent folder; nil for the program's own folder under `$XDG_STATE_HOME`.
     init(for identifier: String, in base: String?) throws(Refusal) {
         path = "\(base ?? StoreDirectories.state)/background/\(BackgroundFolder.name(of: identifier))"
         do throws(StoreFile.Fault) {
@@ -50,13 +50,13 @@ final class BackgroundFolder: Sendable {
 
     deinit { unlock() }
 
-    /// Another session may have it; this one writes nothing more.
+    /// Releases the folder. Another session may then hold it, and this session writes nothing more.
     func unlock() {
         let descriptor = lock.withLock { $0.take() }
         if let descriptor { close(descriptor) }
     }
 
-    /// One folder below, whatever is in it: letters and digits are themselves.
+    /// The name of the folder for any identifier. Letters and digits stand for themselves.
     static func name(of identifier: String) -> String {
         let name = identifier.utf8.map { byte -> String in
             switch byte {
@@ -66,7 +66,7 @@ final class BackgroundFolder: Sendable {
             default: "_" + String(byte, radix: 16, uppercase: false)
             }
         }.joined()
-        // NAME_MAX is 255. FNV-1a tells long ones apart.
+        // NAME_MAX is 255. An FNV-1a hash distinguishes long names.
         guard name.utf8.count > 200 else { return "id-" + name }
         let sum = identifier.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         return "id-" + name.prefix(180) + "__" + String(sum, radix: 16)
@@ -75,14 +75,14 @@ final class BackgroundFolder: Sendable {
     // MARK: Records
 
     struct Contents {
-        /// By number.
+        /// The records, sorted by number.
         var records: [BackgroundRecord] = []
-        /// The numbers of records that cannot be read. They stay, with all that may be theirs, until they are
+        /// The numbers of unreadable records. They stay, with all files that may belong to them, until
         /// ``setAside(_:)``.
         var damaged: [Int] = []
     }
 
-    /// What an earlier session has left. What belongs to no record is removed.
+    /// The records of an earlier session. Files that belong to no record are removed.
     func contents() -> Contents {
         var found = Contents()
         var others: [String] = []
@@ -104,7 +104,7 @@ final class BackgroundFolder: Sendable {
         return found
     }
 
-    /// Nil for the name of another file.
+    /// The number in a record's file name; nil for another file.
     private static func number(ofRecord name: String) -> Int? {
         guard name.hasSuffix(suffix), let number = Int(name.dropLast(suffix.count)), numbers.contains(number),
             name == "\(number)\(suffix)"
@@ -136,11 +136,11 @@ final class BackgroundFolder: Sendable {
 
     // MARK: Damage
 
-    /// Where ``setAside(_:)`` puts a record.
+    /// The path that ``setAside(_:)`` moves a record to.
     func asidePath(of number: Int) -> String { place(of: number) + BackgroundFolder.keptSuffix }
 
-    /// Takes a record that cannot be read out of the way, and the content that may be its own: for a week, for a person
-    /// to look at.
+    /// Moves an unreadable record aside, with the content that may belong to it. Both stay for a week, so that a person
+    /// can examine them.
     func setAside(_ number: Int) {
         var moves = [(place(of: number), asidePath(of: number))]
         for name in StoreFile.names(in: path) where isPart(name, of: number) {
@@ -149,7 +149,7 @@ final class BackgroundFolder: Sendable {
         for (old, new) in moves where unsafe rename(old, new) == 0 { StoreFile.touch(new) }
     }
 
-    /// Whether a session of this folder has made the file, and so written its ``SumLedger``.
+    /// Whether a session of this folder has made the file, and so has written its ``SumLedger``.
     func isOwnPart(_ part: String, of number: Int) -> Bool {
         StoreFile.parent(of: part) == path && isPart(String(part.dropFirst(path.count + 1)), of: number)
     }
@@ -162,18 +162,18 @@ final class BackgroundFolder: Sendable {
 
     private func place(of number: Int) -> String { "\(path)/\(number)\(BackgroundFolder.suffix)" }
 
-    /// For content, a download's or an answer's; never used before, so that no record can mean another's.
+    /// A path for the content of a download or an answer. It has never been used, so no other record can refer to it.
     func freshPart(of number: Int) -> String {
         "\(path)/\(number)-\(UUID().uuidString)\(BackgroundFolder.partSuffix)"
     }
 
-    /// Puts what a download leaves for a later one where records do not count.
+    /// Moves a partial download to a name that no record refers to, for a later download.
     func keep(_ part: String) -> String? {
         let kept = "\(path)/\(UUID().uuidString)\(BackgroundFolder.keptSuffix)"
         return unsafe rename(part, kept) == 0 ? kept : nil
     }
 
-    /// This run of the machine, by the kernel.
+    /// The kernel's identifier of this boot.
     static let boot: String = {
         let octets = try? StoreFile.read("/proc/sys/kernel/random/boot_id", first: 36)
         return String(decoding: octets ?? [], as: UTF8.self)

@@ -2,7 +2,8 @@ internal import Dispatch
 internal import Foundation
 internal import Synchronization
 
-/// The records of one background session: in memory as they should be, and on disk in that order. Any thread.
+/// The records of one background session. Memory has their wanted state, and the disk follows in that order. Any
+/// thread.
 final class BackgroundJournal: Sendable {
     let folder: BackgroundFolder
     private let records: Mutex<[Int: BackgroundRecord]>
@@ -20,7 +21,7 @@ final class BackgroundJournal: Sendable {
 
     func record(_ number: Int) -> BackgroundRecord? { records.withLock { $0[number] } }
 
-    /// Returns when it is on disk.
+    /// Adds a record. Returns when it is on disk.
     func add(_ record: BackgroundRecord) throws(StoreFile.Fault) {
         records.withLock { $0[record.number] = record }
         let result = queue.sync {
@@ -33,8 +34,8 @@ final class BackgroundJournal: Sendable {
     }
 
     /// - Parameters:
-    ///   - waits: until it is on disk. Not on a loop's thread.
-    ///   - then: on the journal's queue, when it is; or when it cannot be, for what must be told all the same.
+    ///   - waits: whether the call waits until the change is on disk. Not on a loop's thread.
+    ///   - then: called on the journal's queue when the change is on disk, or when writing has failed.
     func change(
         _ number: Int,
         waits: Bool = false,
@@ -47,14 +48,14 @@ final class BackgroundJournal: Sendable {
             records[number] = record
         }
         let write: @Sendable () -> Void = { [self] in
-            // As it is by now: of several changes the last write has all.
+            // The current record: of several changes the last write has them all.
             if let record = record(number) { try? folder.write(record) }
             then?()
         }
         if waits { queue.sync(execute: write) } else { queue.async(execute: write) }
     }
 
-    /// After everything that is to be written.
+    /// Removes a record, after all pending writes.
     func remove(_ number: Int) {
         let record = records.withLock { $0.removeValue(forKey: number) }
         guard let record else { return }
@@ -69,9 +70,9 @@ final class BackgroundJournal: Sendable {
         }
     }
 
-    /// After everything that is to be written, and before this returns.
+    /// Releases the folder, after all pending writes. Returns when it is released.
     func close() { queue.sync { folder.unlock() } }
 
-    /// Off the threads that may not wait.
+    /// Runs `body` on the journal's queue, because the caller's thread must not block.
     func later(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
 }

@@ -1,55 +1,55 @@
 internal import Foundation
 internal import HTTPSemantics
 
-/// What is on disk of one task of a background session: enough for another process to go on with it, or to tell how it
-/// ended.
+/// The record of one task of a background session. It has all that another process needs to continue the task or to
+/// report its end.
 struct BackgroundRecord: Sendable {
     enum Kind: UInt8, Sendable { case download, upload }
 
     enum State: UInt8, Sendable { case suspended, running, finished }
 
-    /// Where a server keeps an upload that can be gone on with, and by what to know its file.
+    /// Where a server keeps a resumable upload, and how its file is identified.
     struct Upload: Sendable {
         var resource: URL
-        /// The number of the draft's version.
+        /// The version of the draft.
         var draft: UploadDraft
         var file: StoreFile.State?
     }
 
-    /// A file that a download is writing, and by what to know the content in it.
+    /// The file of a download under way, and how its content is identified.
     struct Part: Sendable {
         var path: String
-        /// For If-Range; nil where nothing tells the content apart, so that it cannot be gone on with.
+        /// The validator for If-Range; nil where the download cannot be resumed because nothing identifies the content.
         var validator: String?
-        /// The length of the whole; -1 where it is not known.
+        /// The length of the whole content; -1 where it is unknown.
         var expected: Int64
-        /// The kernel's number for this run of the machine. After its fall it is not known which of the bytes reached
-        /// the disk.
+        /// The kernel's identifier of this boot. After a crash of the machine it is unknown which bytes reached the
+        /// disk.
         var boot: String
     }
 
-    /// How it ended, until the delegate has been told.
+    /// The end of the task, until the delegate has been told.
     struct Outcome: Sendable {
-        /// A failure's number in `NSURLErrorDomain`; nil for none.
+        /// The code of a failure in `NSURLErrorDomain`; nil for none.
         var code: Int?
         var reason: String?
-        /// What a failed download leaves for a later one.
+        /// The resume data of a failed transfer.
         var resumeData: Data?
-        /// Of a download: the whole content.
+        /// The file of a finished download.
         var path: String?
-        /// Of the file at ``path`` or ``contentPath``.
+        /// The sum of the file at ``path`` or ``contentPath``.
         var sum: ContentSum?
-        /// Of an upload: the answer's content, up to ``KeptAnswer/mostInMemory``.
+        /// The content of an upload's answer, up to ``KeptAnswer/mostInMemory``.
         var content: Data?
-        /// The same where there is more of it: a file.
+        /// The file of an upload's answer with more content.
         var contentPath: String?
     }
 
     let number: Int
     let kind: Kind
-    /// What a record cannot hold, such as a stream, was refused when the task was made.
+    /// The request. Content that a record cannot hold, such as a stream, was refused when the task was made.
     var request: URLRequest
-    /// Of an upload, which always has one: the file.
+    /// The file of an upload.
     var source: String?
     var state = State.suspended
     var part: Part?
@@ -61,17 +61,17 @@ struct BackgroundRecord: Sendable {
     var beginDate: Date?
     var expectsToSend: Int64
     var expectsToReceive: Int64
-    /// When the task was resumed for the first time: the limit of the whole resource counts from here.
+    /// When the task was resumed for the first time. The time limit of the resource counts from then.
     var begun: Date?
-    /// Of an upload, once its server has said where it can be gone on with.
+    /// The state of a resumable upload, once its server has named it.
     var upload: Upload?
 }
 
-/// A record as a file: a ``StoreSeal`` and the fields in their order.
+/// Reads and writes a record as a file: a ``StoreSeal``, then the fields in order.
 extension BackgroundRecord {
     static let seal = StoreSeal(kind: 1, format: 3)
 
-    /// Nil if it cannot be sealed.
+    /// The file's content; nil where it cannot be sealed.
     func encoded() -> [UInt8]? {
         var writer = OctetWriter()
         writer.put(Int64(number))
@@ -92,7 +92,7 @@ extension BackgroundRecord {
         return Self.seal.closed(writer.bytes)
     }
 
-    /// Nil for what is damaged, or was not written by ``encoded()``.
+    /// Nil for a damaged file, or one that ``encoded()`` has not written.
     init?(_ bytes: [UInt8]) {
         guard let content = Self.seal.content(of: bytes) else { return nil }
         do throws(OctetReader.Malformed) {
@@ -198,7 +198,7 @@ extension OctetReader {
         return outcome
     }
 
-    /// A time that is no number is none.
+    /// A date. A number that is not finite is malformed.
     fileprivate mutating func date() throws(Malformed) -> Date {
         let seconds = try double()
         guard seconds.isFinite else { throw Malformed() }

@@ -2,7 +2,7 @@ internal import Dispatch
 internal import Foundation
 internal import Synchronization
 
-/// Tasks of a background session's earlier process, from their records.
+/// Restores the tasks of a background session's earlier process from their records.
 enum BackgroundRestoration {
     static func task(
         _ record: BackgroundRecord,
@@ -26,7 +26,7 @@ enum BackgroundRestoration {
             task = URLSessionUploadTask(session, record.number, spec)
         }
         task.snapshot.withLock { snapshot in
-            // In an earlier process: the session's lists have it.
+            // It began in an earlier process, so the session's lists contain it.
             snapshot.hasBegun = true
             snapshot.taskDescription = record.taskDescription
             snapshot.priority = URLSessionTask.priority(record.priority)
@@ -39,20 +39,20 @@ enum BackgroundRestoration {
         return task
     }
 
-    /// The task of a record that cannot be read. Neither its request nor its kind is known; its error says so.
+    /// The task of an unreadable record. Its request and its kind are unknown; its error says so.
     static func damaged(_ number: Int, setAside path: String, _ session: URLSession) -> (URLSessionTask, URLError) {
         let error = ErrorTranslation.urlError(
             .cannotOpenFile,
             nil,
-            "the record of task \(number) of a background session is damaged: it lies in \(path) for a week"
+            "the record of task \(number) of a background session is damaged: it is kept in \(path) for a week"
         )
         var info = error.userInfo
         info[NSFilePathErrorKey] = path
         return (URLSessionTask(session, number, TaskSpec(nil)), URLError(error.code, userInfo: info))
     }
 
-    /// What is on disk, if it can be gone on from: as far as its ledger knows it. What was on disk before, a download's
-    /// that was cancelled, is known by its resume data.
+    /// The resume data of a file on disk, as far as its ledger covers the content. Without a ledger, as for the file of
+    /// a cancelled download, the resume data itself identifies the content.
     private static func resumption(
         _ record: BackgroundRecord,
         _ request: URLRequest,
@@ -95,11 +95,10 @@ enum BackgroundRestoration {
         CompletionReport(task: task, session: session, failure: failure, response: nil).tell(by: CallbackQueue())
     }
 
-    /// How a task ended that an earlier process has finished and not told of. Content on disk is read first: where it
-    /// is not what was written, a download begins anew, and an upload, which must not be sent twice, has lost its
-    /// answer.
+    /// Reports the end of a task that an earlier process has finished but not reported. Content on disk is verified
+    /// first. If it has changed, a download starts over. An upload must not be sent twice, so its answer is lost.
     static func tell(_ record: BackgroundRecord, _ task: URLSessionTask, _ session: URLSession) {
-        // It has been loaded: to resume it does not begin it again.
+        // The task has ended, so resuming it does not begin it again.
         task.stage = .over
         let outcome = record.outcome ?? BackgroundRecord.Outcome()
         guard let path = outcome.path ?? outcome.contentPath, let sum = outcome.sum,
@@ -112,7 +111,7 @@ enum BackgroundRestoration {
                 session.home.reopen(task, in: session)
             } else {
                 var lost = BackgroundRecord.Outcome(code: URLError.Code.cannotOpenFile.rawValue)
-                lost.reason = "the upload was answered, and the answer's content was changed on disk before it was told"
+                lost.reason = "the upload was answered, but the answer's content has changed on disk since"
                 tell(lost, task, session)
             }
         }
@@ -136,7 +135,7 @@ enum BackgroundRestoration {
             callbacks.add(on: session.delegateQueue) { tellContent(of: outcome, dataTask, session) }
         }
         var ending = CompletionReport(task: task, session: session, failure: failure, response: task.response)
-        // One that is gone has been taken already, and its end not told.
+        // A missing file has been taken already, although the end was not reported.
         ending.file = outcome.path.flatMap { StoreFile.state($0) == nil ? nil : DownloadFile(whole: $0) }
         ending.tell(by: callbacks)
     }

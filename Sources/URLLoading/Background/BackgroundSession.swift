@@ -2,22 +2,22 @@ internal import Foundation
 internal import HTTPSemantics
 internal import Synchronization
 
-/// What makes a session a background session: its tasks are on disk, and outlive their process. There is no daemon:
-/// they go on when a process makes the session again.
+/// The part of a session that makes it a background session. Its tasks are recorded on disk and outlive their process.
+/// There is no daemon: the tasks continue when a process makes the session again.
 final class BackgroundSession: Sendable {
-    /// Why it has no journal: another session has the identifier, or there is no place to write to.
+    /// Why there is no journal: another session holds the identifier, or the folder cannot be written.
     private let refusal: URLError?
     private let journal: BackgroundJournal?
-    /// The numbers of tasks whose records could not be read.
+    /// The numbers of tasks with unreadable records.
     private let damaged: [Int]
-    /// Of what an earlier process has finished, what the delegate has not heard yet.
+    /// The tasks that an earlier process finished and whose end the delegate has not received.
     private let untold = Mutex<Set<Int>>([])
-    /// Of what has ended in this process, what has not been heard.
+    /// The tasks that ended in this process and whose end no delegate method has received.
     private let unheard = Mutex<Set<Int>>([])
-    /// Of uploads under way: the answer's content so far.
+    /// The content of the answers to uploads under way.
     private let answers = Mutex<[Int: KeptAnswer]>([:])
 
-    /// Blocks for the disk.
+    /// Blocks on the disk.
     init(_ identifier: String, in base: String?) {
         do throws(BackgroundFolder.Refusal) {
             let folder = try BackgroundFolder(for: identifier, in: base)
@@ -53,12 +53,12 @@ final class BackgroundSession: Sendable {
         if let refusal { return ErrorTranslation.error(refusal, url) }
         guard let journal else { return nil }
         switch spec.reception {
-        // What ends with its process without having been told is told to the next one's delegate.
+        // An end that the process does not report is reported to the next process's delegate.
         case .delegate, .report: break
         case .data, .download, .awaitedData, .awaitedFile, .bytes:
             return refuse(
                 .unknown,
-                "in a background session a delegate is told, not a handler or a function that waits"
+                "a background session reports to a delegate, not to a handler or to a waiting caller"
             )
         }
         let kind: BackgroundRecord.Kind
@@ -68,21 +68,21 @@ final class BackgroundSession: Sendable {
         case (is URLSessionUploadTask, .file(let file)):
             kind = .upload
             source = file.path
-        case (is URLSessionUploadTask, _): return refuse(.unknown, "a background session uploads files alone")
-        default: return refuse(.unknown, "a background session has download and upload tasks alone")
+        case (is URLSessionUploadTask, _): return refuse(.unknown, "a background session uploads files only")
+        default: return refuse(.unknown, "a background session has download and upload tasks only")
         }
         if case .segments = spec.content { return refuse(.unknown, "a form does not outlive its process") }
-        // Resume data that was none fails as it does elsewhere.
+        // Invalid resume data fails as in other sessions.
         guard let request = spec.request else { return nil }
         let scheme = url?.scheme?.lowercased()
         guard scheme == "http" || scheme == "https" else {
-            return refuse(.unsupportedURL, "a background session loads http and https alone")
+            return refuse(.unsupportedURL, "a background session loads http and https only")
         }
         if case .stream = request.values.body { return refuse(.unknown, "a stream does not outlive its process") }
         var octets = OctetWriter()
         octets.put(request.values)
         guard octets.bytes.count <= BackgroundFolder.mostRequest else {
-            return refuse(.dataLengthExceedsMaximum, "the request is too long to be written down; a file is not")
+            return refuse(.dataLengthExceedsMaximum, "the request is too long for a record; send the content as a file")
         }
         var record = BackgroundRecord(
             number: task.taskIdentifier,
@@ -105,16 +105,16 @@ final class BackgroundSession: Sendable {
         do throws(StoreFile.Fault) {
             try journal.add(record)
         } catch {
-            return refuse(.cannotWriteToFile, "the task cannot be written down: \(error)")
+            return refuse(.cannotWriteToFile, "the task cannot be recorded: \(error)")
         }
         return nil
     }
 
-    /// A resumed task is on disk as one when this returns.
+    /// Records the state of a resumed or suspended task. A resumed task is on disk when this returns.
     func noteFlow(of task: URLSessionTask) {
         journal?.change(task.taskIdentifier, waits: true) { record in
             guard record.state != .finished else { return }
-            // As it is by now: two threads may come here in the other order.
+            // The current state: two threads may arrive here in the other order.
             record.state = task.snapshot.withLock { $0.suspensions > 0 } ? .suspended : .running
             if record.state == .running, record.begun == nil { record.begun = Date() }
         }
@@ -134,8 +134,8 @@ final class BackgroundSession: Sendable {
         }
     }
 
-    /// The tasks of earlier processes, as they were; those that ran are to be resumed, and those that had ended to be
-    /// told of: without a delegate they wait for another session.
+    /// The restored tasks of earlier processes. The caller resumes those that were running, and reports the end of
+    /// those that had ended. Without a delegate, ended tasks wait for another session.
     func tasks(for session: URLSession) -> [(task: URLSessionTask, record: BackgroundRecord)] {
         guard let journal else { return [] }
         let restored = journal.all.compactMap { record -> (URLSessionTask, BackgroundRecord)? in
@@ -146,8 +146,8 @@ final class BackgroundSession: Sendable {
         return restored
     }
 
-    /// Tasks of earlier processes of which nothing is known any more, each with the error to be told. Without a
-    /// delegate they wait for another session.
+    /// The tasks of earlier processes with unreadable records, each with the error to report. Without a delegate they
+    /// wait for another session.
     func damagedTasks(for session: URLSession) -> [(task: URLSessionTask, failure: URLError)] {
         guard let folder, session.delegate != nil else { return [] }
         untold.withLock { $0.formUnion(damaged) }
@@ -156,15 +156,15 @@ final class BackgroundSession: Sendable {
         }
     }
 
-    /// Of all that have a file.
+    /// The highest number of a task with a file.
     var lastNumber: Int { max(journal?.all.last?.number ?? 0, damaged.last ?? 0) }
 
     // MARK: A load
 
-    /// Where a download's content goes.
+    /// A path for the content of a download.
     func freshPart(of task: URLSessionTask) -> String? { journal?.folder.freshPart(of: task.taskIdentifier) }
 
-    /// The answer's head has come: by what its content can be known.
+    /// Records the head of an answer, and how its content is identified.
     func note(_ task: URLSessionTask, _ response: HTTPURLResponse?, part: BackgroundRecord.Part?) {
         let isAnswer = part == nil && journal != nil
         let before = answers.withLock { answers in
@@ -173,7 +173,7 @@ final class BackgroundSession: Sendable {
             return before
         }
         before?.drop()
-        // What is written anew needs the old no more, once the record says so.
+        // The old file is removed when the record refers to the new one.
         let old = journal?.record(task.taskIdentifier)?.part?.path
         let leftover = old == part?.path ? nil : old
         let forget: @Sendable () -> Void = {
@@ -187,12 +187,12 @@ final class BackgroundSession: Sendable {
         }
     }
 
-    /// The server has said where the upload can be gone on with.
+    /// Records where the server keeps a resumable upload.
     func note(_ task: URLSessionTask, upload: UploadResumeData) {
         journal?.change(task.taskIdentifier) { $0.upload = BackgroundRecord.Upload(upload) }
     }
 
-    /// What the disk does not take is told as it comes, and not kept.
+    /// Keeps a part of an answer's content. If the disk refuses it, the content is not kept.
     func note(_ task: URLSessionTask, content: Data) {
         let number = task.taskIdentifier
         guard var answer = answers.withLock({ $0.removeValue(forKey: number) }), let folder = journal?.folder else {
@@ -201,7 +201,7 @@ final class BackgroundSession: Sendable {
         if answer.append(content, { folder.freshPart(of: number) }) { answers.withLock { $0[number] = answer } }
     }
 
-    /// Writes down how the task ended, and then tells it.
+    /// Records the end of a task, then reports it.
     func finish(_ ending: CompletionReport, by callbacks: CallbackQueue) {
         let number = ending.task.taskIdentifier
         let failure = ending.urlError
@@ -221,13 +221,13 @@ final class BackgroundSession: Sendable {
         let response = ending.response as? HTTPURLResponse
         let last = outcome
         journal.later {
-            // Or the record would be there before the content.
+            // The content must be on disk before the record is.
             for path in [last.path, last.contentPath] { if let path { StoreFile.synchronize(path) } }
         }
         let tell: @Sendable () -> Void = { ending.tell(by: callbacks) }
         let part = journal.record(number)?.part?.path
         let told: @Sendable () -> Void = {
-            // The record has the sum of the whole.
+            // The record now has the sum of the whole file.
             if let part { SumLedger.remove(beside: part) }
             tell()
         }
@@ -239,14 +239,14 @@ final class BackgroundSession: Sendable {
         }
     }
 
-    /// Of an answer that the task has kept in memory; nil where there is none, or the disk does not take it.
+    /// The kept answer for content in memory; nil where there is none, or the disk refuses it.
     private func keptAnswer(_ content: Data, _ number: Int) -> KeptAnswer? {
         guard let folder = journal?.folder, !content.isEmpty else { return nil }
         var answer = KeptAnswer()
         return answer.append(content, { folder.freshPart(of: number) }) ? answer : nil
     }
 
-    /// What was finished is not what was written any more: the task is as if it had not been begun, but for its time.
+    /// Resets a finished task whose content has changed on disk. It starts over, but keeps its original start time.
     func reopen(_ number: Int) {
         let changed = journal?.record(number)?.outcome?.path
         let forget: @Sendable () -> Void = {
@@ -265,7 +265,7 @@ final class BackgroundSession: Sendable {
         unheard.withLock { _ = $0.insert(number) }
     }
 
-    /// Tasks that have ended without being heard, to be told of once more.
+    /// The tasks that have ended but whose end was not received, so that it is reported again.
     func unheardTasks(for session: URLSession) -> [(task: URLSessionTask, record: BackgroundRecord)] {
         let numbers = unheard.withLock { numbers in
             defer { numbers = [] }

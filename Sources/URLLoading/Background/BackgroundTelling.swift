@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// What a background session does at its beginning, and with ends that nothing has heard.
+/// What a background session does when it begins, and with ends that no delegate method has received.
 extension BackgroundSession: TaskKeeper {
     func restore(into session: URLSession) {
         let restored = tasks(for: session)

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What a background session's record has of an upload, and how a task goes on from it.
+/// The record of a resumable upload, and how a task continues from it.
 extension BackgroundRecord.Upload {
     /// Nil for content that does not outlive its process.
     init?(_ upload: UploadResumeData) {
@@ -10,7 +10,7 @@ extension BackgroundRecord.Upload {
 }
 
 extension BackgroundRecord {
-    /// Nil for an upload that begins anew.
+    /// Nil for an upload that starts over.
     var uploadResumeData: UploadResumeData? {
         guard let upload, let source else { return nil }
         return UploadResumeData(

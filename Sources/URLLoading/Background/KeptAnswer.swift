@@ -1,17 +1,18 @@
 internal import Foundation
 internal import Reactor
 
-/// An upload's answer, kept for a delegate in another process: in memory while it is short, and else in a file.
+/// The content of an upload's answer, kept for a delegate in another process: in memory while it is short, otherwise in
+/// a file.
 struct KeptAnswer: Sendable {
-    /// In octets: what a record holds besides its request.
+    /// The most octets in memory; a record holds them besides its request.
     static let mostInMemory = 1 << 20
 
     private(set) var data: Data? = Data()
     private var file: DownloadFile?
 
-    /// False: the disk does not take it, and nothing of it is kept.
+    /// Adds content. False: the disk refuses it, and all of it is dropped.
     ///
-    /// - Parameter path: of the file, once one is needed.
+    /// - Parameter path: returns the path of the file, once one is needed.
     mutating func append(_ more: Data, _ path: () -> String) -> Bool {
         if let count = data?.count, count + more.count <= KeptAnswer.mostInMemory {
             data?.append(more)
@@ -30,16 +31,16 @@ struct KeptAnswer: Sendable {
         }
     }
 
-    /// The answer is whole. Its file, if it has one.
+    /// Ends the complete answer. Returns its file, if it has one.
     func finish() -> (path: String, sum: ContentSum?)? {
         file?.finish(keeping: true)
         return file.map { ($0.url.path, $0.sum) }
     }
 
-    /// It is not needed any more.
+    /// Drops the answer, which is no longer needed.
     func drop() { file?.finish(keeping: false) }
 
-    /// Gives a file's octets in pieces; blocks for the disk. What cannot be read is not there.
+    /// Passes on a file's octets in pieces. Blocks on the disk. An unreadable file counts as empty.
     static func read(_ path: String, _ give: (Data) -> Void) {
         guard let file = try? OpenFile(path: path) else { return }
         var offset: UInt64 = 0

@@ -1,29 +1,29 @@
 internal import Foundation
 internal import Reactor
 
-/// A download on disk, written as it comes, under a name of its own in the temporary folder. It is deleted if nothing
-/// takes it. Written on one thread at a time.
+/// A download on disk, written while it comes, under a name of its own in the temporary folder. It is deleted if the
+/// program does not take it. One thread at a time writes it.
 final class DownloadFile: @unchecked Sendable {
-    // `@unchecked`: written by its load on the loop, then handed over with the end.
+    // `@unchecked`: its load writes it on the loop, then hands it over at the end.
     let url: URL
     private let source: URL?
     private var file: WritableFile?
-    /// What is in the file, from its beginning.
+    /// The number of bytes in the file.
     private(set) var written: Int64 = 0
-    /// What will be in it; -1 where it is not known.
+    /// The expected number of bytes; -1 where it is unknown.
     var total: Int64 = -1
     private var isKept = false
-    /// Of what is in the file; nil where it will not be asked for.
+    /// The sum of the file's content; nil where it is not needed.
     private(set) var sum: ContentSum?
     private var ledger: SumLedger?
 
     /// - Parameters:
-    ///   - path: for a file that another process may go on with, whose ``sum`` is kept; nil for a name of its own in
-    ///     the temporary folder.
-    ///   - makeRoom: called once where no descriptor is left; returns whether there is one now.
+    ///   - path: the path of a file that another process may resume, and whose ``sum`` is kept; nil for a name of its
+    ///     own in the temporary folder.
+    ///   - makeRoom: called once where no descriptor is left. Returns whether one has become free.
     init(for source: URL?, at path: String? = nil, makingRoom makeRoom: () -> Bool = { false }) throws(URLError) {
         self.source = source
-        // No UUID: Foundation reads /dev/urandom for one, and where no descriptor is left all of them are the same.
+        // Not a UUID: Foundation reads /dev/urandom for it, and without a free descriptor all UUIDs are equal.
         let number = UInt128.random(in: 0 ... .max)
         let name = "URLLoading_\(String(number, radix: 16)).tmp"
         let usual = URL(fileURLWithPath: NSTemporaryDirectory()).appendingPathComponent(name)
@@ -41,7 +41,7 @@ final class DownloadFile: @unchecked Sendable {
         }
     }
 
-    /// Goes on behind what an earlier download has written.
+    /// Continues after the bytes that an earlier download has written.
     init(_ resumption: ResumeData, total: Int64, for source: URL?) throws(Errno) {
         self.source = source
         self.total = total
@@ -51,13 +51,13 @@ final class DownloadFile: @unchecked Sendable {
         if case .known(let sum) = resumption.sum { self.sum = sum }
     }
 
-    /// One that another process has written to its end.
+    /// A file that another process has written completely.
     init(whole path: String) {
         source = nil
         url = URL(fileURLWithPath: path)
     }
 
-    /// It stays, whatever becomes of this download: a later one goes on with it.
+    /// Keeps the file for a later download, whatever the result of this one.
     func keep() { isKept = true }
 
     func write(_ bytes: Span<UInt8>) throws(URLError) {
@@ -70,10 +70,10 @@ final class DownloadFile: @unchecked Sendable {
         }
     }
 
-    /// From here on a later process can know what is in the file, but for the last of it.
+    /// From now on the sum is recorded, so that a later process can trust all but the last bytes of the file.
     func beginLedger(at now: Instant) { ledger = SumLedger(beside: url.path, from: written, at: now) }
 
-    /// To be called after each write of a file with a ledger.
+    /// Call this after each write of a file with a ledger.
     func note(at now: Instant) { if let sum { ledger?.note(sum, at: now) } }
 
     func finish(keeping: Bool) {
@@ -81,7 +81,7 @@ final class DownloadFile: @unchecked Sendable {
         if !keeping, !isKept { remove() }
     }
 
-    /// Unless it has been moved.
+    /// Removes the file, unless it has been moved.
     func remove() {
         WritableFile.remove(url.path)
         if ledger != nil { SumLedger.remove(beside: url.path) }

@@ -1,12 +1,11 @@
 internal import Foundation
 internal import HTTPSemantics
 
-/// What the room above needs to ask for parts of one content, and to leave resume data of them.
+/// Facts of an answer that Uncurl needs to request parts of its content and to make resume data of them.
 extension HTTPURLResponse {
-    /// By what to know this content again, as If-Range has it; nil where nothing does, or where parts of it are of no
-    /// use.
+    /// The validator of the content for If-Range; nil where there is none, or where parts of the content are of no use.
     package var rangeValidator: String? {
-        // What was decoded is of another length than what the server counts.
+        // Decoded content has another length than the server counts.
         let coding = value(forHTTPHeaderField: "Content-Encoding")?.lowercased()
         guard coding == nil || coding == "identity" else { return nil }
         guard statusCode == 200 || statusCode == 206 else { return nil }
@@ -19,11 +18,11 @@ extension HTTPURLResponse {
         )
     }
 
-    /// The length of the whole content, in bytes, if this is the part of it that was asked for; nil if it is not.
+    /// The length of the whole content in bytes, if this answer is the requested part of it; nil otherwise.
     ///
     /// - Parameters:
-    ///   - validator: the content's; nil: this is the first answer.
-    ///   - total: the content's length; nil: this is the first answer, which may be shorter than what was asked for.
+    ///   - validator: the content's validator; nil for the first answer.
+    ///   - total: the content's length; nil for the first answer, which may be shorter than requested.
     package func wholeLength(ofPart first: Int64, _ last: Int64, _ validator: String?, _ total: Int64?) -> Int64? {
         ResumeRule.wholeLength(
             ofPart: first...last,
@@ -38,7 +37,7 @@ extension HTTPURLResponse {
 }
 
 extension URLRequest {
-    /// What a later download goes on from, with the first octets of a file; nil for a request without a URL.
+    /// The resume data for a later download, with the first octets of a file; nil for a request without a URL.
     package func resumeData(validator: String, path: String, received: Int64, expected: Int64) -> Data? {
         guard let url, received > 0 else { return nil }
         let fields = allHTTPHeaderFields ?? [:]

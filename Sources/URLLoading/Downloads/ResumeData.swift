@@ -1,25 +1,26 @@
 internal import Foundation
 
-/// What a download can go on from: its URL, what is on disk, and the validator by which the server knows whether its
-/// content is still the same. Kept as a property list under the names that URLSession gave its own.
+/// The data that a download resumes from: its URL, its file, and the validator that tells the server whether the
+/// content is still the same. It is a property list with URLSession's keys.
 struct ResumeData: Sendable {
-    /// What is known of the file's octets.
+    /// What is known of the file's content.
     enum Sum: Sendable {
         case none
-        /// What was written down, perhaps of more than is gone on from: to be held against the file.
+        /// A recorded sum, which may cover more than is used. It must be compared with the file.
         case stated(ContentSum)
-        /// Of the octets that are gone on from, as they are.
+        /// The verified sum of the octets that are used.
         case known(ContentSum)
     }
 
-    /// After redirects: what is resumed is the content that was being sent, not what the first URL may lead to by now.
+    /// The URL after redirects: the download resumes the content that was being sent, and the first URL may lead
+    /// elsewhere by now.
     var url: URL
     var fields: [String: String]
     /// A strong entity tag, or else the date of the last change (RFC 9110 §13.1.5).
     var validator: String
     var path: String
     var received: Int64
-    /// Of the whole; -1 where it was not known.
+    /// The length of the whole content; -1 where it was unknown.
     var expected: Int64
     var sum = Sum.none
 
@@ -31,7 +32,7 @@ struct ResumeData: Sendable {
         static let path = "NSURLSessionResumeInfoLocalPath"
         static let received = "NSURLSessionResumeBytesReceived"
         static let expected = "NSURLSessionResumeBytesExpected"
-        /// Of background downloads: the CRC-32 of what was received.
+        /// The key of the CRC-32 of the received octets, for background downloads.
         static let checksum = "URLLoadingResumeChecksum"
     }
 
@@ -55,7 +56,7 @@ struct ResumeData: Sendable {
         self.sum = sum
     }
 
-    /// Nil for what was not written here, or has been changed.
+    /// Nil for data that this module has not written, or that was changed.
     init?(_ data: Data) {
         guard let list = try? unsafe PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any],
             list[Key.version] as? Int == ResumeData.version,
@@ -84,8 +85,8 @@ struct ResumeData: Sendable {
         return try? PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0)
     }
 
-    /// Where the file may be whole already, its last byte is asked for again: a request for nothing cannot be written,
-    /// and a server that answers 416 would not say to which content. Nil if the file has that one byte alone.
+    /// The data for a request. If the file may be complete, its last byte is requested again: a request for an empty
+    /// range is not possible, and an answer of 416 would not identify the content. Nil if the file has only that byte.
     var askable: ResumeData? {
         guard expected < 0 || received >= expected else { return self }
         var asked = self
@@ -94,9 +95,9 @@ struct ResumeData: Sendable {
         return asked.received > 0 ? asked : nil
     }
 
-    /// Whether the file must be read before it is gone on with.
+    /// Whether the file must be read before the download resumes.
     ///
-    /// - Parameter isSummed: the sum of what is in the file is to be known, and so of what is in it already.
+    /// - Parameter isSummed: whether the sum of the content is needed, and so the sum of what the file has already.
     func isUnread(isSummed: Bool) -> Bool {
         switch sum {
         case .none: isSummed
@@ -105,7 +106,7 @@ struct ResumeData: Sendable {
         }
     }
 
-    /// Reads the file: nil if it is not as it was written. Blocks for the disk.
+    /// The data with a verified sum; nil if the file has changed. Blocks on the disk.
     var read: ResumeData? {
         var read = self
         switch sum {

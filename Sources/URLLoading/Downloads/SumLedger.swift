@@ -1,12 +1,12 @@
 internal import Reactor
 
-/// The ``ContentSum`` of what a background download has written so far, in a small file beside the content: so much of
-/// the content another process trusts. A note is one call that writes sixteen octets, which `kill -9` cannot cut; after
-/// a crash of the machine nothing is trusted.
+/// The ``ContentSum`` of what a background download has written so far, in a small file beside the content. Another
+/// process trusts only that much of the content. A note is one call that writes sixteen octets, which `kill -9` cannot
+/// split. After a crash of the machine nothing is trusted.
 struct SumLedger {
-    /// Octets between two notes: a note then costs a hundredth of the writing.
+    /// Octets between two notes. A note then costs a hundredth of the writing.
     private static let step: Int64 = 256 << 10
-    /// Nanoseconds between two, for connections that are slower.
+    /// Nanoseconds between two notes on slower connections.
     private static let interval: Int64 = 1_000_000_000
 
     private let path: String
@@ -24,7 +24,7 @@ struct SumLedger {
 
     static func path(beside content: String) -> String { content + ".sum" }
 
-    /// What was noted last; nil for nothing. Blocks for the disk.
+    /// The last note; nil where there is none. Blocks on the disk.
     static func read(beside content: String) -> ContentSum? {
         (try? StoreFile.read(path(beside: content), limit: ContentSum.encodedLength)).flatMap {
             ContentSum(encoded: $0)
@@ -33,7 +33,7 @@ struct SumLedger {
 
     static func remove(beside content: String) { WritableFile.remove(path(beside: content)) }
 
-    /// To be called after each write, with the sum of all that is in the file.
+    /// Call this after each write, with the sum of the whole file.
     mutating func note(_ sum: ContentSum, at now: Instant) {
         let isDue = sum.length - noted >= Self.step || now.nanoseconds(since: notedAt) >= Self.interval
         guard isDue, !isBroken else { return }
@@ -42,7 +42,7 @@ struct SumLedger {
             let file = try opened()
             try file.write(sum.encoded.span, at: 0)
         } catch {
-            // An older note is true as well; one that was cut short does not match itself.
+            // An older note is still true, and an incomplete one does not match its own check.
             isBroken = true
         }
     }

@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// What `localizedDescription` of a `URLError` says by its code, in CFNetwork's words, which programs show and tests
-/// compare. What happened in particular is the underlying error's.
+/// The `localizedDescription` of a `URLError` by its code, in CFNetwork's words, which programs show and tests compare.
+/// The particular cause is in the underlying error.
 enum CFNetworkWords {
     static func of(_ code: URLError.Code, host: String?) -> String {
         let server = host.map { "“\($0)”" } ?? "the server"

@@ -3,8 +3,8 @@ internal import HTTPEngine
 internal import Reactor
 internal import TLS
 
-/// The one place where what happened below becomes a `URLError`: its code by Foundation's names, both failing-URL keys,
-/// and what really happened, in words, as the underlying error.
+/// The one place that turns errors of lower rooms into a `URLError`: with Foundation's code, both keys of the failing
+/// URL, and the particular cause, in words, as the underlying error.
 enum ErrorTranslation {
     static func error(_ error: EngineError, _ url: URL?) -> URLError {
         urlError(code(error), url, error)
@@ -16,10 +16,10 @@ enum ErrorTranslation {
         return error
     }
 
-    /// `NSURLErrorFailingURLStringErrorKey`, which is deprecated, and still looked for.
+    /// `NSURLErrorFailingURLStringErrorKey`. It is deprecated, but programs still read it.
     private static let failingURLString = "NSErrorFailingURLStringKey"
 
-    /// - Parameter reason: what happened, for people.
+    /// - Parameter reason: the cause, in words for people.
     static func urlError(_ code: URLError.Code, _ url: URL?, _ reason: String) -> URLError {
         urlError(code, url, underlying: UnderlyingError(reason).nsError)
     }
@@ -35,13 +35,14 @@ enum ErrorTranslation {
         return URLError(code, userInfo: info)
     }
 
-    /// What a `URLProtocol` class of the user's fails with: a `URLError` gets what it lacks, any other error is the
-    /// task's as it is.
+    /// The error of a user's `URLProtocol` class. A `URLError` gets the facts that it lacks; any other error is the
+    /// task's error as it is.
     static func classError(_ error: any Error, _ url: URL?) -> any Error {
         (error as NSError).domain == NSURLErrorDomain ? self.error(error, url) : error
     }
 
-    /// Any error as a `URLError`: one gets what it lacks, others become the cause of one.
+    /// Any error as a `URLError`. A `URLError` gets the facts that it lacks; any other error becomes the underlying
+    /// error of one.
     static func error(_ error: any Error, _ url: URL?) -> URLError {
         guard let given = urlError(in: error) else { return urlError(.unknown, url, error) }
         guard given.userInfo[NSURLErrorFailingURLErrorKey] == nil, let url else { return given }
@@ -101,7 +102,7 @@ enum ErrorTranslation {
         }
     }
 
-    /// Why a server's certificates are not trusted.
+    /// The code for the reason why a server's certificate is not trusted.
     static func code(_ reason: TrustFailure.Reason) -> URLError.Code {
         switch reason {
         case .expired: .serverCertificateHasBadDate
@@ -117,7 +118,7 @@ enum ErrorTranslation {
         }
     }
 
-    /// RFC 8446 §6.2: certificate_required, and what servers say of certificates they were shown.
+    /// The code for certificate_required and other alerts about a client's certificate (RFC 8446 §6.2).
     private static func code(_ alert: TLSAlert) -> URLError.Code {
         switch alert.code {
         case 116: .clientCertificateRequired
@@ -138,7 +139,7 @@ enum ErrorTranslation {
 }
 
 extension URLError {
-    /// The very error behind this one, for code of ours that looks closer: an `NSError` would forget its type.
+    /// The original error behind this one. An `NSError` would lose its type.
     package internal(set) var cause: (any Error)? {
         get { userInfo[URLError.causeKey] as? any Error }
         set {
@@ -150,7 +151,7 @@ extension URLError {
 
     private static let causeKey = "URLLoading.cause"
 
-    /// What happened, in this module's words; nil of an error that others made.
+    /// The particular cause in this module's words; nil for an error that other code has made.
     package var particulars: String? {
         guard let beneath = userInfo[NSUnderlyingErrorKey] as? NSError, beneath.domain == UnderlyingError.errorDomain
         else { return nil }
@@ -158,12 +159,12 @@ extension URLError {
     }
 }
 
-/// What happened, as an `NSError`'s cause has to be one: ``description`` says it.
+/// A cause that can be the underlying error of an `NSError`. ``description`` is its text.
 struct UnderlyingError: Error, CustomNSError, LocalizedError, CustomStringConvertible {
     static let errorDomain = "URLLoading"
 
     let description: String
-    /// The engine's word, for code that looks closer.
+    /// The engine's error, for code that needs its type.
     let cause: (any Error)?
 
     init(_ cause: any Error) {
@@ -180,7 +181,7 @@ struct UnderlyingError: Error, CustomNSError, LocalizedError, CustomStringConver
     var errorDescription: String? { description }
     var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description] }
 
-    /// What `userInfo` holds by custom.
+    /// The customary content of `userInfo`.
     var nsError: NSError {
         NSError(domain: UnderlyingError.errorDomain, code: errorCode, userInfo: errorUserInfo)
     }

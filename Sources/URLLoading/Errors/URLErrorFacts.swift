@@ -1,17 +1,17 @@
 public import Foundation
 
-/// The key of an error's `userInfo` under which a failed upload leaves what a later one can go on from.
+/// The key in an error's `userInfo` of the data that a failed upload can be resumed from.
 public let NSURLSessionUploadTaskResumeData: String = "NSURLSessionUploadTaskResumeData"
 
-// What an error's `userInfo` says, by Apple's keys.
+// The facts in an error's `userInfo`, under Apple's keys.
 extension URLError {
-    /// Why a system has cancelled a background task.
+    /// Why the system has cancelled a background task.
     @frozen public enum BackgroundTaskCancelledReason: Int, Hashable, Sendable {
-        /// The user has ended the program by force.
+        /// The user has forced the program to quit.
         case userForceQuitApplication = 0
-        /// The user has turned background work off.
+        /// The user has disabled background work.
         case backgroundUpdatesDisabled = 1
-        /// The system was short of memory, disk or power.
+        /// The system ran out of memory, disk or power.
         case insufficientSystemResources = 2
     }
 

@@ -3,20 +3,20 @@ internal import HTTPSemantics
 internal import Reactor
 internal import TLS
 
-/// The hash of a file that is sent, for a server that wants the content protected (RFC 7616 §3.4.3, `auth-int`).
+/// The hash of a file that is sent, for a server that protects content (`auth-int`, RFC 7616 §3.4.3).
 struct FileDigest: Sendable {
     private let file: FileBody
     private let function: MessageDigest
 
-    /// Nil where the next request needs none.
+    /// Nil where the next request needs no hash.
     init?(of content: UploadContent, for machine: borrowing AnswerMachine) {
         guard case .file(let file) = content, let function = machine.contentDigest else { return nil }
         self.file = file
         self.function = function
     }
 
-    /// Reads the file piece by piece, which blocks for the disk. Nil where it cannot be read to its end, or is no
-    /// longer wanted.
+    /// Reads the file piece by piece, which blocks on the disk. Nil where it cannot be read to its end or is no longer
+    /// needed.
     func compute(while isWanted: () -> Bool) -> [UInt8]? {
         guard let open = try? file.open(), var digest = RunningDigest(function) else { return nil }
         var position = file.offset
@@ -31,6 +31,6 @@ struct FileDigest: Sendable {
         return digest.finish()
     }
 
-    /// In bytes: what of a file is in memory at a time.
+    /// The most bytes of a file in memory at a time.
     private static let pieceSize: UInt64 = 1 << 20
 }

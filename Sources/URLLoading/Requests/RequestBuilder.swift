@@ -6,24 +6,24 @@ internal import Reactor
 internal import TLS
 internal import WebSocket
 
-/// Turns a `URLRequest` into the engine's. The engine writes Host first; the request's own fields go before the
-/// session's, and ours are added where neither has them.
+/// Turns a `URLRequest` into the engine's request. The engine writes Host first. The request's own fields replace the
+/// session's; the builder adds fields that neither has.
 struct RequestBuilder {
     let settings: SessionSettings
     let request: URLRequest
     let url: URL
     let content: UploadContent
-    /// Fields of this transaction alone: cookies, credentials, validators.
+    /// The fields of this transaction only: cookies, credentials, validators.
     var extra: [(name: String, value: String)] = []
-    /// The proxies of this request; nil for those that the engine was made with.
+    /// The proxies of this request; nil for the engine's own.
     var proxies: ProxyConfiguration?
-    /// The task's own, which override the session's.
+    /// The task's own terms, which override the session's.
     var terms: TransferTerms?
-    /// Where the connection leads.
+    /// The target of the connection.
     var endpoint = Endpoint.origin
-    /// A redirect has led to a server that the session's secrets are not for.
+    /// A redirect has led to another origin, which must not get the session's secrets.
     var hasLeftOrigin = false
-    /// How TLS is spoken, for https.
+    /// The TLS settings, for https.
     var context: TLSContext?
     /// The opening handshake of a WebSocket.
     var handshake: ClientHandshake?
@@ -41,7 +41,7 @@ struct RequestBuilder {
         "keep-alive", "proxy-connection", "te",
     ]
 
-    /// Which server to ask, and for what.
+    /// The server and the target of the request.
     func place() throws(URLError) -> HTTPURL { try Self.place(url) }
 
     static func place(_ url: URL) throws(URLError) -> HTTPURL {
@@ -52,11 +52,11 @@ struct RequestBuilder {
         }
     }
 
-    /// The request, and its fields without those that the engine adds.
+    /// The request, and its fields except those that the engine adds.
     func build(to place: HTTPURL) throws(URLError) -> (EngineRequest, HTTPFields) {
         let values = request.values
         guard values.httpMethod != "GET" || content.isEmpty || values.sendsContentWithGET else {
-            // RFC 9110 §9.3.1 gives content of a GET no meaning; URLSession has refused it since iOS 13.
+            // Content of a GET has no defined meaning (RFC 9110 §9.3.1); URLSession has refused it since iOS 13.
             throw ErrorTranslation.urlError(.dataLengthExceedsMaximum, url, "a GET request carries no content")
         }
         if terms?.proxies == nil, let fault = settings.proxies.fault(for: place.scheme, place.origin.host) {
@@ -116,7 +116,7 @@ struct RequestBuilder {
         if !isSet("User-Agent") { try fields.append("User-Agent", ProcessFacts.userAgent) }
         if !isSet("Accept-Language") { try fields.append("Accept-Language", RequestBuilder.language) }
         if !content.isEmpty, !isSet("Content-Type"), values.httpMethod == "POST" {
-            // What URLSession has always sent, and servers have come to expect.
+            // URLSession has always sent this type, and servers expect it.
             try fields.append("Content-Type", "application/x-www-form-urlencoded")
         }
         if let own { try add(own, to: &fields) { _ in true } }
@@ -136,7 +136,7 @@ struct RequestBuilder {
             let name = other.name(at: index)
             guard isWanted(name) else { continue }
             let lowercased = name.lowercased()
-            // RFC 9112 §9.6: that the connection is to close is the one word on it that a caller has.
+            // Of the Connection field, a caller may only set `close` (RFC 9112 §9.6).
             if lowercased == "connection", other.value(at: index).lowercased() == "close" {
                 try fields.append(name, "close")
             }
@@ -146,7 +146,7 @@ struct RequestBuilder {
         }
     }
 
-    /// The Accept-Language field (RFC 9110 §12.5.4), from the user's own languages.
+    /// The value of Accept-Language (RFC 9110 §12.5.4), from the user's languages.
     private static let language: String = {
         var seen: [String] = []
         for language in Locale.preferredLanguages.prefix(6) {
@@ -159,7 +159,7 @@ struct RequestBuilder {
         return seen.enumerated().map { $0 == 0 ? $1 : "\($1);q=0.\(10 - $0)" }.joined(separator: ", ")
     }()
 
-    /// The idle limit counts from the first packet on: it ends the wait for a server that does not answer at all, too.
+    /// The idle limit counts from the first packet, so it also ends the wait for a server that never answers.
     private func timeouts(_ values: RequestValues) -> Timeouts {
         let seconds = values.explicitTimeout ?? settings.requestTimeout
         let limit = RequestBuilder.duration(seconds)
@@ -171,16 +171,16 @@ struct RequestBuilder {
         )
     }
 
-    /// A time limit; nil for none. As with URLSession, infinity, zero and less mean no limit.
+    /// A time limit; nil for none. As in URLSession, infinity, zero and negative times mean no limit.
     static func duration(_ seconds: TimeInterval) -> Duration? { nanoseconds(seconds).map { .nanoseconds($0) } }
 
-    /// The same in nanoseconds: arithmetic with a `Duration` has 128 bits.
+    /// The same in nanoseconds, because arithmetic with `Duration` uses 128 bits.
     static func nanoseconds(_ seconds: TimeInterval) -> Int64? {
         guard seconds > 0, seconds <= longest else { return nil }
         return Int64(seconds * 1e9)
     }
 
-    /// Thirty years: a longer time means no limit.
+    /// Thirty years. A longer time means no limit.
     static let longest: TimeInterval = 999_999_999
 
     private static func code(_ problem: HTTPURL.Problem) -> URLError.Code {
@@ -193,7 +193,7 @@ struct RequestBuilder {
 }
 
 extension URLRequest {
-    /// The caller has named the codings that are taken, and gets them as they are.
+    /// Whether the caller has named the accepted codings. Then the content is not decoded.
     var decidesOnCoding: Bool {
         values.fields.map { $0.contains("Accept-Encoding") || $0.contains("Range") } ?? false
     }

@@ -3,13 +3,12 @@ internal import HTTP1
 internal import HTTPEngine
 internal import HTTPSemantics
 
-/// A request as the engine takes it, and what it was made from. If the next request says the same, it is not made
-/// again.
+/// The engine's request and the `URLRequest` that it was made of. An equal next request reuses it.
 final class RequestPlan {
     let request: EngineRequest
     let place: HTTPURL
     let scope: CookieScope
-    /// As they are sent, but for those that the engine adds.
+    /// The fields as they are sent, except those that the engine adds.
     let fields: HTTPFields
     let url: URL
     private let storage: RequestStorage
@@ -30,12 +29,12 @@ final class RequestPlan {
         storage = asked.storage
     }
 
-    /// Whether this plan serves another request: the same object, or one that says the same and has no content.
+    /// Whether this plan serves another request: the same object, or an equal one without content.
     func serves(_ other: URLRequest, _ url: URL) -> Bool {
         other.storage === storage || RequestPlan.saysTheSame(other.storage.values, storage.values) && url == self.url
     }
 
-    /// Compares what reaches the server or the engine.
+    /// Compares the values that the server or the engine gets.
     private static func saysTheSame(_ one: RequestValues, _ other: RequestValues) -> Bool {
         guard case .none = one.body, case .none = other.body, one.httpMethod == other.httpMethod else { return false }
         guard one.explicitTimeout == other.explicitTimeout else { return false }

@@ -2,16 +2,16 @@ internal import Foundation
 internal import HTTPEngine
 internal import Reactor
 
-/// An `InputStream` of the program as a request's content. Streams block: so a thread of its own reads it, a little
-/// ahead of the socket and no faster than the server takes it.
+/// An `InputStream` of the program as a request's content. Streams block, so a separate thread reads them, a little
+/// ahead of the socket and no faster than the server accepts the content.
 final class StreamContent: Sendable {
-    /// What the request's own Content-Length says; without one the content is sent in chunks.
+    /// The request's own Content-Length; without one the content is sent in chunks.
     let length: UInt64?
     let body: ThreadedBody
     private let source: OneStream
     private let stream: ObjectIdentifier
 
-    /// One thread for each stream that makes its reader wait, started when it is needed: eight silent streams must not
+    /// Up to one thread for each stream that blocks its reader, started on demand, so that eight silent streams do not
     /// keep a ninth from being read.
     private static let pool = BlockingPool(name: "urlloading-streams", threads: 64, queue: 4096)
 
@@ -23,7 +23,8 @@ final class StreamContent: Sendable {
         body = ThreadedBody(length: length, pool: StreamContent.pool) { try source.open() }
     }
 
-    /// Whether it can still be sent with this request: nothing of it has been read, and the request has no other.
+    /// Whether the stream can still be sent with this request: none of it has been read, and the request has no other
+    /// stream.
     func isUnread(for request: URLRequest) -> Bool {
         if case .stream(let other) = request.values.body, ObjectIdentifier(other) != stream { return false }
         return source.isUnread

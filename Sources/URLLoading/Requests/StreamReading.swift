@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// A stream of the program, which can be read once.
 package final class OneStream: @unchecked Sendable {
-    // `@unchecked`: the stream is handed over by its owner, and taken by the one thread that gets it from the lock.
+    // `@unchecked`: the owner hands the stream over, and only the thread that takes it from the lock uses it.
     private let stream: Mutex<Unchecked?>
 
     private struct Unchecked: @unchecked Sendable {
@@ -18,7 +18,7 @@ package final class OneStream: @unchecked Sendable {
 
     var isUnread: Bool { stream.withLock { $0 != nil } }
 
-    /// - Throws: ``ContentUsedUp`` for a second reader, or what the stream says when it does not open.
+    /// - Throws: ``ContentUsedUp`` for a second reader, or the stream's error if it does not open.
     package func open() throws -> any BlockingReader {
         let taken = stream.withLock { stream -> Unchecked? in
             defer { stream = nil }

@@ -3,16 +3,16 @@ internal import HTTP1
 internal import HTTPEngine
 internal import HTTPSemantics
 
-/// One request over the network, and the facts by which its answer is judged.
+/// One request on the network, with the facts that its answer is judged by.
 struct Transaction {
     let plan: RequestPlan
     /// Seconds since 1970.
     let sent: Int64
-    /// The answer to a challenge that went along.
+    /// The credentials that were sent with it.
     let authorized: SentAuthorization?
 
     var url: URL { plan.url }
     var place: HTTPURL { plan.place }
-    /// As they were sent, but for those that the engine adds.
+    /// The fields as they were sent, except those that the engine adds.
     var fields: HTTPFields { plan.fields }
 }

@@ -2,16 +2,16 @@ internal import Foundation
 internal import HTTPEngine
 internal import Reactor
 
-/// A task's request content, ready to be sent and, where that is possible, sent again.
+/// A task's request content, ready to be sent. Most kinds can be sent again.
 enum UploadContent {
     case none
     case data(Data)
     case file(FileBody)
-    /// A stream, which is read on a thread of its own, once.
+    /// A stream that a separate thread reads once.
     case stream(StreamContent)
     case segments(SegmentedBody)
 
-    /// - Throws: what is wrong with the file.
+    /// - Throws: an error that says what is wrong with the file.
     init(_ content: ContentSource, _ request: URLRequest, stream: InputStream? = nil) throws(URLError) {
         switch content {
         case .request:
@@ -35,7 +35,7 @@ enum UploadContent {
 
     private static func file(_ url: URL) throws(URLError) -> FileBody {
         guard url.isFileURL else {
-            throw ErrorTranslation.urlError(.cannotOpenFile, url, "only files on this machine can be uploaded")
+            throw ErrorTranslation.urlError(.cannotOpenFile, url, "only local files can be uploaded")
         }
         do throws(FileBody.Problem) {
             return try FileBody(path: url.path)
@@ -57,7 +57,7 @@ enum UploadContent {
         if case .none = self { true } else { false }
     }
 
-    /// What is in memory; nil for what is read as it is sent.
+    /// The octets in memory; nil for content that is read while it is sent.
     var octets: [UInt8]? {
         switch self {
         case .none: []
@@ -66,22 +66,22 @@ enum UploadContent {
         }
     }
 
-    /// What comes behind so many octets.
+    /// The content after this many octets.
     ///
-    /// - Throws: where there are not so many.
+    /// - Throws: an error where the content is shorter.
     func dropping(_ offset: Int64) throws(URLError) -> UploadContent {
         switch self {
         case .data(let data): return .data(data.dropFirst(Int(clamping: offset)))
         case .file(let file):
             guard let rest = file.dropping(UInt64(clamping: offset)) else {
-                throw ErrorTranslation.urlError(.cannotOpenFile, nil, "the file has become shorter than what was sent")
+                throw ErrorTranslation.urlError(.cannotOpenFile, nil, "the file is shorter than its part that was sent")
             }
             return .file(rest)
         case .none, .stream, .segments: return self
         }
     }
 
-    /// In bytes; -1 where it is not known.
+    /// The length in bytes; -1 where it is unknown.
     var length: Int64 {
         switch self {
         case .none: 0
@@ -92,8 +92,8 @@ enum UploadContent {
         }
     }
 
-    /// Small content goes with the head in one call; large content is handed over piece by piece, and never stands
-    /// twice in memory.
+    /// Content up to this size is sent with the head in one call. Larger content is passed on piece by piece, so it is
+    /// never in memory twice.
     private static let smallData = 64 << 10
 
     var body: EngineRequest.Body {

@@ -3,25 +3,25 @@ internal import HTTP1
 internal import HTTPEngine
 internal import WebSocket
 
-/// One opening handshake of a task: redirects and challenges begin another.
+/// One opening handshake of a task. A redirect or a challenge needs another one.
 struct WebSocketOpening {
     let handshake: ClientHandshake
 
-    /// The subprotocols are those of the request's Sec-WebSocket-Protocol field; its other fields of the handshake are
-    /// not sent.
+    /// The subprotocols come from the request's Sec-WebSocket-Protocol field. Its other fields of the handshake are not
+    /// sent.
     init(_ request: URLRequest) throws(URLError) {
         let field = request.value(forHTTPHeaderField: SubprotocolOffer.field) ?? ""
         if let refused = request.refusedField, HeaderNames.areEqual(refused, SubprotocolOffer.field) {
-            let reason = "\(SubprotocolOffer.field) was given a value that cannot be sent"
+            let reason = "\(SubprotocolOffer.field) has a value that cannot be sent"
             throw ErrorTranslation.urlError(.badURL, request.url, reason)
         }
         let names = field.split(separator: ",").map { $0.trimmingCharacters(in: CharacterSet(charactersIn: " \t")) }
         handshake = try SubprotocolOffer.handshake(offering: names, request.url)
     }
 
-    /// What both sides have agreed on, by the head of a 101.
+    /// The agreement of both sides, from the head of a 101.
     ///
-    /// - Parameter url: as the user wrote it, for errors.
+    /// - Parameter url: the URL as the user wrote it, for errors.
     func agreement(_ head: ResponseHead, _ url: URL?) throws(URLError) -> Agreement {
         do throws(HandshakeError) {
             return try handshake.check(head)
@@ -30,14 +30,15 @@ struct WebSocketOpening {
         }
     }
 
-    /// Any other answer than a switch of protocols is the last one: kept in the task's response, and an error.
+    /// The error for an answer that does not switch protocols. Such an answer ends the task and is kept in the task's
+    /// response.
     static func refusal(_ response: URLResponse, _ url: URL?) -> URLError {
         let status = (response as? HTTPURLResponse)?.statusCode ?? 0
         let reason = "the server answered \(status) and did not switch to WebSocket"
         return ErrorTranslation.urlError(.badServerResponse, url, reason)
     }
 
-    /// In lower case: what a request of the user's cannot decide.
+    /// Fields in lower case that a user's request cannot set.
     static let derived: Set<String> = [
         "sec-websocket-key", "sec-websocket-version", "sec-websocket-extensions", "sec-websocket-accept",
         "sec-websocket-protocol",

@@ -58,7 +58,7 @@ extension URLSessionManager {
             plan.request,
             delegate: delegate,
             report: TaskReport(plan.keeping, collectsMetrics: collectsMetrics, to: receiver),
-            refusal: refused.map { "the field “\($0)” was given a value that cannot be sent" }
+            refusal: refused.map { "the field “\($0)” has a value that cannot be sent" }
         )
         if let refused { delegate.ownReason = .header(name: refused) }
         if let priority = plan.priority { task.priority = priority }
