@@ -1,7 +1,8 @@
 internal import Reactor
 
 extension EventLoop {
-    /// Runs `body` on the loop and waits for what it gives. Not from the loop itself, nor after it has ended.
+    /// Runs `body` on the loop and waits for its result. Must not be called on the loop itself, or after the loop has
+    /// ended.
     func perform<Result: Sendable>(_ body: @escaping @Sendable () throws(Errno) -> Result) throws(Errno) -> Result {
         let answer = Monitor<Swift.Result<Result, Errno>?>(nil)
         let taken = post {

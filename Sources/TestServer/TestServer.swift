@@ -1,33 +1,33 @@
 public import Reactor
 public import TLS
 
-/// An HTTP/1.1 server on this machine with httpbin's routes, for tests and load runs. Knows nothing of the client
-/// engine: a client must not be tested against itself.
+/// A local HTTP/1.1 server with httpbin's routes, for tests and load runs. It uses nothing of the client engine: a
+/// client must not be tested against itself.
 ///
 /// ```swift
 /// let server = try TestServer.start()
 /// defer { server.stop() }
 /// … server.url("/get") …
 /// ```
-/// Each loop has a thread and a listener of its own. Everything here may be called from any thread
-/// but the server's; ``stop(within:)`` blocks.
+/// Each loop has its own thread and listener. Every member may be used on any thread but the server's own;
+/// ``stop(within:)`` blocks.
 public final class TestServer: Sendable {
-    /// The address in fact bound, with the port the kernel chose for port 0.
+    /// The bound address, with the port that the kernel chose for port 0.
     public let address: SocketAddress
     private let isSecure: Bool
     private let group: EventLoopGroup
     private let loops: [LoopBound<ServerLoop>]
     private let counters: [ServerCounters]
-    /// Loops whose last connection has gone since ``stop(within:)`` was called.
+    /// The number of loops whose last connection has ended since ``stop(within:)``.
     private let emptied = Monitor(0)
     private let stopping = Monitor(Stopping.no)
 
     private enum Stopping { case no, underWay, done }
 
-    /// Listens on `address` (TCP or unix, abstract names too) with `loops` threads.
+    /// Listens on `address` (TCP, or unix with abstract names too) with `loops` threads.
     ///
-    /// Over TCP the kernel spreads newcomers over the loops (SO_REUSEPORT); a unix name has one
-    /// listener, whose newcomers go round. With `tls` it speaks https, and nothing else.
+    /// Over TCP, the kernel distributes connections over the loops (SO_REUSEPORT). A unix socket has one listener,
+    /// which passes connections to the loops in turn. With `tls` it serves https only.
     public static func start(
         loops: Int = 1,
         address: SocketAddress = .loopback(),
@@ -105,8 +105,8 @@ public final class TestServer: Sendable {
         return address
     }
 
-    /// Listeners that share a port would also share it with another process of this user, which
-    /// would take half of our connections in silence. One that does not share finds it out first.
+    /// Listeners that share a port would also share it with another process of this user, which would silently take
+    /// half of the connections. So a listener that does not share checks the port first.
     private static func claim(_ address: SocketAddress, _ loop: EventLoop) throws(Errno) {
         try loop.perform { () throws(Errno) in try Listener(on: loop, at: address) { _ in }.close() }
     }
@@ -114,38 +114,39 @@ public final class TestServer: Sendable {
     /// The port, or 0 for a unix socket.
     public var port: UInt16 { address.port ?? 0 }
 
-    /// `http://127.0.0.1:port` and `path`, which begins with `/`. A unix socket has no URL; `localhost` stands for it.
+    /// `http://127.0.0.1:port` and `path`, which begins with `/`. A unix socket has no URL, so `localhost` stands for
+    /// it.
     public func url(_ path: String) -> String {
         "\(isSecure ? "https" : "http")://\(address.port == nil ? "localhost" : "\(address)")\(path)"
     }
 
-    /// The same with a host name of one's own, which is not looked at: for certificates that name no address.
+    /// The same URL with another host name, which is not looked up, for certificates without an address.
     public func url(_ path: String, host: String) -> String {
         "\(isSecure ? "https" : "http")://\(host):\(port)\(path)"
     }
 
     // MARK: Counting
 
-    /// Requests whose head was read to its end. A request is counted before its response
-    /// leaves: a client that has the response finds it counted.
+    /// The number of requests whose head was read completely. A request is counted before its response is sent, so a
+    /// client that has the response finds it counted.
     public var requestCount: UInt64 { total(.requests) }
 
-    /// Final responses whose last octet the kernel has taken.
+    /// The number of final responses whose last octet the kernel has accepted.
     public var responsesSent: UInt64 { total(.responses) }
 
     /// Connections accepted so far.
     public var connectionsAccepted: UInt64 { total(.connections) }
-    /// Octets received so far; over TLS, of ciphertext.
+    /// The octets received so far; over TLS, of ciphertext.
     public var bytesReceived: UInt64 { total(.bytesReceived) }
-    /// Octets sent so far; over TLS, of ciphertext.
+    /// The octets sent so far; over TLS, of ciphertext.
     public var bytesSent: UInt64 { total(.bytesSent) }
 
     private func total(_ name: ServerCounters.Name) -> UInt64 { counters.reduce(0) { $0 &+ $1.value(of: name) } }
 
     // MARK: Faults
 
-    /// Puts every loop to sleep once for `span`, as a garbage collection or a swap storm would. Returns when all of
-    /// them sleep: what is sent from then on waits.
+    /// Makes every loop sleep once for `span`, as a garbage collection or heavy swapping would. Returns when all of
+    /// them sleep: bytes that are sent from then on wait.
     public func freeze(for span: Duration) {
         let asleep = Monitor(0)
         for loop in group.loops {
@@ -160,8 +161,8 @@ public final class TestServer: Sendable {
 
     // MARK: Stopping
 
-    /// Stops listening, closes idle connections, lets requests under way finish for at most `limit`, and aborts the
-    /// rest. Returns when the threads have ended. More than once does no harm.
+    /// Stops listening, closes idle connections, gives requests under way at most `limit` to finish, and aborts the
+    /// rest. Returns when the threads have ended. Further calls have no effect.
     public func stop(within limit: Duration = .seconds(1)) {
         let isFirst = stopping.update { state in
             guard case .no = state else { return false }

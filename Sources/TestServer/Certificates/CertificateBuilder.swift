@@ -1,11 +1,11 @@
 internal import COpenSSL
 
-/// Says what is to stand in a certificate, right or wrong, and signs it.
+/// Describes a certificate, valid or not, and signs it.
 ///
 /// Extension values are in OpenSSL's notation (x509v3_config): `DNS:a.test`, `IP:::1`, `critical,keyCertSign`,
-/// `permitted;DNS:.a.test`. The lifetime is fixed, 2020 to 2049, so that what is made does not depend on today.
+/// `permitted;DNS:.a.test`. The lifetime is fixed, from 2020 to 2049, so that the result does not depend on the date.
 public struct CertificateBuilder: Sendable {
-    /// What basicConstraints says (RFC 5280 §4.2.1.9).
+    /// The content of basicConstraints (RFC 5280 §4.2.1.9).
     public enum Authority: Sendable {
         /// No basicConstraints at all.
         case unstated
@@ -15,7 +15,7 @@ public struct CertificateBuilder: Sendable {
         case yes(pathLength: Int?)
     }
 
-    /// An extension given by its octets, right or wrong.
+    /// An extension given by its octets, valid or not.
     public struct RawExtension: Sendable {
         /// The object identifier in dotted decimals.
         public var oid: String
@@ -32,17 +32,17 @@ public struct CertificateBuilder: Sendable {
         }
     }
 
-    /// Nil for none; with nil for both, the subject is empty.
+    /// The subject's common name; nil for none. Without an organization too, the subject is empty.
     public var commonName: String?
     /// The subject's organization; nil for none.
     public var organization: String?
-    /// `DNS:…`, `IP:…`, `email:…`, `URI:…`; none: no extension.
+    /// `DNS:…`, `IP:…`, `email:…`, `URI:…`. An empty list makes no extension.
     public var alternativeNames: [String] = []
     /// When the lifetime begins: 1 January 2020 unless changed.
     public var notBefore = TestDate.unix(1_577_836_800)
     /// When the lifetime ends: 1 January 2049 unless changed.
     public var notAfter = TestDate.unix(2_493_072_000)
-    /// What the certificate says of being an authority.
+    /// Whether the certificate claims to be an authority.
     public var authority = Authority.no
     /// keyUsage, such as `critical,digitalSignature`; nil for no extension.
     public var keyUsage: String?
@@ -61,13 +61,13 @@ public struct CertificateBuilder: Sendable {
     /// The serial number.
     public var serial: UInt64 = 1
 
-    /// A certificate that is no authority, without key usages.
+    /// A certificate that is not an authority and has no key usages.
     public init(commonName: String? = nil, alternativeNames: [String] = []) {
         self.commonName = commonName
         self.alternativeNames = alternativeNames
     }
 
-    /// A server's certificate for these names, each `DNS:…` or `IP:…`; the common name is the first's.
+    /// A server's certificate for these names, each `DNS:…` or `IP:…`. The first name is the common name.
     public static func server(_ names: [String]) -> CertificateBuilder {
         var builder = CertificateBuilder(alternativeNames: names)
         builder.commonName = names.first.map { String($0.drop { $0 != ":" }.dropFirst().prefix(64)) }
@@ -76,7 +76,7 @@ public struct CertificateBuilder: Sendable {
         return builder
     }
 
-    /// A certificate for a client that shows one.
+    /// A certificate for a client.
     public static func client(_ name: String) -> CertificateBuilder {
         var builder = CertificateBuilder(commonName: name)
         builder.keyUsage = "critical,digitalSignature"
@@ -92,13 +92,13 @@ public struct CertificateBuilder: Sendable {
         return builder
     }
 
-    /// Signs with the key it certifies.
+    /// Signs with the key of the certificate itself.
     public func selfSigned(_ key: TestKey? = nil) throws(TestCertificateError) -> TestCertificate {
         let key = if let key { key } else { try TestKey() }
         return try make(key, issuer: nil, signer: key)
     }
 
-    /// Signs with the issuer's key. An issuer made of one certificate and another's key gives a wrong signature.
+    /// Signs with the issuer's key. If the issuer's certificate has another key, the signature is wrong.
     public func issued(by issuer: TestCertificate, key: TestKey? = nil) throws(TestCertificateError) -> TestCertificate
     {
         let key = if let key { key } else { try TestKey() }
@@ -170,7 +170,7 @@ public struct CertificateBuilder: Sendable {
     ) throws(TestCertificateError) {
         var context = unsafe X509V3_CTX()
         unsafe X509V3_set_ctx(&context, issuer, certificate, nil, nil, 0)
-        // An issuer without a key identifier cannot be named by one: OpenSSL gives no extension then, and none is due.
+        // OpenSSL makes no extension for an issuer without a key identifier, and none is needed.
         guard let made = unsafe X509V3_EXT_nconf_nid(nil, &context, nid, value) else {
             if nid == NID_authority_key_identifier { return ERR_clear_error() }
             throw TestCertificateError(what: "extension \(value)")

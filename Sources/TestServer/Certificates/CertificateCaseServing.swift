@@ -1,7 +1,7 @@
 public import TLS
 
 extension CertificateCase {
-    /// How the chain is checked, beside the name and the roots.
+    /// The verification policy, without the name and the roots.
     public var policy: VerificationPolicy {
         get throws(RevocationListError) {
             var policy = VerificationPolicy()
@@ -12,7 +12,7 @@ extension CertificateCase {
         }
     }
 
-    /// A client that checks as the case says.
+    /// A client with the settings of the case.
     public var client: TLSConfiguration {
         get throws(RevocationListError) {
             let policy = try policy
@@ -25,7 +25,7 @@ extension CertificateCase {
         }
     }
 
-    /// A server that shows the chain, weak as it may be, in this version unless the case is about another.
+    /// A server with the chain, even a weak one, in this TLS version unless the case requires another.
     public func server(_ version: TLSVersion) throws(TestCertificateError) -> TLSServerConfiguration {
         let key = try chain.first?.key.pem() ?? ""
         var server = TLSServerConfiguration(
@@ -43,7 +43,7 @@ extension CertificateCase {
         return server
     }
 
-    /// Whether this failure is the one that the case is about.
+    /// Whether this failure is the expected one.
     public func isMet(by failure: TrustFailure) -> Bool {
         ground?.rawValue == String("\(failure.reason)".prefix { $0 != "(" })
     }

@@ -1,6 +1,7 @@
-/// What a certificate check must decide: one case a rule, made once a process.
+/// The decisions of a certificate check: one case per rule, made once per process.
 public enum CertificateMatrix {
-    /// All cases. The first call makes their keys and certificates, which takes most of a second; any thread may call.
+    /// All cases. The first call makes their keys and certificates, which takes almost a second. May be called on any
+    /// thread.
     public static func cases() throws(TestCertificateError) -> [CertificateCase] { try made.get() }
 
     private static let made = Result<[CertificateCase], TestCertificateError> { () throws(TestCertificateError) in
@@ -17,7 +18,7 @@ public enum CertificateMatrix {
     struct World {
         let root: TestCertificate
         let intermediate: TestCertificate
-        /// An authority that nobody trusts.
+        /// An authority that no verifier trusts.
         let stranger: TestCertificate
         let leaf: TestCertificate
 
@@ -81,7 +82,7 @@ public enum CertificateMatrix {
         ] + (try alternativePaths(world))
     }
 
-    /// OpenSSL takes the first path it finds; these have a second one that is good.
+    /// Chains whose first path is invalid and whose second one is valid. OpenSSL takes the first path that it finds.
     private static func alternativePaths(_ world: World) throws(TestCertificateError) -> [CertificateCase] {
         let key = try TestKey()
         let builder = CertificateBuilder.authority("Crossed")

@@ -1,5 +1,5 @@
 extension CertificateMatrix {
-    /// RFC 5280 §6: who may vouch for whom.
+    /// RFC 5280 §6: which authority may sign which certificate.
     static func authorities(_ world: World) throws(TestCertificateError) -> [CertificateCase] {
         try trust(world) + usages(world) + issuers(world) + constraints(world)
     }
@@ -13,7 +13,7 @@ extension CertificateMatrix {
             chain.insert(try CertificateBuilder.authority("Deep \(index)").issued(by: chain[0]), at: 0)
         }
         chain.insert(try server.issued(by: chain[0]), at: 0)
-        // The same name and another key: the name alone must not do.
+        // Another key with the same name: the name alone must not be enough.
         let namesake = try CertificateBuilder.authority("Root").selfSigned()
         return [
             CertificateCase("self-signed", [try server.selfSigned()], roots: [world.root], .selfSigned),
@@ -95,7 +95,7 @@ extension CertificateMatrix {
         let rows: [(String, CertificateBuilder, CertificateCase.Ground)] = [
             ("an issuer that is no authority", plain, .notAnAuthority),
             ("an issuer that does not say it is an authority", silent, .notAnAuthority),
-            // OpenSSL does not take it for an issuer at all.
+            // OpenSSL does not accept it as an issuer.
             ("an authority that may not sign certificates", signless, .notAnAuthority),
         ]
         for (name, builder, ground) in rows {

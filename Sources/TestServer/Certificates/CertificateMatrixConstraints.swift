@@ -1,5 +1,5 @@
 extension CertificateMatrix {
-    /// RFC 5280 §4.2.1.10, where OpenSSL alone is satisfied with less.
+    /// RFC 5280 §4.2.1.10, in cases where OpenSSL alone checks too little.
     static func constraintCases(_ world: World) throws(TestCertificateError) -> [CertificateCase] {
         try wildcards(world) + oddNames(world) + oddConstraints(world)
     }

@@ -45,7 +45,7 @@ extension CertificateMatrix {
         ]
     }
 
-    /// RFC 6960 §3.2: when a response may be believed.
+    /// RFC 6960 §3.2: when a response is valid.
     static func stapling(_ world: World) throws(TestCertificateError) -> [CertificateCase] {
         let (leaf, issuer) = (world.leaf, world.intermediate)
         var delegate = CertificateBuilder(commonName: "Responder")
@@ -68,7 +68,7 @@ extension CertificateMatrix {
         builder.serial = 9_001
         let other = try builder.issued(by: issuer)
         let good = TestOCSPResponse()
-        // Without certificates in it, a response ends in its signature.
+        // A response without certificates ends with its signature.
         var forged = try good.der(about: leaf, issuer: issuer)
         forged[forged.count - 1] ^= 1
         let rows: [(String, [UInt8]?, CertificateCase.Ground?)] = [

@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// What `write` leaves in a memory BIO; nil if it says that it failed.
+/// The bytes that `write` puts into a memory BIO; nil if it reports a failure.
 func withMemoryBIO(_ write: (OpaquePointer) -> CInt) -> [UInt8]? {
     guard let bio = unsafe BIO_new(BIO_s_mem()) else { return nil }
     defer { unsafe BIO_free(bio) }

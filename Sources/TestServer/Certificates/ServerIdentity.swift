@@ -1,7 +1,7 @@
 public import TLS
 
 extension TLSServerConfiguration {
-    /// A server that shows a made identity's chain.
+    /// A server with the chain of a made identity.
     public init(_ identity: TestCertificates.Identity) {
         self.init(certificate: .init(identity))
     }

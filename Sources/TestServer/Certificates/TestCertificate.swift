@@ -1,14 +1,14 @@
 internal import COpenSSL
 import TextCoding
 
-/// A certificate made for a test, with its private key: what a server shows, or an authority that signs more.
+/// A certificate for a test with its private key: a server's, or that of an authority.
 public struct TestCertificate: Sendable {
     /// The certificate in DER.
     public let der: [UInt8]
     /// Its private key.
     public let key: TestKey
 
-    /// A certificate and its key, which are not compared.
+    /// A certificate and its key. Whether they belong together is not checked.
     public init(der: [UInt8], key: TestKey) {
         self.der = der
         self.key = key

@@ -1,13 +1,13 @@
-/// OpenSSL refused to make what a test asked for.
+/// The error for an object that OpenSSL refused to make.
 public struct TestCertificateError: Error, CustomStringConvertible {
-    /// What OpenSSL refused to make, such as `key`.
+    /// The object, such as `key`.
     public let what: String
 
-    /// One line: what could not be made.
+    /// One line that names the object.
     public var description: String { "OpenSSL cannot make the \(what)" }
 }
 
-/// The value, or the error that names what was to be made.
+/// The value, or the error that names the object.
 func checked<Value>(_ value: Value?, _ what: String) throws(TestCertificateError) -> Value {
     guard let value = value else { throw TestCertificateError(what: what) }
     return value

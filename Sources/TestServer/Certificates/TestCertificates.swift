@@ -1,21 +1,21 @@
 internal import COpenSSL
 
-/// Ready-made certificates for tests over loopback, made in memory once a process.
+/// Ready-made certificates for tests over loopback, made in memory once per process.
 public enum TestCertificates {
-    /// What a server needs and what its client must trust.
+    /// A server's or client's certificates, and the authority that its peer must trust.
     public struct Identity: Sendable {
         /// The authority that signed the chain.
         public let authority: TestCertificate
         /// The certificate of the server or client.
         public let leaf: TestCertificate
-        /// The authority alone: what a client trusts.
+        /// The authority's certificate, which a client trusts.
         public let authorityPEM: String
-        /// The leaf, and what is between it and the authority: what a server sends.
+        /// The leaf and the certificates between it and the authority, which a server sends.
         public let chainPEM: String
         /// The leaf's private key.
         public let keyPEM: String
 
-        /// An identity of certificates that are there already.
+        /// An identity of existing certificates.
         public init(
             authority: TestCertificate,
             leaf: TestCertificate,

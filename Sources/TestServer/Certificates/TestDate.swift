@@ -1,12 +1,12 @@
 internal import COpenSSL
 
-/// A date as a certificate states it.
+/// A date in a certificate.
 public enum TestDate: Sendable, Hashable {
-    /// Seconds since 1970, written as RFC 5280 §4.1.2.5 asks: UTCTime until 2049, GeneralizedTime from 2050.
+    /// Seconds since 1970, written by RFC 5280 §4.1.2.5: UTCTime until 2049, GeneralizedTime from 2050.
     case unix(Int64)
-    /// These very characters, as a UTCTime (tag 23), right or wrong.
+    /// Exactly these characters, as a UTCTime (tag 23), valid or not.
     case utc(String)
-    /// These very characters, as a GeneralizedTime (tag 24).
+    /// Exactly these characters, as a GeneralizedTime (tag 24), valid or not.
     case generalized(String)
 
     func set(_ field: UnsafeMutablePointer<ASN1_TIME>?) throws(TestCertificateError) {

@@ -2,11 +2,11 @@ internal import COpenSSL
 internal import TLS
 import TextCoding
 
-/// A private key made for a test. Immutable: any thread may sign with it.
+/// A private key for a test. It is immutable, so any thread may sign with it.
 @safe public final class TestKey: @unchecked Sendable {
     /// The algorithms and sizes that tests need.
     public enum Kind: Sendable, Hashable {
-        /// Made in some twenty microseconds: the kind for everything that is not about keys.
+        /// Made in some twenty microseconds, for tests that are not about keys.
         case p256
         /// ECDSA on P-384.
         case p384
@@ -39,7 +39,7 @@ import TextCoding
 
     deinit { unsafe EVP_PKEY_free(pointer) }
 
-    /// The digest to sign with; Ed25519 brings its own.
+    /// The digest to sign with; Ed25519 has its own.
     func digest(_ wanted: TestDigest) -> OpaquePointer? {
         switch kind {
         case .ed25519: return nil
@@ -73,7 +73,7 @@ import TextCoding
         return String(decoding: try checked(text, "key in PEM"), as: UTF8.self)
     }
 
-    /// In DER: 2,048 bits, and 224 for the subgroup. They take a second to find, and are no secret.
+    /// In DER: 2,048 bits, and 224 for the subgroup. Finding them takes a second, and they are not secret.
     private static let dsaParameters: [UInt8] =
         Base64.decode(
             """

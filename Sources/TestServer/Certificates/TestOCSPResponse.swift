@@ -1,21 +1,22 @@
 internal import COpenSSL
 
-/// An OCSP response (RFC 6960) made for a test, as a server staples it.
+/// An OCSP response (RFC 6960) for a test, as a server staples it.
 public struct TestOCSPResponse: Sendable {
-    /// What the response says of the certificate (RFC 6960 §2.2).
+    /// The status of the certificate (RFC 6960 §2.2).
     public enum Status: Sendable { case good, revoked, unknown }
 
-    /// What the response says of the certificate.
+    /// The status of the certificate.
     public var status = Status.good
     /// Seconds since 1970.
     public var thisUpdate: Int64 = 1_577_836_800
-    /// Nil: without an end.
+    /// Seconds since 1970; nil for no end.
     public var nextUpdate: Int64? = 2_493_072_000
 
-    /// A response with that status, valid as long as the made certificates.
+    /// A response with this status, valid for the lifetime of the made certificates.
     public init(_ status: Status = .good) { self.status = status }
 
-    /// DER, about a certificate of `issuer`, signed by the issuer or by another, whose certificate then comes with it.
+    /// The response in DER, about a certificate of `issuer`. The issuer signs it, or another signer whose certificate
+    /// is then included.
     public func der(
         about certificate: TestCertificate,
         issuer: TestCertificate,

@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// A revocation list (RFC 5280 §5) made for a test, signed by an authority.
+/// A revocation list (RFC 5280 §5) for a test, signed by an authority.
 public struct TestRevocationList: Sendable {
     /// The serial numbers of revoked certificates.
     public var revoked: [UInt64] = []
@@ -12,7 +12,7 @@ public struct TestRevocationList: Sendable {
     /// A list of these serial numbers.
     public init(revoked: [UInt64] = []) { self.revoked = revoked }
 
-    /// PEM, signed by the authority, or by `signer` in its name.
+    /// The list in PEM, signed by the authority, or by `signer` in the authority's name.
     public func pem(by issuer: TestCertificate, signer: TestKey? = nil) throws(TestCertificateError) -> String {
         let list = try unsafe checked(X509_CRL_new(), "revocation list")
         defer { unsafe X509_CRL_free(list) }
@@ -36,7 +36,7 @@ public struct TestRevocationList: Sendable {
         try check(unsafe ASN1_INTEGER_set_uint64(number, serial), "serial number")
         try check(unsafe X509_REVOKED_set_serialNumber(entry, number), "serial number")
         try unsafe dated(thisUpdate) { unsafe X509_REVOKED_set_revocationDate(entry, $0) }
-        // The list owns the entry from here on.
+        // The list now owns the entry.
         try check(unsafe X509_CRL_add0_revoked(list, entry), "revoked entry")
     }
 

@@ -1,7 +1,7 @@
 internal import Reactor
 internal import TLS
 
-/// One connection of a ``RawServer``: runs its script on the loop and writes down what comes.
+/// One connection of a ``RawServer``. It runs its script on the loop and records what comes.
 ///
 ///     running ──▶ receiving ──▶ running      bytes, or FIN
 ///     running ──▶ shaking ────▶ running      the TLS handshake is done
@@ -12,7 +12,7 @@ internal import TLS
 ///     running ──▶ stalled                    `.stall`; reading has stopped
 ///     any ──────▶ closed                     `.close`, `.reset`, the peer's RST, the server's stop
 ///
-/// Nothing leads out of `closed`; a stalled connection never resumes, or the peer's window would open again.
+/// `closed` is final. A stalled connection never resumes, because the peer's window would open again.
 final class RawConnection: ReadinessHandler, TimerHandler {
     private enum State {
         case running
@@ -26,7 +26,7 @@ final class RawConnection: ReadinessHandler, TimerHandler {
         case closed
     }
 
-    /// Steps a turn: a script that floods or only starts over must not keep its own server from stopping.
+    /// The most steps per turn, so that a script that floods or starts over cannot keep its server from stopping.
     private static let stepsPerTurn = 256
 
     private let index: Int
@@ -38,13 +38,13 @@ final class RawConnection: ReadinessHandler, TimerHandler {
     private var timer: TimerID?
     private var state = State.running
     private var nextStep = 0
-    /// How far earlier `receive` steps have read into what was received.
+    /// The number of received bytes that earlier `receive` steps have used.
     private var claimed = 0
     private var received: [UInt8] = []
     private var peerFinished = false
     /// nil before ``RawStep/handshake(_:)``.
     private var security: RawSecurity?
-    /// What TLS says on its own; goes out before the next piece of the script. A handshake flight is the most there is.
+    /// TLS messages that must be sent before the next piece of the script; at most a flight of the handshake.
     private var asides: [UInt8] = []
     private var recordSize = 0
     private var pieceSize = 0
@@ -79,7 +79,7 @@ final class RawConnection: ReadinessHandler, TimerHandler {
         if case .closed = state { return }
         if !peerFinished { read() }
         if peerFinished, !readiness.isDisjoint(with: [.hungUp, .failed]) {
-            // Both directions are over: this event would come for ever.
+            // Both directions have ended, and this event would be repeated for ever.
             note { $0.sawReset = $0.sawReset || readiness.contains(.failed) }
             return close()
         }
@@ -193,7 +193,7 @@ final class RawConnection: ReadinessHandler, TimerHandler {
         do throws(TLSError) {
             security = try RawSecurity(context)
             state = .shaking
-            // What came with the step before belongs to the handshake already.
+            // Bytes that came with the previous step belong to the handshake.
             let early = Array(received[claimed...])
             received.removeLast(early.count)
             note { $0.received.removeLast(early.count) }
@@ -204,7 +204,7 @@ final class RawConnection: ReadinessHandler, TimerHandler {
         }
     }
 
-    /// As it goes over the wire.
+    /// The bytes as they go over the wire.
     private func sealed(_ bytes: [UInt8]) -> [UInt8] {
         guard let security else { return bytes }
         do throws(TLSError) {
@@ -245,7 +245,7 @@ final class RawConnection: ReadinessHandler, TimerHandler {
         note { $0.stepsDone += 1 }
     }
 
-    /// Whether what came satisfies `wanted`; takes it if so.
+    /// Whether the received bytes satisfy `wanted`; if so, uses them.
     private func claim(_ wanted: RawReceive) -> Bool {
         guard let end = wanted.end(in: received, from: claimed, isFinished: peerFinished) else { return false }
         claimed = end
@@ -274,7 +274,7 @@ final class RawConnection: ReadinessHandler, TimerHandler {
         }
     }
 
-    /// Through TLS, if there is any, into the record.
+    /// Adds received bytes to the record, decrypted if there is TLS.
     private func take(_ bytes: [UInt8]) {
         guard let security else { return keep(bytes) }
         let wasOpen = security.isOpen
@@ -290,7 +290,7 @@ final class RawConnection: ReadinessHandler, TimerHandler {
             $0.serverName = session.indicatedName
         }
         guard incoming.error != nil else { return }
-        // The alert, then the end, as servers do it.
+        // The alert is sent before the end, as servers do.
         _ = sendAsides()
         close()
     }
@@ -304,7 +304,7 @@ final class RawConnection: ReadinessHandler, TimerHandler {
         }
     }
 
-    /// False if the kernel has no room for them, or the connection is over.
+    /// False if the socket is full or the connection is over.
     private func sendAsides() -> Bool {
         guard !asides.isEmpty else { return true }
         switch state {
@@ -319,7 +319,7 @@ final class RawConnection: ReadinessHandler, TimerHandler {
         return asides.isEmpty
     }
 
-    /// Sends from `start` on; how far the kernel took it, or nil if the connection is over.
+    /// Sends from `start` on. Returns the new position, or nil if the connection is over.
     private func send(_ bytes: [UInt8], from start: Int) -> Int? {
         var offset = start
         do throws(Errno) {
@@ -338,13 +338,13 @@ final class RawConnection: ReadinessHandler, TimerHandler {
         return offset
     }
 
-    /// Goes on with `rest` when the kernel has room.
+    /// Waits for room in the socket, then continues with `rest`.
     private func block(_ rest: State) {
         state = rest
         setInterest([reading, .write])
     }
 
-    /// Level-triggered: a FIN once seen would be reported for ever.
+    /// The event is level-triggered, so a FIN would be reported again and again.
     private var reading: Interest { peerFinished ? [] : [.read, .peerFinish] }
 
     private func noticeEndWhileStalled(_ readiness: Readiness) {
@@ -359,7 +359,7 @@ final class RawConnection: ReadinessHandler, TimerHandler {
 
     private func setInterest(_ interest: Interest) {
         guard let token else { return }
-        // Fails only for a descriptor that is not in the set, and ours is.
+        // It fails only for a descriptor outside the set, and this one is in it.
         try? loop.setInterest(token, interest)
     }
 

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Holds scripts up until a test lets them go on. Any thread; once open, open for ever.
+/// Holds scripts until a test opens it. It may be used on any thread, and stays open once it is open.
 public final class RawGate: Sendable {
     private struct State {
         var isOpen = false
@@ -9,10 +9,10 @@ public final class RawGate: Sendable {
 
     private let state = Mutex(State())
 
-    /// A gate that is shut.
+    /// A closed gate.
     public init() {}
 
-    /// Opens the gate. Scripts that wait at it go on; a second call does nothing.
+    /// Opens the gate. Waiting scripts continue; a second call has no effect.
     public func open() {
         let waiting = state.withLock { state in
             defer { state.waiting = [] }
@@ -22,7 +22,7 @@ public final class RawGate: Sendable {
         for resume in waiting { resume() }
     }
 
-    /// True if the gate stands open; else `resume` is called, on the opener's thread, when it opens.
+    /// True if the gate is open. Otherwise `resume` is called when it opens, on the thread that opens it.
     func passes(orElse resume: @escaping @Sendable () -> Void) -> Bool {
         state.withLock { state in
             if !state.isOpen { state.waiting.append(resume) }

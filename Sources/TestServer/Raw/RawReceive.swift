@@ -1,23 +1,23 @@
 internal import HTTP1
 
-/// How much a ``RawStep/receive(_:)`` waits for.
+/// What a ``RawStep/receive(_:)`` waits for.
 public enum RawReceive: Sendable {
-    /// Through the next empty line: one request head.
+    /// The next empty line, which ends the head of a request.
     case headEnd
-    /// Through the end of one request, with its content. What has come of it is parsed anew whenever more comes: for
+    /// The end of one request with its content. The received bytes are parsed again whenever more come, which suits
     /// requests of some kilobytes.
     case request
-    /// So many octets.
+    /// This many octets.
     case bytes(Int)
-    /// Until the peer's FIN.
+    /// The peer's FIN.
     case endOfStream
 
-    /// Where it ends in what the peer has sent; nil: not yet.
+    /// The position of the end in the peer's bytes; nil if it has not come yet.
     ///
     /// - Parameters:
-    ///   - bytes: all that has come.
-    ///   - start: what lies before it was taken by earlier steps.
-    ///   - isFinished: the peer sends no more.
+    ///   - bytes: all received bytes.
+    ///   - start: the end of the bytes that earlier steps have used.
+    ///   - isFinished: whether the peer has ended its side.
     func end(in bytes: [UInt8], from start: Int, isFinished: Bool) -> Int? {
         switch self {
         case .bytes(let count): bytes.count - start >= count ? start + count : nil
@@ -36,7 +36,7 @@ public enum RawReceive: Sendable {
         return nil
     }
 
-    /// Nil also for what is no request.
+    /// Nil also for bytes that are not a request.
     private static func requestEnd(in bytes: [UInt8], from start: Int) -> Int? {
         var (parser, head, end) = (RequestParser(), RequestHead(), start)
         while true {

@@ -5,39 +5,39 @@ public import TLS
 public struct RawRecord: Sendable {
     /// When it was accepted, on the monotonic clock.
     public let connected: Instant
-    /// The peer's end; nil for a nameless unix socket.
+    /// The peer's address; nil for an unnamed unix socket.
     public let peer: SocketAddress?
-    /// Every byte that came, in order; over TLS, the decrypted ones.
+    /// All received bytes, in order; over TLS, decrypted.
     public internal(set) var received: [UInt8] = []
-    /// When bytes came, and how many had come by then: one entry a read.
+    /// The reads: their times and the number of bytes so far.
     public internal(set) var arrivals: [Arrival] = []
-    /// The peer's FIN came.
+    /// Whether the peer's FIN came.
     public internal(set) var sawFinish = false
-    /// The peer's RST came (or the kernel's, for writing after its close).
+    /// Whether the peer's RST came, or the kernel's for a write after the peer's close.
     public internal(set) var sawReset = false
-    /// The peer's close_notify came.
+    /// Whether the peer's close_notify came.
     public internal(set) var sawCloseNotify = false
-    /// What the TLS handshake agreed on, once it is done.
+    /// The result of the TLS handshake, once it has ended.
     public internal(set) var tls: TLSInfo?
-    /// The name that the client indicated in it.
+    /// The server name that the client indicated.
     public internal(set) var serverName: String?
-    /// Why TLS ended early; the peer's alert among others.
+    /// Why TLS ended early, for example because of the peer's alert.
     public internal(set) var tlsError: TLSError?
-    /// Bytes of the script that the kernel took; over TLS, bytes of ciphertext.
+    /// Bytes of the script that the kernel has accepted; over TLS, bytes of ciphertext.
     public internal(set) var sentCount = 0
-    /// Steps of the script that were done, those of earlier rounds included.
+    /// Steps of the script that are done, including those of earlier rounds.
     public internal(set) var stepsDone = 0
-    /// This side has closed the connection.
+    /// Whether this side has closed the connection.
     public internal(set) var isClosed = false
 
-    /// A read: when, and the bytes received so far with it.
+    /// A read: its time, and the number of bytes received so far.
     public struct Arrival: Sendable, Equatable {
         /// When the read returned, on the monotonic clock.
         public let time: Instant
-        /// How many octets had come with it.
+        /// The number of octets received up to this read.
         public let total: Int
     }
 
-    /// ``received`` as UTF-8, with U+FFFD for what is none.
+    /// ``received`` as UTF-8, with U+FFFD for invalid octets.
     public var receivedText: String { String(decoding: received, as: UTF8.self) }
 }

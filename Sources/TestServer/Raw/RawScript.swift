@@ -1,13 +1,13 @@
 public import TLS
 
-/// What a ``RawServer`` does with one connection, step by step.
+/// The actions of a ``RawServer`` on one connection, step by step.
 ///
 /// ```swift
 /// [.receive(.headEnd), .send("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf"), .reset]
 /// ```
-/// After the last step the connection stays open: what comes is recorded, nothing is sent.
+/// After the last step the connection stays open: received bytes are recorded, and nothing is sent.
 public struct RawScript: Sendable, ExpressibleByArrayLiteral {
-    /// What is done, in this order.
+    /// The steps in order.
     public var steps: [RawStep]
 
     /// A script of these steps.
@@ -16,83 +16,85 @@ public struct RawScript: Sendable, ExpressibleByArrayLiteral {
     /// A script of these steps.
     public init(arrayLiteral elements: RawStep...) { steps = elements }
 
-    /// Reads one request head a time and sends `response` for each, for ever.
+    /// Reads request heads and sends `response` for each, without end.
     public static func answering(_ response: [UInt8]) -> RawScript {
         [.receive(.headEnd), .send(response), .startOver]
     }
 
-    /// Reads a request head, sends the first `offset` bytes of `response`, and ends as told.
+    /// Reads a request head, sends the first `offset` bytes of `response`, and ends the connection in the given way.
     public static func cutting(_ response: [UInt8], at offset: Int, ending: RawEnding) -> RawScript {
         let sent = Array(response.prefix(max(0, offset)))
         return [.receive(.headEnd), .send(sent), ending.step]
     }
 
-    /// Reads a request head, sends `response` up to `offset`, and the rest once `gate` is open.
+    /// Reads a request head, sends `response` up to `offset`, and the rest when `gate` is open.
     public static func pausing(_ response: [UInt8], at offset: Int, until gate: RawGate) -> RawScript {
         let first = Array(response.prefix(max(0, offset)))
         let rest = Array(response.dropFirst(max(0, offset)))
         return [.receive(.headEnd), .send(first), .wait(gate), .send(rest)]
     }
 
-    /// The same over TLS from the first byte on.
+    /// The same script over TLS from the first byte.
     public func secured(by context: TLSServerContext) -> RawScript { RawScript([.handshake(context)] + steps) }
 
-    /// Takes the connection and never says anything; what comes is recorded.
+    /// Accepts the connection and sends nothing. Received bytes are recorded.
     public static let silent: RawScript = []
 }
 
-/// One thing that a ``RawServer`` does.
+/// One action of a ``RawServer``.
 public enum RawStep: Sendable {
-    /// Goes on when that much has come. What came beyond it counts for the next `receive`.
+    /// Continues when the given bytes have come. Bytes beyond them count for the next `receive`.
     case receive(RawReceive)
     /// Sends these octets.
     case send([UInt8])
-    /// Everything after it is TLS, as the server; goes on when the handshake is done. Scripts are in plaintext still,
-    /// and so is the record. Made once a connection: one that starts over passes it by.
+    /// Makes the TLS handshake as the server and continues when it is done. Later steps and the record stay in
+    /// plaintext. There is one handshake per connection: a script that starts over skips this step.
     case handshake(TLSServerContext)
-    /// Sends these bytes past TLS: a record of one's own making.
+    /// Sends these bytes without encryption, for hand-made records.
     case raw([UInt8])
-    /// Sends TLS records of so many bytes of content each, from here on; 0: as large as they may be.
+    /// Sends TLS records with this many bytes of content each from now on; 0 for the largest records.
     case records(of: Int)
-    /// Hands the kernel at most so many bytes a send, from here on; 0: all there are. Each leaves in a segment of its
-    /// own if the peer is quick enough.
+    /// Passes at most this many bytes to each send from now on; 0 for all. Each piece leaves in a segment of its own if
+    /// the peer is fast enough.
     case pieces(of: Int)
-    /// New keys for what is sent from here on (RFC 8446 §4.6.3), and for what the peer sends if that is asked.
+    /// Changes the keys of what is sent from now on (RFC 8446 §4.6.3), and of what the peer sends if `askingPeer` is
+    /// true.
     case keyUpdate(askingPeer: Bool)
-    /// One more ticket, as late as one likes (TLS 1.3).
+    /// Sends another session ticket, at any time (TLS 1.3).
     case ticket
-    /// The same, but its first record alone; the others come with ``ticketEnd``. A ticket needs several if it holds the
-    /// client's certificates and `TLSServerConfiguration.recordSize` is small.
+    /// Sends only the first record of a ticket; ``ticketEnd`` sends the others. A ticket needs several records if it
+    /// contains the client's certificates and `TLSServerConfiguration.recordSize` is small.
     case ticketBeginning
-    /// What ``ticketBeginning`` has kept back.
+    /// Sends the rest of the ticket that ``ticketBeginning`` began.
     case ticketEnd
-    /// Says that nothing follows (RFC 8446 §6.1). The transport stays open.
+    /// Sends close_notify (RFC 8446 §6.1). The transport stays open.
     case closeNotify
-    /// Sends the same bytes again and again for as long as the peer takes them; the last step that does anything.
+    /// Sends the same bytes again and again while the peer accepts them. No later step runs.
     case flood([UInt8])
-    /// Goes on after a time. A ``wait(_:)`` is better: it needs no guess.
+    /// Continues after a time. A ``wait(_:)`` is better, because it needs no guess.
     case pause(Duration)
-    /// Goes on when the test opens the gate. Reading goes on meanwhile.
+    /// Continues when the test opens the gate. Received bytes are recorded meanwhile.
     case wait(RawGate)
     /// Stops reading until the test opens the gate: the peer's window fills up.
     case stallUntil(RawGate)
-    /// Sends FIN; reading goes on. Over TLS without a ``closeNotify`` before it, this is a truncation; so is ``close``.
+    /// Sends FIN and continues to read. Over TLS without a ``closeNotify`` before it, this is a truncation; so is
+    /// ``close``.
     case finish
-    /// Closes with RST. What the kernel has not delivered yet is lost, as with a crashed host.
+    /// Closes with RST. Undelivered bytes are lost, as with a crashed host.
     case reset
-    /// Closes both directions. Bytes of the peer that come later are answered with an RST, as the kernel does it.
+    /// Closes both directions. The kernel answers later bytes of the peer with an RST.
     case close
-    /// Stops reading and sending for good: the peer's window fills up.
+    /// Stops reading and sending, so that the peer's window fills up.
     case stall
-    /// Back to the first step: the next request on the same connection.
+    /// Starts the script again, for the next request on the same connection.
     case startOver
 
     /// Sends the text in UTF-8.
     public static func send(_ text: String) -> RawStep { .send(Array(text.utf8)) }
 }
 
-/// How a cut response ends. After `fin` the server goes on reading, so that nothing the client still sends turns the
-/// FIN into an RST.
+/// How a cut response ends. After `fin` the server continues to read, so that bytes of the client do not turn the FIN
+/// into an RST.
 public enum RawEnding: Sendable, CaseIterable {
     /// A FIN.
     case fin

@@ -1,14 +1,14 @@
 internal import TLS
 
-/// The TLS of one scripted connection: scripts are written in plaintext and run on ciphertext.
+/// The TLS of one scripted connection. Scripts are written in plaintext and sent as ciphertext.
 @safe final class RawSecurity {
     let session: TLSSession
     private let output = CiphertextBuffer()
     private(set) var isOpen = false
-    /// Records of a ticket whose first has been sent.
+    /// The remaining records of a ticket whose first record has been sent.
     private var ticketRest: [UInt8] = []
 
-    /// What a read gave.
+    /// The result of a read.
     struct Incoming {
         var plaintext: [UInt8] = []
         var isEnd = false
@@ -37,7 +37,7 @@ internal import TLS
             case .done: isOpen = true
             }
         }
-        // A record adds to what it holds: there is room for all of the input, and for what waits for its end.
+        // Decryption can only shrink a record, so this is enough for the input and for an incomplete record before it.
         let room = input.count + TLSRecord.maximumPlaintext
         let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: room)
         defer { unsafe buffer.deallocate() }
@@ -88,6 +88,6 @@ internal import TLS
         return ticketRest
     }
 
-    /// Handshake messages, answers to key updates, alerts: what has to go out without having been asked for.
+    /// Messages that TLS must send by itself: handshake messages, answers to key updates, alerts.
     func takeOutput() -> [UInt8] { output.take() }
 }

@@ -1,18 +1,18 @@
 public import Reactor
 
-/// A server that plays scripts: exact bytes, with a pause, FIN or RST at any offset, whatever the peer sends.
-/// For tests of a client's bad hours.
+/// A server that plays scripts: exact bytes, with a pause, FIN or RST at any offset, whatever the peer sends. It tests
+/// how a client handles faults.
 ///
-/// Connection 0 gets the first script, connection 1 the second, every later one `otherwise`. All
-/// that comes is recorded. Safe from any thread; the waiting calls block and give up with an error.
+/// Connection 0 gets the first script, connection 1 the second, and every later one `otherwise`. All received bytes are
+/// recorded. It may be used on any thread; the calls that wait block and throw after a time limit.
 public final class RawServer: Sendable {
-    /// A wait that ran out: what was waited for, and what had come by then.
+    /// The error of a wait whose time limit has passed, with the awaited event and the record so far.
     public struct TimedOut: Error, CustomStringConvertible {
-        /// One line: what was waited for, and what had come.
+        /// One line that names the awaited event and the record so far.
         public let description: String
     }
 
-    /// A test that waits longer than this for loopback has found its defect, however loaded the machine.
+    /// Loopback needs less time than this even on a busy machine, so a longer wait means a defect.
     public static let defaultLimit = Duration.seconds(60)
 
     /// Where the server listens.
@@ -22,7 +22,7 @@ public final class RawServer: Sendable {
     private let acceptor: LoopBound<RawAcceptor>
     private let fillers: LoopBound<RawFillers>?
 
-    /// Listens on `address` with a loop of its own.
+    /// Listens on `address`, with a loop of its own.
     public static func start(
         address: SocketAddress = .loopback(),
         _ scripts: [RawScript] = [],
@@ -31,7 +31,7 @@ public final class RawServer: Sendable {
         try RawServer(address, scripts, otherwise, accepts: true)
     }
 
-    /// Listens with a full backlog and never accepts: a connect to it hangs until its own time limit. TCP only.
+    /// Listens with a full backlog and never accepts, so a connect to it hangs until its own time limit. TCP only.
     public static func neverAccepting() throws(Errno) -> RawServer {
         try RawServer(.loopback(), [], .silent, accepts: false)
     }
@@ -65,19 +65,19 @@ public final class RawServer: Sendable {
     /// The port, or 0 for a unix socket.
     public var port: UInt16 { address.port ?? 0 }
 
-    /// `http://127.0.0.1:port` and the path. A unix socket has no URL; `localhost` stands for it.
+    /// `http://127.0.0.1:port` and the path. A unix socket has no URL, so `localhost` stands for it.
     public func url(_ path: String) -> String {
         address.port == nil ? "http://localhost\(path)" : "http://\(address)\(path)"
     }
 
-    /// The same for scripts that begin with ``RawStep/handshake(_:)``; `localhost` stands for the address unless told
-    /// otherwise.
+    /// The `https` URL for scripts that begin with ``RawStep/handshake(_:)``. By default `localhost` replaces the
+    /// address.
     public func secureURL(_ path: String, host: String = "localhost") -> String { "https://\(host):\(port)\(path)" }
 
     /// Everything recorded so far, by connection.
     public var connections: [RawRecord] { records.withLock { $0 } }
 
-    /// What connection `index` has sent so far; nothing if there is none yet.
+    /// The bytes that connection `index` has sent so far; empty if there is no such connection yet.
     public func received(_ index: Int) -> [UInt8] {
         records.withLock { $0.indices.contains(index) ? $0[index].received : [] }
     }
@@ -92,7 +92,7 @@ public final class RawServer: Sendable {
         throw TimedOut(description: "waited \(limit) for \(count) connections; \(connections.count) came")
     }
 
-    /// Waits until `condition` holds of connection `index`; the text names it in the error.
+    /// Waits until `condition` holds for connection `index`. The text names the condition in the error.
     @discardableResult
     public func wait(
         for index: Int,
@@ -126,7 +126,7 @@ public final class RawServer: Sendable {
         try wait(for: index, "FIN or RST", within: limit) { $0.sawFinish || $0.sawReset }
     }
 
-    /// Closes everything and waits for the loop's thread. More than once does no harm.
+    /// Closes everything and waits for the end of the loop's thread. Further calls have no effect.
     public func stop() {
         let acceptor = acceptor
         for loop in group.loops { loop.post { acceptor.value.close() } }
@@ -136,7 +136,7 @@ public final class RawServer: Sendable {
     deinit { stop() }
 }
 
-/// Hands each newcomer its script. Lives on the loop.
+/// Gives each new connection its script. It belongs to the loop.
 private final class RawAcceptor {
     private let loop: EventLoop
     private let scripts: [RawScript]
@@ -175,8 +175,8 @@ private final class RawAcceptor {
         connections = []
     }
 
-    /// What a script does not read stays with the sender, but for this, in bytes: a sender's socket is full after a few
-    /// megabytes of its own. Of connections that are not accepted yet, too: a busy machine accepts late.
+    /// The size of the receive buffer, in bytes. Bytes that a script does not read stay with the sender, whose socket
+    /// is full after a few megabytes. It also applies to connections that are not accepted yet.
     private static let unreadLimit = 64 * 1024
 
     private func take(_ socket: consuming Socket) {
@@ -194,7 +194,7 @@ private final class RawAcceptor {
 
 /// The connections that fill a listener's backlog, so that the next one finds no room.
 ///
-/// Linux keeps one more than the backlog says; beyond that it drops a SYN without a word.
+/// Linux holds one connection more than the backlog says, and drops further SYNs silently.
 private struct RawFillers {
     private let sockets: [Filler]
 

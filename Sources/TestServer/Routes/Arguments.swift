@@ -1,4 +1,4 @@
-/// Numbers in paths and queries, each with its bound: a route never does more than a test can want.
+/// Parses numbers in paths and queries. Each has a bound, so that no route does more than a test needs.
 enum Arguments {
     /// Whole numbers from 0 to `most`; nil for anything else.
     static func count(_ text: String?, upTo most: UInt64) -> UInt64? {

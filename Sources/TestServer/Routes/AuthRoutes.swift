@@ -8,7 +8,7 @@ enum AuthRoutes {
         }
     }
 
-    /// Hides itself: 404 where `/basic-auth` says 401.
+    /// Answers 404 where `/basic-auth` answers 401, and so hides that it exists.
     static func hiddenBasic(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         check(request, rest) { .notFound }
     }
@@ -32,7 +32,7 @@ enum AuthRoutes {
         return .json(["authenticated": .bool(true), "user": .string(rest[0])])
     }
 
-    /// What follows the scheme's name in Authorization; the name's case does not matter (RFC 9110 §11.1).
+    /// The text after the scheme's name in Authorization. The case of the name does not matter (RFC 9110 §11.1).
     static func credentials(_ scheme: String, _ request: RouteRequest) -> String? {
         guard let value = request.field("authorization") else { return nil }
         let parts = value.split(separator: " ", maxSplits: 1)

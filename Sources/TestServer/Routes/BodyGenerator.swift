@@ -1,10 +1,10 @@
-/// A body made while it is sent, piece by piece, so that no length costs memory.
+/// A body that is made while it is sent, piece by piece, so that its length costs no memory.
 struct BodyGenerator: Sendable {
-    /// What one call gave.
+    /// The result of one call.
     enum Step: Equatable, Sendable {
         /// A piece was appended.
         case piece
-        /// Nothing yet: ask again after this time.
+        /// No piece yet; the caller tries again after this time.
         case pause(Duration)
         case end
     }
@@ -17,11 +17,11 @@ struct BodyGenerator: Sendable {
     }
 
     private var source: Source
-    /// Between two pieces.
+    /// The pause between two pieces.
     private let interval: Duration
     private var rests = false
 
-    /// `count` bytes of the generator with that seed, in pieces of at most `piece`.
+    /// `count` bytes of the random generator with this seed, in pieces of at most `piece` bytes.
     static func random(_ count: UInt64, seed: UInt64, piece: Int = 16 * 1024) -> BodyGenerator {
         BodyGenerator(.random(PseudoRandom(seed: seed), left: count, piece: max(1, piece)))
     }
@@ -31,7 +31,7 @@ struct BodyGenerator: Sendable {
         BodyGenerator(.repeating(piece, left: times), every: interval)
     }
 
-    /// The octets of `pattern` over and over, from offset `start` of that endless row, `count` of them.
+    /// `count` octets of the repeated `pattern`, from offset `start` on.
     static func cyclic(_ pattern: [UInt8], from start: UInt64, count: UInt64) -> BodyGenerator {
         BodyGenerator(.cyclic(pattern, at: Int(start % UInt64(max(1, pattern.count))), left: count))
     }
@@ -45,7 +45,7 @@ struct BodyGenerator: Sendable {
         self.interval = interval
     }
 
-    /// Appends the next piece, of at most 16 KiB unless a longer one was asked for.
+    /// Appends the next piece, of at most 16 KiB unless longer pieces were requested.
     mutating func next(into bytes: inout [UInt8]) -> Step {
         if rests {
             rests = false

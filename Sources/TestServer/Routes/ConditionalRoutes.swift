@@ -35,7 +35,7 @@ enum ConditionalRoutes {
         return Inspection.get(request, []).with("ETag", tag)
     }
 
-    /// `/range/n`: n octets of the alphabet over and over, whole or in one range.
+    /// `/range/n`: n octets of the repeated alphabet, as a whole or as one range.
     static func range(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         guard rest.count == 1 else { return .notFound }
         guard let total = Arguments.count(rest[0], upTo: RouteLimits.bytes) else {
@@ -63,8 +63,8 @@ enum ConditionalRoutes {
         return RouteResponse(status, type: "application/octet-stream", .generated(body, .length(count)), fields)
     }
 
-    /// One range of `bytes`; several, another unit or a malformed one are answered whole, as RFC 9110 §14.2 lets a
-    /// server do. If-Range must hold our strong validator (§13.1.5).
+    /// The requested range of `bytes`. Several ranges, another unit or a malformed range get the whole content, as RFC
+    /// 9110 §14.2 allows. If-Range must have the server's strong validator (§13.1.5).
     private static func wanted(_ request: RouteRequest, _ tag: String, _ total: UInt64) -> Wanted {
         guard let value = request.field("range") else { return .whole }
         if let condition = request.field("if-range"), condition != tag { return .whole }

@@ -1,12 +1,12 @@
 import TextCoding
 
-/// Routes that answer with content of a kind.
+/// Routes that answer with certain kinds of content.
 enum ContentRoutes {
     static func gzip(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         compressed(request, "gzipped", .gzip, "gzip")
     }
 
-    /// zlib, as RFC 9110 §8.4.1.2 has it; with `?raw=1` the bare form that some servers send.
+    /// Content in zlib's format, as RFC 9110 §8.4.1.2 defines it; with `?raw=1` the raw format that some servers send.
     static func deflate(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         compressed(request, "deflated", request.argument("raw") == "1" ? .raw : .zlib, "deflate")
     }
@@ -42,7 +42,7 @@ enum ContentRoutes {
         }
     }
 
-    /// `/base64/SFRUUA==` shows what that stands for.
+    /// `/base64/SFRUUA==` answers with the decoded text.
     static func base64(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         guard let bytes = Base64.decode(rest.joined(separator: "/")) else { return .bad("that is no Base64") }
         return RouteResponse(200, type: "text/html; charset=utf-8", .bytes(bytes))

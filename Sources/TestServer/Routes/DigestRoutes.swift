@@ -1,8 +1,8 @@
 internal import TLS
 import TextCoding
 
-/// `/digest-auth/QOP/USER/PASSWORD[/ALGORITHM]` (RFC 7616): QOP is auth or auth-int, ALGORITHM MD5 or SHA-256. One
-/// nonce for all requests: a client may use it again with a higher count.
+/// `/digest-auth/QOP/USER/PASSWORD[/ALGORITHM]` (RFC 7616): QOP is auth or auth-int, ALGORITHM is MD5 or SHA-256. All
+/// requests share one nonce, so a client may reuse it with a higher count.
 enum DigestRoutes {
     private static let realm = "Fake Realm"
     private static let nonce = "dcd98b7102dd2f0e8b11d0f600bfb0c093"
@@ -44,7 +44,7 @@ enum DigestRoutes {
         return sent["response"] == hash(Array(proof.utf8))
     }
 
-    /// name=value or name="value", apart by commas; no value of ours holds one.
+    /// Parses name=value or name="value", separated by commas. No value of the server contains a comma.
     private static func parameters(_ text: String) -> [String: String] {
         var result: [String: String] = [:]
         for part in text.split(separator: ",") {

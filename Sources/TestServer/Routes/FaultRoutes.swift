@@ -1,4 +1,4 @@
-/// Routes that misbehave when asked to. ``RawServer`` does worse, and to the byte.
+/// Routes with faults on request. ``RawServer`` has more faults, at exact positions.
 enum FaultRoutes {
     /// 103 with a Link, then 200 (RFC 8297).
     static func hints(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
@@ -15,7 +15,7 @@ enum FaultRoutes {
         var response = RouteResponse.text("large head\n")
         while left > 0 {
             let count = min(left, 1024)
-            // The line's own name, colon, blank and line end are part of the count where they fit.
+            // The line's name, colon, space and line end count too, where they fit.
             let value = String(repeating: "a", count: Int(count > 16 ? count - 16 : count))
             response.fields.append(Pair(name: "X-Large-Fill", value: value))
             left -= count
@@ -28,7 +28,7 @@ enum FaultRoutes {
         cut(request) { .reset(after: $0) }
     }
 
-    /// `/truncate?after=n`: FIN instead.
+    /// `/truncate?after=n`: a FIN in place of the RST.
     static func truncate(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         cut(request) { .truncated(after: $0) }
     }
@@ -39,7 +39,7 @@ enum FaultRoutes {
         return response
     }
 
-    /// `/freeze?ms=200`: every loop of the server sleeps that long, once; then the answer comes.
+    /// `/freeze?ms=200`: every loop of the server sleeps for this time once, then the answer is sent.
     static func freeze(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         guard let pause = Arguments.count(request.argument("ms") ?? "100", upTo: RouteLimits.freeze) else {
             return .bad("ms is at most \(RouteLimits.freeze)")

@@ -1,4 +1,4 @@
-/// What a form sent: its plain fields and its files.
+/// The plain fields and the files of a form.
 struct DecodedForm: Equatable, Sendable {
     var fields: [Pair] = []
     var files: [Pair] = []
@@ -50,7 +50,7 @@ struct DecodedForm: Equatable, Sendable {
 
 /// Values with parameters: `type/subtype; name=value; name="quoted"` (RFC 9110 §5.6.6).
 enum MediaType {
-    /// What stands before the parameters, in lower case.
+    /// The part before the parameters, in lower case.
     static func essence(of value: String) -> String {
         let bytes = value.utf8.prefix { $0 != UInt8(ascii: ";") }
         return String(decoding: bytes, as: UTF8.self).lowercased().filter { $0 != " " && $0 != "\t" }

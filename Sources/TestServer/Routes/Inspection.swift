@@ -1,6 +1,6 @@
 import TextCoding
 
-/// Routes that show what came, in httpbin's shape.
+/// Routes that show the request, in httpbin's format.
 enum Inspection {
     static func get(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         guard rest.isEmpty else { return .notFound }
@@ -33,12 +33,12 @@ enum Inspection {
         .json(["user-agent": request.field("user-agent").map { .string($0) } ?? .null])
     }
 
-    /// Counts a body of any length and keeps none of it.
+    /// Counts the bytes of a body and keeps none of them.
     static func upload(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         .json(["bytes": .number(String(request.bodyLength))])
     }
 
-    /// `/echo` without a body; with one the connection answers while it comes.
+    /// `/echo` without a body. With a body, the connection answers while the body comes.
     static func echoNothing(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         RouteResponse(200, type: request.field("content-type") ?? "application/octet-stream")
     }
@@ -68,7 +68,7 @@ enum Inspection {
         ]
     }
 
-    /// `data`, `form`, `files` and `json`: a form fills the middle two, anything else `data`.
+    /// `data`, `form`, `files` and `json`: a form fills `form` and `files`, any other body fills `data`.
     static func body(of request: RouteRequest) -> [(String, JSONTree)] {
         let type = request.field("content-type") ?? ""
         var form = DecodedForm()

@@ -1,4 +1,4 @@
-/// Routes that send the client elsewhere (RFC 9110 §15.4).
+/// Routes that redirect the client (RFC 9110 §15.4).
 enum RedirectRoutes {
     /// `/redirect/n`: n hops to `/get`; relative ones unless `?absolute=true`.
     static func redirect(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
@@ -14,7 +14,7 @@ enum RedirectRoutes {
         hop(request, rest, "/absolute-redirect", isAbsolute: true)
     }
 
-    /// `/redirect-to?url=…&status_code=307` (`statusCode` is taken as well).
+    /// `/redirect-to?url=…&status_code=307` (or `statusCode`).
     static func redirectTo(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         guard rest.isEmpty else { return .notFound }
         guard let url = request.argument("url") else { return .bad("url is missing") }

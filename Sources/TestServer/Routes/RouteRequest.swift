@@ -1,26 +1,26 @@
 import TextCoding
 
-/// A request as routes see it: values only, so that a route is a function one can call in a test.
+/// A request as routes see it. It has only values, so a test can call a route as a function.
 struct RouteRequest: Sendable {
     var method = "GET"
-    /// The target's path as it came, percent-encoding and all.
+    /// The path of the target, not decoded.
     var path = "/"
-    /// What stands behind `?`, as it came.
+    /// The query of the target, not decoded.
     var rawQuery = ""
     var fields: [Pair] = []
-    /// Empty unless the route asks for it (``Intake/collect``).
+    /// The body; empty unless the route asks for it (``Intake/collect``).
     var body: [UInt8] = []
-    /// The body's length, also where it was not kept.
+    /// The length of the body, even if it was not kept.
     var bodyLength: UInt64 = 0
     /// The client's address, without its port.
     var origin = "127.0.0.1"
-    /// Host, or the authority of an absolute-form target, which wins over it (RFC 9112 §3.2.2).
+    /// Host, or the authority of an absolute-form target, which takes precedence (RFC 9112 §3.2.2).
     var authority = "localhost"
-    /// https on a server with certificates.
+    /// `https` on a server with certificates.
     var scheme = "http"
-    /// A fresh random number: routes draw from it and stay functions.
+    /// A new random number. Routes use it, so they remain functions of the request.
     var random: UInt64 = 0
-    /// Requests this server has counted so far, this one included.
+    /// The number of requests to this server so far, including this one.
     var requestCount: UInt64 = 1
 
     /// The path's parts, decoded; `/a//b` has an empty one.
@@ -33,7 +33,7 @@ struct RouteRequest: Sendable {
 
     func argument(_ name: String) -> String? { arguments.first { $0.name == name }?.value }
 
-    /// The first field of that name.
+    /// The first field with this name.
     func field(_ name: String) -> String? { fields.first { $0.name.equalsIgnoringCase(name) }?.value }
 
     var url: String { "\(scheme)://\(authority)\(path)" + (rawQuery.isEmpty ? "" : "?\(rawQuery)") }
@@ -47,14 +47,14 @@ struct RouteRequest: Sendable {
     }
 }
 
-/// What is done with a request's body before its route is asked.
+/// What the server does with a request's body before it calls the route.
 enum Intake: Sendable {
-    /// Counted and dropped, however long.
+    /// Counts it and drops it, whatever its length.
     case discard
-    /// Kept, up to the server's limit: the route shows it.
+    /// Keeps it up to the server's limit, because the route shows it.
     case collect
-    /// Sent back as it comes.
+    /// Sends it back while it comes.
     case echo
-    /// Added to an upload that can be gone on with, if it is part of one; else counted and dropped.
+    /// Adds it to a resumable upload if it is part of one; otherwise counts and drops it.
     case resume
 }

@@ -1,17 +1,17 @@
 import TextCoding
 internal import WebSocket
 
-/// What a route answers: a description, which the connection turns into bytes and time.
+/// The answer of a route. It is a description, which the connection turns into bytes and delays.
 struct RouteResponse: Sendable {
     var status = 200
     var fields: [Pair] = []
     var body = Body.bytes([])
-    /// A 103 response goes ahead with these fields (RFC 8297).
+    /// The fields of a 103 response before this one (RFC 8297).
     var hints: [Pair] = []
-    /// Waited before the head.
+    /// The delay before the head.
     var delay = Duration.zero
     var fate = Fate.normal
-    /// With 101: what is spoken from here on.
+    /// With 101, the WebSocket agreement of the connection from then on.
     var upgrade: Agreement?
 
     enum Body: Sendable {
@@ -23,21 +23,21 @@ struct RouteResponse: Sendable {
 
     enum Framing: Sendable {
         case length(UInt64)
-        /// With a trailer section, if fields are given (RFC 9112 §7.1.2).
+        /// With a trailer section where fields are given (RFC 9112 §7.1.2).
         case chunked(trailers: [Pair])
         case untilClose
     }
 
-    /// Faults on demand.
+    /// Faults on request.
     enum Fate: Sendable, Equatable {
         case normal
-        /// FIN after so many body bytes, whatever was announced.
+        /// FIN after this many bytes of the body, whatever length was announced.
         case truncated(after: UInt64)
-        /// RST after so many body bytes.
+        /// RST after this many bytes of the body.
         case reset(after: UInt64)
-        /// No byte, ever.
+        /// No answer at all.
         case silence
-        /// The whole server sleeps once, then this response goes out.
+        /// The whole server sleeps once, then this response is sent.
         case freeze(Duration)
     }
 
@@ -56,7 +56,7 @@ struct RouteResponse: Sendable {
         RouteResponse(status, type: type, .bytes(Array(text.utf8)))
     }
 
-    /// An argument that is out of range or no number, said in a line.
+    /// The answer to an argument that is out of range or malformed, with the reason in one line.
     static func bad(_ reason: String) -> RouteResponse { .text("\(reason)\n", status: 400) }
 
     static let notFound = RouteResponse.text("no such route\n", status: 404)

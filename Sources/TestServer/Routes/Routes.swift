@@ -1,11 +1,11 @@
-/// Which route answers a path: pure functions from request to response. Knows no sockets and no time.
+/// Finds the route of a path. Routes are pure functions from request to response. They know no sockets and no time.
 ///
-/// Names and shapes are httpbin's; what is not are the endpoints a client's tests need beside them
-/// (`/chunked`, `/download`, `/trailers`, `/reset` …).
+/// Names and formats are httpbin's. Further endpoints serve tests of clients (`/chunked`, `/download`, `/trailers`,
+/// `/reset` …).
 enum Routes {
     typealias Handler = @Sendable (RouteRequest, [String]) -> RouteResponse
 
-    /// A route: what it answers to, what it does with a body, and the function.
+    /// A route: its methods, its treatment of a body, and its function.
     struct Route: Sendable {
         var methods: [String]
         var intake: Intake
@@ -15,7 +15,7 @@ enum Routes {
     static let read = ["GET", "HEAD", "OPTIONS"]
     static let any = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
-    /// The route of a path, by its first segment; nil if there is none.
+    /// The route for the first segment of a path; nil if there is none.
     static func route(for path: String) -> Route? {
         let first = path.utf8.dropFirst().prefix { $0 != UInt8(ascii: "/") }
         guard path.utf8.first == UInt8(ascii: "/") else { return nil }
@@ -51,7 +51,7 @@ enum Routes {
     static let table: [String: Route] = [
         "": get { _, rest in rest.isEmpty ? .text(Samples.home) : .notFound },
         "count": get { request, _ in .text("\(request.requestCount)\n") },
-        // What came.
+        // Requests shown.
         "get": get(Inspection.get),
         "head": get(Inspection.get),
         "options": all(Inspection.get),

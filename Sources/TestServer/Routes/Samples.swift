@@ -1,6 +1,6 @@
 import TextCoding
 
-/// The constant documents. Small, and free of anybody's rights.
+/// The constant documents. They are small and free of others' rights.
 enum Samples {
     static let home = "Uncurl test server\n"
 

@@ -8,7 +8,7 @@ enum StatusRoutes {
         var choices: [(status: Int, weight: Double)] = []
         for part in rest[0].split(separator: ",", omittingEmptySubsequences: false) {
             let pieces = part.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            // 1xx are no answers: the client would wait for the real one.
+            // A 1xx is not a final answer: the client would wait for another.
             guard let status = Int(pieces[0]), (200...999).contains(status) else {
                 return .bad("a status is a number from 200 to 999")
             }
@@ -30,7 +30,7 @@ enum StatusRoutes {
         return choices.last?.status ?? 200
     }
 
-    /// With the fields that the status calls for.
+    /// The answer with the fields that the status requires.
     static func answer(_ status: Int) -> RouteResponse {
         switch status {
         case 204, 304: RouteResponse(status, .none)
@@ -57,7 +57,8 @@ enum StatusRoutes {
         return RouteResponse(200, .bytes(JSONTree.grouping(shown).serialized()), shown)
     }
 
-    /// RFC 9110 §5.6.2 and §5.5; a CR or LF from the query must not become a field of its own.
+    /// Whether the pair is a valid field (RFC 9110 §5.6.2 and §5.5): a CR or LF in the query must not make another
+    /// field.
     static func isField(_ pair: Pair) -> Bool {
         let separators = Array("\"(),/:;<=>?@[\\]{}".utf8)
         return !pair.name.isEmpty

@@ -21,7 +21,7 @@ enum StreamRoutes {
         }
     }
 
-    /// `/stream/n`: n JSON lines, one a chunk. httpbin stops at 100; so do we.
+    /// `/stream/n`: n JSON lines, one per chunk, at most 100 as in httpbin.
     static func stream(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         guard rest.count == 1, let count = Arguments.count(rest[0], upTo: RouteLimits.pieces) else {
             return .bad("the lines are a number from 0 to \(RouteLimits.pieces)")
@@ -34,7 +34,7 @@ enum StreamRoutes {
         return RouteResponse(200, type: "application/json", .generated(.list(lines), .chunked(trailers: [])))
     }
 
-    /// `/chunked/n/delay`: n chunks, so many seconds apart.
+    /// `/chunked/n/delay`: n chunks, with this delay in seconds between them.
     static func chunked(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         paced(rest) { count, delay in
             let body = BodyGenerator.repeating(Array("chunk\n".utf8), times: count, every: delay)
@@ -42,7 +42,7 @@ enum StreamRoutes {
         }
     }
 
-    /// `/payloads/n/delay`: n JSON objects, so many seconds apart.
+    /// `/payloads/n/delay`: n JSON objects, with this delay in seconds between them.
     static func payloads(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         paced(rest) { count, delay in
             let payloads = (0..<Int(count)).map { id in
@@ -53,8 +53,9 @@ enum StreamRoutes {
         }
     }
 
-    /// `/sse?count=5&delay=0.1`: that many events (HTML §9.2), so many seconds apart, each with its number as its id. A
-    /// client that comes back with `Last-Event-ID` gets those that follow; where none do, 204 ends its stream.
+    /// `/sse?count=5&delay=0.1`: this many events (HTML §9.2) with their numbers as ids, and this delay in seconds
+    /// between them. A request with `Last-Event-ID` gets the events after that one. Where there are none, a 204 ends
+    /// the client's stream.
     static func events(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         guard rest.isEmpty else { return .notFound }
         guard let count = Arguments.count(request.argument("count") ?? "5", upTo: RouteLimits.pieces),
@@ -120,8 +121,8 @@ enum StreamRoutes {
         return response
     }
 
-    /// `/latency?ms=10`, or evenly spread `/latency?from=1&to=100`: an answer after so many milliseconds, with
-    /// fractions.
+    /// `/latency?ms=10`, or evenly distributed `/latency?from=1&to=100`: an answer after this many milliseconds, which
+    /// may have a fraction.
     static func latency(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         guard rest.isEmpty else { return .notFound }
         let names = request.argument("ms") == nil ? ("from", "to") : ("ms", "ms")

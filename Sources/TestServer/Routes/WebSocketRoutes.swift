@@ -1,6 +1,6 @@
 internal import WebSocket
 
-/// `/websocket`: what is said to it comes back (RFC 6455), compressed unless `?deflate=0`; it speaks every subprotocol.
+/// `/websocket` sends each message back (RFC 6455), compressed unless `?deflate=0`. It accepts every subprotocol.
 enum WebSocketRoutes {
     static func echo(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         let values = { (name: String) in

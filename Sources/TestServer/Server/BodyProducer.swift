@@ -1,6 +1,6 @@
 internal import HTTP1
 
-/// A generated body on its way out: framed, and cut where the route wants it cut.
+/// A generated body while it is sent: framed, and cut where the route says so.
 struct BodyProducer {
     enum Step {
         case more
@@ -13,7 +13,7 @@ struct BodyProducer {
     private let isChunked: Bool
     private let trailers: [Pair]
     private let ending: ServerMachine.Ending?
-    /// Body octets until the cut.
+    /// The bytes of the body before the cut.
     private var left: UInt64
 
     init(
@@ -35,7 +35,7 @@ struct BodyProducer {
         }
     }
 
-    /// HTTP/1.0 knows no chunks: its body then ends with the connection (RFC 9112 §6.1).
+    /// HTTP/1.0 has no chunks, so its body ends with the connection (RFC 9112 §6.1).
     static func framing(_ wanted: RouteResponse.Framing, _ version: HTTPVersion) -> ResponseWriter.Framing {
         switch wanted {
         case .length(let count): .length(count)
@@ -73,7 +73,7 @@ struct BodyProducer {
             for trailer in trailers { try fields.append(trailer.name, trailer.value) }
             try MessageSerializer.appendLastChunk(trailers: fields, to: &output)
         } catch {
-            // Trailers are constants of the routes, and legal ones; without them the body still ends as it must.
+            // The trailers are valid constants of the routes. Without them, the body still needs its end.
             output.append("0\r\n\r\n")
         }
     }

@@ -1,11 +1,11 @@
 internal import HTTP1
 internal import Reactor
 
-/// The answers that a load run asks for: `GET /` and `GET /bytes/n` up to 16 KiB, made without an allocation.
+/// The answers of load runs, made without an allocation: `GET /`, and `GET /bytes/n` up to 16 KiB.
 ///
-/// The octets up to and with Date are made once a second; what is left is three copies.
+/// The octets up to and including Date are made once per second; the rest is three copies.
 struct FastRoutes {
-    /// `/bytes/n` beyond this goes through the generator, which needs no memory either.
+    /// A longer `/bytes/n` uses the generator, which needs no memory either.
     static let longest = 16 * 1024
 
     private var common: [UInt8] = []
@@ -23,7 +23,7 @@ struct FastRoutes {
         self.home = home + text
     }
 
-    /// Appends the response if the head asks for one of these. False leaves `output` alone.
+    /// Appends the response if the head asks for one of these. Otherwise returns false and does not change `output`.
     @inline(__always)
     mutating func answer(_ head: borrowing RequestHead, _ now: Instant, to output: inout [UInt8]) -> Bool {
         guard head.hasMethod("GET") else { return false }

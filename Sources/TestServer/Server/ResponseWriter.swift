@@ -1,6 +1,6 @@
 internal import HTTP1
 
-/// Turns a response's description into head octets. All of them pass the serialiser's checks.
+/// Writes the head of a response. Every head passes the checks of the serializer.
 enum ResponseWriter {
     /// How the body that follows is to be framed.
     enum Framing: Equatable {
@@ -34,7 +34,7 @@ enum ResponseWriter {
         try MessageSerializer.append(head, to: &shared.output)
     }
 
-    /// 103 ahead of the response (RFC 8297). HTTP/1.0 knows no 1xx (RFC 9110 §15.2).
+    /// Writes a 103 before the response (RFC 8297). HTTP/1.0 has no 1xx (RFC 9110 §15.2).
     static func appendHints(
         _ response: RouteResponse,
         _ exchange: ServerExchange,
@@ -49,7 +49,7 @@ enum ResponseWriter {
         )
     }
 
-    /// A whole response that ends the connection: what a faulty request gets.
+    /// Writes a complete response that ends the connection, for a faulty request.
     static func appendRefusal(_ status: Int, _ text: String, _ shared: ServerScratch) {
         let body = Array("\(text)\n".utf8)
         shared.output += "HTTP/1.1 \(status) \(reason(status))\r\nServer: uncurl-httpbin\r\n".utf8
@@ -59,7 +59,7 @@ enum ResponseWriter {
         shared.finishedResponses += 1
     }
 
-    /// The phrases of the IANA registry for statuses this server has a use for; the rest have none.
+    /// The reason phrases of the statuses that this server uses, from the IANA registry; empty for others.
     static func reason(_ status: Int) -> String {
         switch status {
         case 101: "Switching Protocols"

@@ -1,8 +1,8 @@
 internal import TLS
 
-/// What the TLS connections of one loop share, as ``ServerScratch`` is shared: only one of them works at a time.
+/// The buffers that the TLS connections of one loop share, like ``ServerScratch``: only one connection works at a time.
 @safe final class SecureScratch {
-    /// A read of the loop's buffer, and the record that an earlier read has begun.
+    /// Room for one read of the loop's buffer, and for the record that an earlier read began.
     private static let capacity = 64 * 1024 + 2 * TLSRecord.maximumPlaintext
 
     let context: TLSServerContext
@@ -17,7 +17,7 @@ internal import TLS
 
     deinit { unsafe plaintext.deallocate() }
 
-    /// What a read gave.
+    /// The result of a read.
     enum Incoming {
         case nothing
         case plaintext(Int)
@@ -25,7 +25,7 @@ internal import TLS
         case end
     }
 
-    /// Takes all of `input`: there is room for whatever can be in it.
+    /// Takes all of `input`. There is room for everything that it can contain.
     func receive(_ input: Span<UInt8>, _ session: TLSSession) throws(TLSError) -> Incoming {
         var offset = 0
         switch try session.handshake(input, from: &offset) {

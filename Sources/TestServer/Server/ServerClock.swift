@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Reactor
 
-/// The time of day, for Date, and sleeping on purpose.
+/// The time of day, for Date, and deliberate sleep.
 enum ServerClock {
     /// Seconds since 1970, and the nanoseconds left until the next one.
     static func now() -> (seconds: Int64, nanosecondsLeft: Int64) {
@@ -10,7 +10,7 @@ enum ServerClock {
         return (Int64(time.tv_sec), 1_000_000_000 - Int64(time.tv_nsec))
     }
 
-    /// Blocks the thread. Only `/freeze` wants that.
+    /// Blocks the thread. Only `/freeze` uses it.
     static func sleep(_ span: Duration) {
         let nanoseconds = max(0, span.wholeNanoseconds)
         var left = timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))

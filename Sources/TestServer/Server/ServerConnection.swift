@@ -2,7 +2,7 @@ internal import HTTP1
 internal import Reactor
 internal import TLS
 
-/// A connection of the server: the socket, and what its ``ServerMachine`` needs done with it. Lives on one loop.
+/// A connection of the server: the socket, and the actions that its ``ServerMachine`` needs. It belongs to one loop.
 ///
 ///     reading ◀──▶ sending      the kernel took less than all of it; reading waits meanwhile
 ///     reading ◀──▶ resting      a delay, or the next turn
@@ -10,24 +10,24 @@ internal import TLS
 ///     sending ───▶ lingering    FIN sent, what still comes is dropped, within bounds
 ///     any ───────▶ closed
 ///
-/// Two system calls a request: one recv, one send. epoll is told of a change only when a send blocks or a response
+/// A request takes two system calls, one recv and one send. epoll is only changed when a send blocks or a response
 /// waits.
 final class ServerConnection: ReadinessHandler, TimerHandler {
     private enum State {
         case reading
         case sending(then: ServerMachine.Need)
-        /// Until the rest of that number is over; nil: until the next turn.
+        /// Until the wait with this number is over; nil: until the next turn.
         case resting(UInt64?)
         case silent
         case lingering(TimerID, left: Int)
         case closed
     }
 
-    /// Dropped after a refusal (RFC 9112 §9.6): a megabyte covers what a client has under way before it sees the
-    /// answer.
+    /// The most bytes that are dropped after a refusal (RFC 9112 §9.6). A megabyte covers what a client has sent before
+    /// it sees the answer.
     private static let lingerBytes = 1 << 20
     private static let lingerTime = Duration.seconds(2)
-    /// Rounds of output a turn; the other connections of the loop want theirs.
+    /// The most rounds of output per turn, so that the loop's other connections are served too.
     private static let roundsPerTurn = 4
 
     private unowned let server: ServerLoop
@@ -39,13 +39,13 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
     private var session: TLSSession?
     private var machine: ServerMachine
     private var state = State.reading
-    /// What the kernel has not taken yet: bounded by the scratch's high water and one read.
+    /// The bytes that the kernel has not accepted yet, at most the scratch's high water and one read.
     private var unsent: [UInt8] = []
     private var unsentStart = 0
     private var unsentResponses = 0
     private(set) var lastActivity: Instant
     private var rests: UInt64 = 0
-    /// Where the server's table holds it.
+    /// The index in the server's table.
     var index = 0
 
     init(_ socket: consuming Socket, _ server: ServerLoop) {
@@ -57,7 +57,7 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
         self.socket = consume socket
     }
 
-    /// False if the loop's epoll set has no room for it.
+    /// False if the loop's epoll set is full.
     func open() -> Bool {
         guard let number = socket?.number else { return false }
         if let secure = shared.secure {
@@ -95,7 +95,8 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
         }
     }
 
-    /// Comes by now and then: closes what has not moved since `limit`, and lets idle connections give memory back.
+    /// Called at intervals. Closes a connection that has been idle since `limit`, and releases the memory of idle
+    /// connections.
     func sweep(idleSince limit: Instant) {
         guard lastActivity < limit else {
             session?.releaseBuffers()
@@ -110,7 +111,7 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
         }
     }
 
-    /// The server stops: a request that already lies in the socket is still answered, then idle connections end.
+    /// Called when the server stops. A request that is already in the socket is answered, then idle connections end.
     func drain() {
         if case .reading = state { read() }
         if case .reading = state, machine.isIdle { end() }
@@ -139,7 +140,7 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
             let need = loop.readBuffer.withBytes(count) { machine.receive($0, shared) { origin } }
             apply(need)
         case .endOfStream, nil:
-            // No response is due while we read: a request that was cut off gets none.
+            // No response is due while the connection reads, so an incomplete request gets none.
             close()
         case .wouldBlock:
             break
@@ -175,7 +176,7 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
 
     // MARK: Octets out
 
-    /// Sends what the machine made, then sees to what it needs.
+    /// Sends the output of the machine, then handles its need.
     private func apply(_ need: ServerMachine.Need) {
         var need = need
         var rounds = 0
@@ -192,7 +193,7 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
         }
     }
 
-    /// False if something is left, which now lies in `unsent`.
+    /// False if bytes are left; they are in `unsent`.
     @inline(__always)
     private func send() -> Bool {
         if let session, let secure = shared.secure { return encrypt(session, secure) }
@@ -221,8 +222,8 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
         return true
     }
 
-    /// ``send()`` with a record layer between. A client that cuts a handshake message of its own in two while a
-    /// response is due is cut off: no client is known to do that, and nothing can be encrypted meanwhile.
+    /// ``send()`` with encryption. A client that splits a handshake message while a response is due is disconnected: no
+    /// known client does that, and nothing can be encrypted meanwhile.
     private func encrypt(_ session: TLSSession, _ secure: SecureScratch) -> Bool {
         let isWhole = shared.output.isEmpty || encrypt(shared.output, session)
         shared.output.removeAll(keepingCapacity: true)
@@ -237,7 +238,7 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
         do throws(TLSError) { return try session.write(octets.span) == octets.count } catch { return false }
     }
 
-    /// As much as the kernel takes; false if something is left, which now lies in `unsent`.
+    /// Sends what the kernel accepts. False if bytes are left; they are in `unsent`.
     private func sendCiphertext(_ secure: SecureScratch) -> Bool {
         guard !secure.ciphertext.isEmpty else { return true }
         defer {
@@ -266,7 +267,7 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
         return true
     }
 
-    /// Goes on with `unsent`. True once it is empty and the connection still open.
+    /// Sends the rest of `unsent`. True once it is empty and the connection is still open.
     private func flush() -> Bool {
         do throws(Errno) {
             let taken = try write(unsent, from: unsentStart) ?? 0
@@ -331,7 +332,7 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
         loop.reschedule(token)
     }
 
-    /// A rest is over: by its number, since the connection may have had another one, or an end.
+    /// A wait is over. The number identifies it, because the connection may have had another wait or an end since.
     func rested(_ number: UInt64) {
         if case .resting(number) = state { resume() }
     }
@@ -342,8 +343,8 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
         apply(machine.resume(shared) { origin })
     }
 
-    /// While a response waits: FIN may be half of a close or a whole one, so a delayed response still goes out. A
-    /// silent connection has nothing to wait for.
+    /// Called while a response waits. A FIN may end one direction or both, so a delayed response is still sent. A
+    /// silent connection ends.
     private func noticePeer(_ readiness: Readiness) {
         if !readiness.isDisjoint(with: [.hungUp, .failed]) { return close() }
         guard readiness.contains(.peerFinished) else { return }
@@ -362,8 +363,8 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
         state = .lingering(timer, left: left - count)
     }
 
-    /// close_notify, so that an end is not taken for a cut; what the kernel has no room for now is not worth waiting
-    /// for.
+    /// Sends close_notify, so that the end is not taken for a truncation. If the socket is full, the message is
+    /// dropped.
     private func sayGoodbye() {
         guard let session, let secure = shared.secure else { return }
         session.close()
@@ -377,7 +378,7 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
 
     private func setInterest(_ interest: Interest) {
         guard let token else { return }
-        // Fails only for a descriptor that is not in the set, and ours is.
+        // It fails only for a descriptor outside the set, and this one is in it.
         try? loop.setInterest(token, interest)
     }
 

@@ -1,7 +1,6 @@
 internal import Synchronization
 
-/// What one loop has counted. The loop's thread writes, any thread reads; nothing is ever lost, and
-/// writing costs no locked instruction.
+/// The counts of one loop. Only the loop's thread writes, so a write needs no locked instruction. Any thread may read.
 final class ServerCounters: Sendable {
     enum Name: CaseIterable { case connections, requests, responses, bytesReceived, bytesSent }
 
@@ -11,7 +10,7 @@ final class ServerCounters: Sendable {
     private let bytesReceived = Atomic<UInt64>(0)
     private let bytesSent = Atomic<UInt64>(0)
 
-    /// On the loop's thread only: one writer is what makes load and store enough.
+    /// Called only on the loop's thread. With one writer, a load and a store are enough.
     @inline(__always)
     func add(_ count: Int, to name: Name) {
         switch name {

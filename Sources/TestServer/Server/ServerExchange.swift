@@ -1,12 +1,12 @@
 internal import HTTP1
 
-/// One request while it is taken and answered. A class, because the collected body grows in place.
+/// One request while it is received and answered. It is a class because the collected body grows in place.
 final class ServerExchange {
     var request: RouteRequest
     let intake: Intake
     let version: HTTPVersion
     var keepsAlive: Bool
-    /// Of `/resumable-upload` alone.
+    /// Only for `/resumable-upload`.
     private(set) var upload: ServerUploadTurn?
 
     var isHead: Bool { request.method == "HEAD" }
@@ -18,21 +18,21 @@ final class ServerExchange {
         self.keepsAlive = keepsAlive
     }
 
-    /// A request of an upload that can be gone on with says so before its content comes.
+    /// Announces a resumable upload before its content comes.
     func beginUpload(_ shared: ServerScratch) {
         guard case .resume = intake, let turn = ServerUploadTurn(request, shared.uploads) else { return }
         upload = turn
-        // HTTP/1.0 knows no 1xx (RFC 9110 §15.2).
+        // HTTP/1.0 has no 1xx (RFC 9110 §15.2).
         if version.minor > 0 { turn.announce(to: &shared.output) }
     }
 
-    /// What is answered when all of the request has come.
+    /// The answer to the complete request.
     func response() -> RouteResponse { upload?.response() ?? Routes.respond(to: request) }
 }
 
 extension RequestHead {
-    /// RFC 9110 §4.2.1, RFC 9112 §3.3: where the target has no authority, Host is it, and that of an http or https URI
-    /// is never empty.
+    /// RFC 9110 §4.2.1, RFC 9112 §3.3: where the target has no authority, Host is the authority, and that of an http or
+    /// https URI is never empty.
     @inline(__always)
     var lacksHost: Bool {
         guard let host = fields.first(.host), host.isEmpty else { return false }
@@ -42,13 +42,13 @@ extension RequestHead {
 }
 
 extension RouteRequest {
-    /// Strings from the head's octets. The fast routes never come here.
+    /// Makes strings of the head's octets. The fast routes do not need them.
     init(_ head: RequestHead, origin: String, scheme: String, random: UInt64, requestCount: UInt64) {
         method = head.method
         let target = head.target.utf8
         var pathAndQuery = target[...]
         authority = head.fields["host"] ?? ""
-        // absolute-form: its authority wins over Host (RFC 9112 §3.2.2); an empty path means "/".
+        // In absolute form, the target's authority replaces Host (RFC 9112 §3.2.2). An empty path means "/".
         if let first = target.first, first != UInt8(ascii: "/"), first != UInt8(ascii: "*"), method != "CONNECT" {
             let afterScheme = target.drop { $0 != UInt8(ascii: "/") }.dropFirst(2)
             let name = afterScheme.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }

@@ -1,6 +1,6 @@
 internal import Reactor
 
-/// One loop's share of a ``TestServer``: its listener, its connections, its sweep. Lives on that loop.
+/// The part of a ``TestServer`` on one loop: its listener, its connections and its sweep.
 final class ServerLoop: TimerHandler, AlarmHandler {
     let loop: EventLoop
     let shared: ServerScratch
@@ -8,9 +8,10 @@ final class ServerLoop: TimerHandler, AlarmHandler {
     private var listener: Listener?
     private var connections: [ServerConnection] = []
     private var sweepTimer: TimerID?
-    /// Connections whose response waits: sharper than the wheel's ticks, so that a delay is what a client measures.
+    /// Connections whose response waits. The heap is more precise than the wheel's ticks, so that a client measures the
+    /// requested delay.
     private var resting = DeadlineHeap<(connection: ServerConnection, number: UInt64)>()
-    /// Told once the server is draining and the last connection is gone.
+    /// Called when the server is draining and its last connection has ended.
     private var whenEmpty: (() -> Void)?
 
     init(_ loop: EventLoop, _ shared: ServerScratch, all loops: [EventLoop]) {
@@ -19,7 +20,7 @@ final class ServerLoop: TimerHandler, AlarmHandler {
         allLoops = loops
     }
 
-    /// The address in fact bound. `accept` may hand the newcomer to another loop.
+    /// The bound address. `accept` may pass a new connection to another loop.
     func listen(
         _ address: SocketAddress,
         sharing: Bool,
@@ -80,7 +81,7 @@ final class ServerLoop: TimerHandler, AlarmHandler {
 
     // MARK: Time
 
-    /// Every loop of the server sleeps once: the others when they read their mail, this one now.
+    /// Every loop of the server sleeps once: the others when they handle this message, this one now.
     func freeze(_ span: Duration) {
         for other in allLoops where other !== loop { other.post { ServerClock.sleep(span) } }
         ServerClock.sleep(span)
@@ -104,7 +105,7 @@ final class ServerLoop: TimerHandler, AlarmHandler {
         if !connections.isEmpty { armSweep() }
     }
 
-    /// A quarter of the idle time is as exact as it needs to be, and a walk over 15,000 connections takes 0.1 ms.
+    /// A quarter of the idle time is exact enough. A sweep over 15,000 connections takes 0.1 ms.
     private func armSweep() {
         let quarter = shared.options.idleTimeout.wholeNanoseconds / 4
         let interval = min(max(quarter, 10_000_000), 5_000_000_000)

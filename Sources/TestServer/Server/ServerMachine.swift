@@ -1,6 +1,6 @@
 internal import HTTP1
 
-/// The server's half of a connection, without the connection: octets in, octets out, and what it needs to go on.
+/// The server's side of a connection, without the socket: octets come in, octets and needs go out.
 ///
 ///     head ──▶ collecting ──▶ answering ──▶ head        the body has come; the response is out, the connection goes on
 ///       │  └─▶ echoing ─────────────────▶ head          the response goes along with the request's body
@@ -9,8 +9,8 @@ internal import HTTP1
 ///       │         answering ──▶ talking ──▶ over        /websocket: no more HTTP
 ///       └──▶ over                                       a refusal, a last response, a fault on demand; nothing follows
 ///
-/// `answering` begins only when the request was read to its end, so a pipelined request is never parsed before its
-/// predecessor is answered (RFC 9112 §9.3.2). From `silent` and `over` nothing leads away: no octet may follow there.
+/// `answering` begins when the request has been read completely, so a pipelined request is not parsed before the one
+/// before it is answered (RFC 9112 §9.3.2). `silent` and `over` are final: no octet may follow.
 struct ServerMachine: ~Copyable {
     private enum State {
         case head
@@ -25,17 +25,17 @@ struct ServerMachine: ~Copyable {
 
     private var parser: RequestParser
     private var state = State.head
-    /// Octets that came while a response was still due: at most what one read gives, since reading stops meanwhile.
+    /// Octets that came while a response was due: at most one read, because reading stops meanwhile.
     private var held: [UInt8] = []
     private var heldStart = 0
 
     init(limits: ParserLimits) { parser = RequestParser(limits: limits) }
 
-    /// Nothing of a request has come and no response is due.
+    /// Whether no part of a request has come and no response is due.
     var isIdle: Bool {
         switch state {
         case .head: parser.isBetweenMessages
-        // Nobody waits for an answer.
+        // No client waits for an answer.
         case .talking: true
         case .collecting, .echoing, .waiting, .answering, .silent, .over: false
         }
@@ -43,7 +43,7 @@ struct ServerMachine: ~Copyable {
 
     // MARK: Events
 
-    /// Octets came. Only to be called when the last need was `.input`.
+    /// Handles received octets. Called only when the last need was `.input`.
     mutating func receive(_ input: Span<UInt8>, _ shared: ServerScratch, _ origin: () -> String) -> Need {
         var position = 0
         let need = advance(input, &position, shared, origin)
@@ -58,7 +58,7 @@ struct ServerMachine: ~Copyable {
         return need
     }
 
-    /// The room was made or the time is over.
+    /// Called when the output has been sent or the time is over.
     mutating func resume(_ shared: ServerScratch, _ origin: () -> String) -> Need {
         var octets: [UInt8] = []
         swap(&octets, &held)
@@ -73,8 +73,8 @@ struct ServerMachine: ~Copyable {
         return need
     }
 
-    /// Nothing has moved for the idle time: a request half sent is answered 408 (RFC 9110 §15.5.9), an idle
-    /// connection just ends.
+    /// Called when nothing has moved for the idle time. An incomplete request is answered 408 (RFC 9110 §15.5.9); an
+    /// idle connection just ends.
     mutating func timeOut(_ shared: ServerScratch) -> Need {
         switch state {
         case .head where !parser.isBetweenMessages, .collecting:
@@ -84,7 +84,7 @@ struct ServerMachine: ~Copyable {
         }
     }
 
-    /// Gives back what reading a head in pieces took; an idle connection may stay for long.
+    /// Releases the memory of a head in pieces, because an idle connection may stay open for long.
     mutating func releaseStorage() { parser.releaseStorage() }
 
     // MARK: Requests
@@ -109,7 +109,7 @@ struct ServerMachine: ~Copyable {
             case .talking(let talk):
                 need = talk.take(input, &position, shared)
             case .over(.close):
-                // The peer sent more than we will answer: see `linger`.
+                // The peer sent more than the server answers: see `linger`.
                 need = .end(position < input.count ? .linger : .close)
             case .over(let ending):
                 need = .end(ending)
@@ -119,7 +119,7 @@ struct ServerMachine: ~Copyable {
         }
     }
 
-    /// One step of the parser. Nil: go on.
+    /// One step of the parser. Nil: continue.
     private mutating func parse(
         _ input: Span<UInt8>,
         _ position: inout Int,
@@ -140,7 +140,7 @@ struct ServerMachine: ~Copyable {
         case .body(let range): return tookBody(rest.extracting(range), shared)
         case .end: return tookEnd(shared)
         case .informational, .tunnel:
-            // Events of responses; a request parser has none.
+            // Events of responses, which a parser of requests does not have.
             return .end(.reset)
         }
     }
@@ -187,8 +187,8 @@ struct ServerMachine: ~Copyable {
         return nil
     }
 
-    /// A body follows: may it? RFC 9110 §9.3.8 gives a TRACE none, and §10.1.1 wants the final answer before the body
-    /// where there is one already.
+    /// Whether the request may have a body. A TRACE has none (RFC 9110 §9.3.8). If the final answer is known already,
+    /// it comes before the body (§10.1.1).
     private mutating func admit(_ exchange: ServerExchange, _ head: RequestHead, _ shared: ServerScratch) -> Need? {
         if exchange.request.method == "TRACE" { return refuse(400, "a TRACE has no content", shared) }
         if case .collect = exchange.intake,
@@ -209,7 +209,7 @@ struct ServerMachine: ~Copyable {
         return nil
     }
 
-    /// The client has not sent its body and may never: the connection cannot go on after it.
+    /// The client may never send its body, so the connection cannot be used again.
     private mutating func answerAtOnce(
         _ response: RouteResponse,
         _ exchange: ServerExchange,
@@ -258,7 +258,7 @@ struct ServerMachine: ~Copyable {
 
     // MARK: Responses
 
-    /// Starts a response: its waits first, then its head. Nil: go on.
+    /// Starts a response: its delay, then its head. Nil: continue.
     private mutating func begin(
         _ response: RouteResponse,
         _ exchange: ServerExchange,
@@ -285,7 +285,7 @@ struct ServerMachine: ~Copyable {
         do throws(HTTP1Error) {
             try write(response, exchange, shared)
         } catch {
-            // A field that the serialiser refuses: the route's own fault.
+            // The serializer refuses a field, so the route has a defect.
             return refuse(500, "a route made a response that cannot be sent: \(error)", shared)
         }
         return nil
@@ -341,7 +341,7 @@ struct ServerMachine: ~Copyable {
         }
     }
 
-    /// `/echo` with a body: the head goes out now, the rest as it comes.
+    /// `/echo` with a body: the head is sent now, the body while it comes.
     private mutating func beginEcho(_ exchange: ServerExchange, _ shared: ServerScratch) -> Need? {
         let response = Inspection.echoNothing(exchange.request, [])
         if shared.isDraining { exchange.keepsAlive = false }
@@ -372,7 +372,7 @@ struct ServerMachine: ~Copyable {
         case .head, .collecting:
             return refuse(error.responseStatus, error.description, shared)
         case .echoing, .waiting, .answering, .silent, .talking, .over:
-            // A response is already under way: cut short, it says that something went wrong.
+            // A response is already under way. Cutting it short shows the client an error.
             state = .over(.linger)
             return .end(.linger)
         }

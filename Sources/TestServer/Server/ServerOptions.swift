@@ -1,15 +1,15 @@
 public import HTTP1
 
-/// How a ``TestServer`` behaves. The defaults suit tests and load runs alike.
+/// The settings of a ``TestServer``. The defaults suit tests and load runs.
 public struct ServerOptions: Sendable {
-    /// What the parser refuses. Bodies that are not kept (``TestServer``: `/upload`, `/echo`) may be as long as
-    /// `bodyBytes` here says: without limit by default.
+    /// The limits of the parser. Bodies that are not kept (`/upload`, `/echo`) may have `bodyBytes`, which is unlimited
+    /// by default.
     public var limits = ParserLimits()
-    /// The longest body a route may collect to show it; a longer one is answered 413. Eight times what the
-    /// largest body of a sensible test has, and a bound on what a client can make the server hold.
+    /// The longest body that a route collects; a longer one is answered 413. It limits the memory that a client can
+    /// occupy, and is eight times the largest body of a usual test.
     public var collectedBodyBytes = 8 << 20
-    /// A connection on which nothing moves for so long is closed; inside a request it gets a 408 first. nginx waits as
-    /// long. Waits that a route was asked for (`/delay`, `/never`) do not count.
+    /// The time after which an idle connection is closed; an incomplete request gets a 408 first. nginx waits as long.
+    /// Requested delays (`/delay`, `/never`) do not count.
     public var idleTimeout = Duration.seconds(75)
     /// The backlog of the listening sockets; the system's `net.core.somaxconn` bounds it as well.
     public var backlog: Int32 = 4096

@@ -1,10 +1,10 @@
 internal import WebSocket
 
-/// A connection that speaks WebSocket: every message comes back as it was, in one frame.
+/// A WebSocket connection. It sends every message back in one frame.
 final class ServerTalk {
     private var machine: WebSocketMachine
 
-    /// Large messages are what tests send; a test server holds few.
+    /// Tests send large messages, but a test server holds only a few.
     private static let maximumMessageSize = 64 << 20
 
     init(_ agreement: Agreement) {
@@ -15,7 +15,7 @@ final class ServerTalk {
         )
     }
 
-    /// Answers what came from `position` on, as far as there is room.
+    /// Answers the input from `position` on, as far as there is room.
     func take(_ input: Span<UInt8>, _ position: inout Int, _ shared: ServerScratch) -> ServerMachine.Need {
         defer { shared.output += machine.takeOutput() }
         var room = ServerScratch.highWater

@@ -2,12 +2,13 @@ internal import HTTP1
 import TextCoding
 
 /// One request to `/resumable-upload`: the server's side of draft-ietf-httpbis-resumable-upload, in its interop
-/// versions 3, 5 and 6. Of one loop.
+/// versions 3, 5 and 6. It belongs to one loop.
 final class ServerUploadTurn {
-    /// What is known from the head alone: a refusal, how far an upload has come, its removal. The content is not read.
+    /// The answer that follows from the head alone: a refusal, the progress of an upload, or its removal. The content
+    /// is not read.
     private(set) var answer: RouteResponse?
     private let version: Int
-    /// What is added to, and as which of its requests.
+    /// The upload that this request adds to, and the number of the request.
     private var adding: (upload: ServerUpload, turn: UInt64)?
     private var isLast = false
     private var isCreation = false
@@ -15,7 +16,7 @@ final class ServerUploadTurn {
 
     static let path = "resumable-upload"
 
-    /// Nil for a request of another kind, which the route answers by itself.
+    /// Nil for another kind of request, which its route answers.
     init?(_ request: RouteRequest, _ uploads: ServerUploads) {
         let segments = request.segments
         guard segments.first == ServerUploadTurn.path, let version = request.field("upload-draft-interop-version"),
@@ -93,7 +94,7 @@ final class ServerUploadTurn {
         }
     }
 
-    /// 104 (Upload Resumption Supported), which says where the upload can be gone on with.
+    /// Writes a 104 (Upload Resumption Supported) with the location of the upload.
     func announce(to output: inout [UInt8]) {
         guard isCreation, let adding else { return }
         output += "HTTP/1.1 104 Upload Resumption Supported\r\nUpload-Draft-Interop-Version: \(version)\r\n".utf8
@@ -102,7 +103,7 @@ final class ServerUploadTurn {
 
     // MARK: The content
 
-    /// False: the connection is to be reset.
+    /// False if the connection must be reset.
     func take(_ octets: Span<UInt8>) -> Bool {
         guard let adding, answer == nil else { return true }
         switch adding.upload.append(octets, adding.turn) {
@@ -111,7 +112,7 @@ final class ServerUploadTurn {
         }
     }
 
-    /// All of the request has come.
+    /// The answer to the complete request.
     func response() -> RouteResponse {
         if let answer { return answer }
         guard let (upload, turn) = adding else { return .notFound }

@@ -3,19 +3,19 @@ internal import Synchronization
 internal import TLS
 import TextCoding
 
-/// The uploads of a server's `/resumable-upload`, which several connections may send parts of. Any thread.
+/// The uploads of a server's `/resumable-upload`. Several connections may send parts of one. Any thread.
 final class ServerUploads: Sendable {
     private struct State {
         var uploads: [UInt64: ServerUpload] = [:]
         var last: UInt64 = 0
     }
 
-    /// The newest are known: a client cannot make the server hold more.
+    /// The most uploads; older ones are dropped, so that a client cannot fill the server's memory.
     static let most: UInt64 = 1024
 
     private let state = Mutex(State())
 
-    /// - Parameter cuts: the plan by which connections are cut.
+    /// - Parameter cuts: says where connections are cut.
     func make(_ cuts: ServerUpload.Cuts) -> ServerUpload {
         state.withLock { state in
             state.last += 1
@@ -26,7 +26,7 @@ final class ServerUploads: Sendable {
         }
     }
 
-    /// Nil for one that is not there any more, or never was.
+    /// Nil for an unknown upload.
     func find(_ name: String) -> ServerUpload? {
         guard let number = UInt64(name) else { return nil }
         return state.withLock { $0.uploads[number] }
@@ -35,15 +35,15 @@ final class ServerUploads: Sendable {
     func remove(_ upload: ServerUpload) { state.withLock { $0.uploads[upload.number] = nil } }
 }
 
-/// One upload: how much of it has come, and its hash, which is all that is kept of it. Any thread.
+/// One upload. It keeps only the number of bytes and their hash. Any thread.
 final class ServerUpload: Sendable {
-    /// After how many octets its connection is reset, and how often.
+    /// The number of octets after which a connection is reset, and the number of resets.
     struct Cuts: Sendable {
         var octets: UInt64
         var times: UInt64
     }
 
-    /// How far it has come.
+    /// The progress of an upload.
     struct Progress {
         var received: UInt64
         var isComplete: Bool
@@ -51,16 +51,16 @@ final class ServerUpload: Sendable {
 
     enum Reception {
         case taken
-        /// By the plan: the connection is reset.
+        /// The connection must be reset, as the cuts say.
         case cut
-        /// A later request has taken this one's place.
+        /// A later request has replaced this one.
         case replaced
     }
 
     private struct State: ~Copyable {
         var digest = RunningDigest(.sha256)
         var received: UInt64 = 0
-        /// Of the request that adds to it.
+        /// The number of the request that adds to the upload.
         var turn: UInt64 = 0
         var hash: String?
         var cutsLeft: UInt64
@@ -77,7 +77,7 @@ final class ServerUpload: Sendable {
         state = Mutex(State(cutsLeft: cuts.times, nextCut: cuts.octets))
     }
 
-    /// The request that has been adding to it adds no more.
+    /// Ends the turn of the request that was adding to the upload.
     func interrupt() -> Progress {
         state.withLock { state in
             state.turn += 1
@@ -85,7 +85,7 @@ final class ServerUpload: Sendable {
         }
     }
 
-    /// Another request adds to it. Nil where it has come to another offset, or to its end.
+    /// Begins the turn of another request. Nil where the upload has another offset or is complete.
     func begin(at offset: UInt64) -> UInt64? {
         state.withLock { state in
             guard state.received == offset, state.hash == nil else { return nil }
@@ -106,7 +106,8 @@ final class ServerUpload: Sendable {
         }
     }
 
-    /// All of it has come: its length and its hash in hexadecimal digits. Nil for a request that another has replaced.
+    /// Ends the upload. Returns its length and its hash in hexadecimal digits; nil for a request that another has
+    /// replaced.
     func finish(_ turn: UInt64) -> (UInt64, String)? {
         state.withLock { state in
             guard state.turn == turn else { return nil }
@@ -116,7 +117,7 @@ final class ServerUpload: Sendable {
         }
     }
 
-    /// How far it has come, if this request still adds to it.
+    /// The progress, if this request still adds to the upload.
     func progress(_ turn: UInt64) -> Progress? {
         state.withLock { state in
             state.turn == turn ? Progress(received: state.received, isComplete: state.hash != nil) : nil

@@ -1,11 +1,11 @@
 internal import CZlib
 
-/// The codings `/gzip` and `/deflate` answer with (RFC 9110 §8.4.1).
+/// The codings of `/gzip` and `/deflate` (RFC 9110 §8.4.1).
 enum Compression {
     enum Form: CInt {
         case gzip = 31
         case zlib = 15
-        /// DEFLATE without the zlib wrapping: what some servers mean by "deflate", against RFC 9110 §8.4.1.2.
+        /// DEFLATE without zlib's frame, which some servers send as "deflate" in breach of RFC 9110 §8.4.1.2.
         case raw = -15
     }
 

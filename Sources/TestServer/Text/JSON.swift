@@ -7,7 +7,7 @@ extension JSONTree {
 
     static func number(_ value: Int) -> JSONTree { .number(String(value)) }
 
-    /// Pairs as an object; a name that comes more than once has an array of its values.
+    /// Pairs as an object. A repeated name has an array of its values.
     static func grouping(_ pairs: [Pair]) -> JSONTree {
         var members: [(String, JSONTree)] = []
         var indices: [String: Int] = [:]
@@ -23,7 +23,7 @@ extension JSONTree {
         return .object(members)
     }
 
-    /// Members sorted by name, as httpbin has them: indented with a line feed at the end, or everything on one line.
+    /// Members sorted by name, as in httpbin: indented with a line feed at the end, or on one line.
     func serialized(pretty: Bool = true) -> [UInt8] {
         Array((pretty ? sorted.text : sorted.line(gap: " ")).utf8)
     }

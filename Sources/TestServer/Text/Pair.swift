@@ -7,7 +7,7 @@ struct Pair: Equatable, Sendable {
 }
 
 extension String {
-    /// ASCII letters of either case are equal; nothing else is folded (RFC 9110 §5.1).
+    /// Whether two names are equal apart from the case of ASCII letters (RFC 9110 §5.1).
     func equalsIgnoringCase(_ other: String) -> Bool {
         let (left, right) = (utf8, other.utf8)
         return left.count == right.count && zip(left, right).allSatisfy { folded($0) == folded($1) }
@@ -17,7 +17,7 @@ extension String {
 private func folded(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
 
 extension PercentCoding {
-    /// `a=1&b=2`, in its order; a name without `=` has an empty value.
+    /// Parses `a=1&b=2` in order; a name without `=` has an empty value.
     static func pairs(_ text: some StringProtocol) -> [Pair] {
         text.utf8.split(separator: UInt8(ascii: "&")).map { part in
             let pieces = part.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)

@@ -1,4 +1,4 @@
-/// SplitMix64: the same seed gives the same bytes, on every machine and for every length.
+/// SplitMix64: the same seed gives the same bytes, on every machine and in pieces of any length.
 struct PseudoRandom: Sendable {
     private var state: UInt64
     private var word: UInt64 = 0
@@ -14,7 +14,7 @@ struct PseudoRandom: Sendable {
         return value ^ (value >> 31)
     }
 
-    /// Where one call stops and the next begins leaves no trace in the bytes.
+    /// Appends bytes. They do not depend on where one call ends and the next begins.
     mutating func append(_ count: Int, to bytes: inout [UInt8]) {
         for _ in 0..<count {
             if left == 0 {
