@@ -225,6 +225,14 @@ let package = Package(
             path: "Tests/OneRequest",
             swiftSettings: testing
         ),
+        // `./dev chaos`; no product.
+        .systemLibrary(name: "CMalloc", path: "Fuzz/Sources/CMalloc"),
+        .executableTarget(
+            name: "Chaos",
+            dependencies: ["Uncurl", "TestServer", "TLS", "CMalloc"],
+            path: "Fuzz/Sources/Chaos",
+            swiftSettings: testing
+        ),
         // What tests of several rooms need; no product.
         .target(name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport", swiftSettings: testing),
         // What tests of the facade's rooms need besides; no product.
@@ -295,7 +303,8 @@ let package = Package(
         .testTarget(
             name: "FuzzTests",
             dependencies: [
-                "UncurlExtras", "UncurlTestKit", "TestServer", "LoadReports", "LocustWorker", "TestSupport",
+                "UncurlExtras", "UncurlTestKit", "TestServer", "LoadReports", "LocustWorker", "Chaos", "HTTPSemantics",
+                "FacadeTestSupport", "TestSupport",
             ],
             swiftSettings: testing
         ),

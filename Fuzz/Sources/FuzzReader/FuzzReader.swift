@@ -6,7 +6,9 @@ private let reader: Reader = {
     let name = getenv("READER").map { String(cString: $0) } ?? ""
     if name == "list" {
         for reader in Reader.all { print(reader.name, reader.source) }
-        exit(0)
+        // libFuzzer takes a plain exit for a finding, and ends the process before the lines are written.
+        fflush(nil)
+        _exit(0)
     }
     guard let reader = Reader.all.first(where: { $0.name == name }) else {
         let names = Reader.all.map(\.name).joined(separator: "\n")

@@ -1,0 +1,72 @@
+import Foundation
+import TLS
+import TestServer
+
+/// The servers: two that behave as they are asked to, and two whose connections each play a script of faults. Of these
+/// one is stopped and begun again, on its port, every other moment.
+final class ChaosServers {
+    let plain: TestServer
+    let secure: TestServer
+    let authority: String
+    let faulty: FaultyServer
+    let secureFaulty: FaultyServer
+    private(set) var replaced = 0
+
+    init(seed: UInt64) throws {
+        let identity = try TestCertificates.localhost
+        let tls = try TLSServerContext(TLSServerConfiguration(certificate: .init(identity)))
+        plain = try TestServer.start(loops: 2)
+        secure = try TestServer.start(tls: tls)
+        authority = identity.authorityPEM
+        faulty = try FaultyServer(seed: seed, tls: nil)
+        secureFaulty = try FaultyServer(seed: seed &+ 1, tls: tls)
+    }
+
+    /// Connections to the one that is replaced are cut; until it is back, new ones are refused.
+    func replaceOne() {
+        let (one, other) = replaced % 2 == 0 ? (faulty, secureFaulty) : (secureFaulty, faulty)
+        one.replace()
+        _ = other
+        replaced += 1
+    }
+
+    func stop() {
+        plain.stop()
+        secure.stop()
+        faulty.stop()
+        secureFaulty.stop()
+    }
+}
+
+/// A server of scripts that can be stopped and begun again.
+final class FaultyServer {
+    private var server: RawServer
+    private var dice: Dice
+    private let tls: TLSServerContext?
+
+    init(seed: UInt64, tls: TLSServerContext?) throws {
+        dice = Dice(seed: seed)
+        self.tls = tls
+        server = try RawServer.start(Self.scripts(&dice, tls), otherwise: .silent)
+    }
+
+    func url() -> String { tls == nil ? server.url("") : server.secureURL("") }
+
+    func replace() {
+        let address = server.address
+        server.stop()
+        // Another program may have taken the port: then requests fail, as they must be able to.
+        if let next = try? RawServer.start(address: address, Self.scripts(&dice, tls), otherwise: .silent) {
+            server = next
+        }
+    }
+
+    func stop() { server.stop() }
+
+    private static func scripts(_ dice: inout Dice, _ tls: TLSServerContext?) -> [RawScript] {
+        (0..<200).map { _ in
+            let script = FaultScripts.random(&dice)
+            return tls.map { script.secured(by: $0) } ?? script
+        }
+    }
+}
