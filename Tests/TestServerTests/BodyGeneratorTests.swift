@@ -22,7 +22,7 @@ import Testing
         #expect(bytes != PseudoRandom.bytes(20_000, seed: 4))
     }
 
-    @Test("a pause lies between two pieces, never before the first nor after the last")
+    @Test("a pause comes between two pieces, never before the first or after the last")
     func pauses() {
         let spaced = all(.repeating([1], times: 4, every: .seconds(1)))
         #expect(spaced.bytes == [1, 1, 1, 1])
@@ -31,7 +31,7 @@ import Testing
         #expect(all(.repeating([1], times: 0, every: .seconds(1))).pauses == 0)
     }
 
-    @Test("a cyclic body begins where it is told to and has the length it is told to have")
+    @Test("a cyclic body has the given start and length")
     func cyclic() {
         let whole = all(.cyclic(Array("abc".utf8), from: 0, count: 40_000)).bytes
         #expect(whole.count == 40_000)

@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(
-        "the fast answer is the one that the route would give",
+        "the fast answer equals the route's answer",
         arguments: ["/", "/bytes/0", "/bytes/1", "/bytes/16384"]
     )
     func sameAsRoutes(target: String) throws {
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(
-        "everything else is left to the routes",
+        "other requests are left to the routes",
         arguments: [
             ("HEAD", "/"), ("POST", "/"), ("GET", "/x"), ("GET", "/?"), ("GET", "/bytes/"), ("GET", "/bytes/16385"),
             ("GET", "/bytes/1a"), ("GET", "/bytes/1?seed=2"), ("GET", "/bytes/000000001"), ("GET", "/bytez/1"),
@@ -48,7 +48,7 @@ import Testing
         #expect(try answer(method, target) == nil)
     }
 
-    @Test("Date is made anew when its second is over, and only then")
+    @Test("Date is made once per second")
     func date() throws {
         var routes = FastRoutes()
         let first = routes.date(Instant(nanoseconds: 0))

@@ -5,7 +5,7 @@ import Testing
 @Suite(.ownThread)
 struct HttpbinTests {
     @Test(
-        "httpbin prints its address, serves, and ends at once and well on SIGTERM and SIGINT",
+        "httpbin prints its address, serves, and ends at once with status 0 on SIGTERM and SIGINT",
         arguments: ["TERM", "INT"]
     )
     func serves(signal: String) throws {
@@ -25,7 +25,7 @@ struct HttpbinTests {
     }
 
     @Test(
-        "a mistake is one line and status 1",
+        "a wrong argument prints one line and ends with status 1",
         arguments: [
             ("--port 99999", "--port"), ("--host nowhere.example", "\"nowhere.example\""), ("--loops 0", "--loops"),
             ("--unix ''", "--unix"), ("--unknown", "--unknown"), ("extra", "extra"),
@@ -48,7 +48,7 @@ struct HttpbinTests {
         #expect(run.status == 0 && run.out.wholeMatch(of: /httpbin \d+\.\d+\.\d+\n/) != nil)
     }
 
-    @Test("with --tls it speaks https under a certificate whose root it writes down")
+    @Test("with --tls it serves https and writes the root of its certificate to a file")
     func tls() throws {
         let program = EndedProgram.built("httpbin")
         let run = try EndedProgram(
@@ -64,7 +64,7 @@ struct HttpbinTests {
         #expect(run.status == 0)
     }
 
-    @Test("a port in use is one line and status 1")
+    @Test("a port in use prints one line and ends with status 1")
     func portInUse() throws {
         let program = EndedProgram.built("httpbin")
         let server = try TestServer.start()

@@ -22,7 +22,7 @@ struct OpenSSLStartTests {
     }
 
     @Test(
-        "OpenSSL works until the process is gone, whatever asked for it first",
+        "OpenSSL works until the process ends, whichever part initializes it first",
         arguments: First.allCases.map(\.rawValue)
     )
     func exit(first: Int) async {

@@ -9,7 +9,7 @@ struct RawServerTests {
     private let response = Array("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello".utf8)
     private let request = "GET / HTTP/1.1\r\nhost: a\r\n\r\n"
 
-    @Test("each connection plays its own script, later ones the default")
+    @Test("each connection plays its own script, and later connections the default")
     func scriptsByConnection() throws {
         let server = try RawServer.start(
             [[.send("one"), .close], [.send("two"), .close]],
@@ -23,7 +23,7 @@ struct RawServerTests {
         #expect(try server.waitForConnections(4).count == 4)
     }
 
-    @Test("a request is whole with its content, of a length or in chunks, and the next one begins behind it")
+    @Test("a request includes its content, with a length or in chunks, and the next one begins after it")
     func wholeRequests() throws {
         let server = try RawServer.start([[.receive(.request), .send("a"), .startOver]])
         defer { server.stop() }
@@ -60,7 +60,7 @@ struct RawServerTests {
         )
     }
 
-    @Test("a client's RST is told from its FIN")
+    @Test("a client's RST and its FIN are recorded separately")
     func recordsReset() throws {
         let server = try RawServer.start()
         defer { server.stop() }
@@ -173,7 +173,7 @@ struct RawServerTests {
         #expect(try server.wait(for: 0, "sent") { $0.isClosed }.sentCount == bytes.count)
     }
 
-    @Test("a flood goes on for as long as the client takes it, and the server can still stop")
+    @Test("a flood continues while the client reads, and the server can still stop")
     func flood() throws {
         let server = try RawServer.start([
             [.receive(.headEnd), .send("start:"), .flood(Array("abc".utf8))], [.startOver],
@@ -189,7 +189,7 @@ struct RawServerTests {
         #expect(server.connections.allSatisfy { $0.isClosed })
     }
 
-    @Test("a wait that nothing satisfies throws and says what had come")
+    @Test("a wait whose event never comes throws and names the received bytes")
     func waitLimit() throws {
         let server = try RawServer.start()
         defer { server.stop() }

@@ -98,7 +98,7 @@ import TextCoding
         #expect(json(ask("/delete", "DELETE", body: "{bad"))?["json"] == .null)
     }
 
-    @Test("octets that are no UTF-8 are shown as a data URL")
+    @Test("octets that are not UTF-8 are shown as a data URL")
     func binaryData() {
         #expect(Inspection.text(of: [0xFF, 0x00], type: "image/x") == "data:image/x;base64,/wA=")
     }
@@ -114,7 +114,7 @@ import TextCoding
         #expect(ask("/brotli").status == 501)
     }
 
-    @Test("every route answers HEAD or names what it answers, and none is silent by accident")
+    @Test("every route answers HEAD or names its methods, and no route is silent by mistake")
     func everyRoute() {
         for (name, route) in Routes.table where name != "never" {
             for method in route.methods {
@@ -125,7 +125,7 @@ import TextCoding
         }
     }
 
-    @Test("statuses come with the fields they call for, and weights decide among several")
+    @Test("each status has its required fields, and weights decide among several statuses")
     func statuses() {
         #expect(field("location", of: ask("/status/302")) == "/redirect/1")
         #expect(field("www-authenticate", of: ask("/status/401")) == "Basic realm=\"Fake Realm\"")
@@ -168,7 +168,7 @@ import TextCoding
         #expect(ask("/cookies/set?a=1%3B%20Domain=b").status == 400)
     }
 
-    @Test("credentials open what they should and nothing else")
+    @Test("each protected route accepts its own credentials only")
     func credentials() {
         let good = Pair(name: "Authorization", value: "bAsic " + Base64.encode(Array("user:pass:word".utf8)))
         #expect(json(ask("/basic-auth/user/pass%3Aword", fields: [good]))?["authenticated"] == .bool(true))
@@ -224,7 +224,7 @@ import TextCoding
         #expect(ask("/range/9", fields: [range, Pair(name: "If-Range", value: "\"old\"")]).status == 200)
     }
 
-    @Test("server-sent events have ids, and a client that comes back gets those behind its last")
+    @Test("server-sent events have ids, and a client that reconnects gets the events after its last one")
     func events() {
         func text(_ lastID: String? = nil) -> String? {
             let response = ask(
@@ -242,7 +242,7 @@ import TextCoding
         #expect(field("content-type", of: ask("/sse")) == "text/event-stream")
     }
 
-    @Test("numbers out of range are refused with a line that says the range")
+    @Test("numbers out of range are refused with a line that names the range")
     func badNumbers() {
         for target in [
             "/bytes/-1", "/bytes/x", "/bytes/9999999999999999999999", "/range/1e3", "/delay/-1", "/delay/nan",

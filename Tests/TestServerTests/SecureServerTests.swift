@@ -49,7 +49,7 @@ struct SecureServerTests {
         #expect(answer.contains("200000"))
     }
 
-    @Test("what is not TLS ends the connection, and the server goes on")
+    @Test("bytes that are not TLS end the connection, and the server continues")
     func garbage() throws {
         let server = try TestServer.start(tls: context())
         defer { server.stop() }
@@ -80,7 +80,7 @@ struct SecureServerTests {
         #expect(record.tlsError == nil)
     }
 
-    @Test("one byte a send, new keys between: the same bytes")
+    @Test("with one byte per send and new keys in between, the same bytes arrive")
     func pieces() throws {
         let answer = String(repeating: "0123456789", count: 50)
         let script: RawScript = [
@@ -106,7 +106,7 @@ struct SecureServerTests {
         #expect(!client.sawCloseNotify)
     }
 
-    @Test("a flood is sealed anew each round; tickets and bytes past TLS go where the script says")
+    @Test("a flood is encrypted in each round; tickets and unencrypted bytes are sent where the script says")
     func flood() throws {
         let text = "0123456789abcdef"
         let flooding: RawScript = [.ticket, .flood(Array(text.utf8))]
@@ -135,7 +135,7 @@ struct SecureServerTests {
         #expect(server.connections[0].receivedText.hasPrefix("CONNECT "))
     }
 
-    @Test("a client that does not trust the server says so in an alert")
+    @Test("a client that does not trust the server sends an alert")
     func distrust() throws {
         let server = try RawServer.start([RawScript([.receive(.headEnd)]).secured(by: context())])
         defer { server.stop() }

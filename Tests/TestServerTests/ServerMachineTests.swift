@@ -27,7 +27,7 @@ import Testing
         #expect(server.counters.value(of: .requests) == 6)
     }
 
-    @Test("what waits behind a delayed response is kept, and nothing is answered before its time")
+    @Test("requests behind a delayed response are kept, and no answer comes before its time")
     func delayed() {
         let server = MachineHarness()
         let need = server.receive("GET /delay/3 HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test("a fault behind good requests leaves their responses untouched")
+    @Test("a faulty request after valid ones does not change their responses")
     func faultAfterGood() {
         let server = MachineHarness()
         #expect(server.play("GET / HTTP/1.1\r\nHost: a\r\n\r\nBAD\r\n\r\n") == .end(.linger))
@@ -132,7 +132,7 @@ import Testing
         #expect(server.text.hasPrefix("HTTP/1.1 413 "))
     }
 
-    @Test("a body that nobody keeps may be longer than the collected limit")
+    @Test("a body that is not kept may be longer than the limit for collected bodies")
     func discardedBody() {
         var options = ServerOptions()
         options.collectedBodyBytes = 10
@@ -156,7 +156,7 @@ import Testing
         #expect(old.sent.isEmpty)
     }
 
-    @Test("where the answer is known already, it comes instead of 100, and the connection ends")
+    @Test("if the answer is known before the body, it replaces the 100, and the connection ends")
     func expectationRefused() {
         let server = MachineHarness()
         let head = "POST /nowhere HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n"
@@ -269,7 +269,7 @@ import Testing
         #expect(server.isIdle)
     }
 
-    @Test("a request body gone wrong under /echo cuts the response off, without an end")
+    @Test("a malformed request body under /echo cuts the response off without its end")
     func echoFault() {
         let server = MachineHarness()
         let request = "POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\nZZ\r\n"
@@ -300,7 +300,7 @@ import Testing
         #expect(server.counters.value(of: .requests) == 100)
     }
 
-    @Test("faults end as they were asked to")
+    @Test("each requested fault ends its connection as requested")
     func faults() {
         let cut = MachineHarness()
         #expect(cut.play("GET /truncate?after=10 HTTP/1.1\r\nHost: a\r\n\r\n") == .end(.linger))
@@ -359,7 +359,7 @@ import Testing
         )
     }
 
-    @Test("a field smuggled in by a query never reaches the wire")
+    @Test("a query cannot add a field to the response")
     func injection() {
         let server = MachineHarness()
         server.play("GET /response-headers?X=a%0d%0aSet-Cookie:b=c HTTP/1.1\r\nHost: a\r\n\r\n")

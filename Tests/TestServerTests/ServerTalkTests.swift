@@ -10,7 +10,7 @@ import WebSocket
         Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n
         """
 
-    @Test("frames behind the handshake are answered, whatever the pieces", arguments: [1, 3, 1_000])
+    @Test("frames after the handshake are answered in pieces of any size", arguments: [1, 3, 1_000])
     func pieces(size: Int) throws {
         let harness = MachineHarness()
         var client = WebSocketMachine(.client)
@@ -29,7 +29,7 @@ import WebSocket
         #expect(frames == [0x81, 5] + Array("hello".utf8) + [0x8A, 1, 1, 0x88, 0])
     }
 
-    @Test("who does not read is not read from: echoes wait for room")
+    @Test("the server stops reading from a client that does not read its echoes")
     func room() {
         let harness = MachineHarness()
         _ = harness.receive(handshake)
@@ -41,7 +41,7 @@ import WebSocket
         #expect(need == .input && harness.sent.count > 250_000 && harness.isIdle)
     }
 
-    @Test("who breaks the protocol is told so, and left")
+    @Test("a client that breaks the protocol gets a close frame, and the connection ends")
     func violation() throws {
         let harness = MachineHarness()
         _ = harness.receive(handshake)

@@ -21,7 +21,7 @@ struct ServerUploadTests {
         server.text.split(separator: "HTTP/1.1 ").last.map(String.init) ?? ""
     }
 
-    @Test("an upload in three parts is whole, in each version", arguments: [3, 5, 6])
+    @Test("an upload in three parts completes in each version", arguments: [3, 5, 6])
     func parts(version: Int) {
         let server = MachineHarness()
         let (name, media) = ("Upload-Draft-Interop-Version: \(version)", "Content-Type: application/partial-upload")
@@ -51,7 +51,7 @@ struct ServerUploadTests {
         #expect(last(server).hasPrefix("404 "))
     }
 
-    @Test("what does not fit is refused before its content comes")
+    @Test("a request that does not fit the upload is refused before its content comes")
     func refusals() {
         let version = "Upload-Draft-Interop-Version: 6"
         func answer(_ method: String, _ path: String, _ fields: [String], _ content: String = "") -> String {
@@ -75,7 +75,7 @@ struct ServerUploadTests {
         #expect(answer("POST", "/resumable-upload?cut=x", ["Upload-Complete: ?1"], "c").hasPrefix("HTTP/1.1 400 "))
     }
 
-    @Test("connections are reset by the plan, and what has come counts")
+    @Test("connections are reset as planned, and the received bytes count")
     func cuts() {
         let uploads = ServerUploads()
         let version = "Upload-Draft-Interop-Version: 6"
@@ -104,7 +104,7 @@ struct ServerUploadTests {
         #expect(next.text.contains("\"length\": 8"))
     }
 
-    @Test("the newest uploads alone are kept, and a request of another kind is counted")
+    @Test("only the newest uploads are kept, and a request of another kind is counted")
     func bounds() {
         let uploads = ServerUploads()
         for _ in 0...ServerUploads.most { _ = uploads.make(ServerUpload.Cuts(octets: 0, times: 0)) }

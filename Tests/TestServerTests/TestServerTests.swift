@@ -103,7 +103,7 @@ struct TestServerTests {
         }
     }
 
-    @Test("/echo gives a large body back while it is sent, holding little of it")
+    @Test("/echo sends a large body back while it comes, and holds little of it")
     func echoLarge() throws {
         let server = try TestServer.start()
         defer { server.stop() }
@@ -218,7 +218,7 @@ struct TestServerTests {
         #expect(errno == ECONNRESET)
     }
 
-    @Test("/never says nothing, and notices that its client has gone")
+    @Test("/never sends nothing, and notices that its client has closed")
     func never() throws {
         let server = try TestServer.start()
         let client = try RawClient(server.address)
@@ -232,7 +232,7 @@ struct TestServerTests {
         #expect(server.bytesSent == 0)
     }
 
-    @Test("a freeze holds every connection up once")
+    @Test("a freeze delays every connection once")
     func freeze() throws {
         let server = try TestServer.start(loops: 2)
         defer { server.stop() }
@@ -286,7 +286,7 @@ struct TestServerTests {
         }
     }
 
-    @Test("a server that is let go closes its port")
+    @Test("a released server closes its port")
     func letGo() throws {
         var server: TestServer? = try TestServer.start()
         let address = try #require(server?.address)

@@ -20,7 +20,7 @@ import TextCoding
     }
 
     @Test(
-        "what is no JSON is refused, and no depth overflows the stack",
+        "text that is not JSON is refused, and no depth overflows the stack",
         arguments: [
             "", "{", "[1,]", "{\"a\"}", "{a:1}", "01", "1.", ".5", "+1", "1e", "tru", "\"\u{1}\"", "\"\\x\"", "[1] 2",
             "nan", "'a'",
@@ -31,7 +31,7 @@ import TextCoding
         #expect(throws: JSONReader.Problem.self) { try JSONReader.read(Array(text.utf8)) }
     }
 
-    @Test("octets that are no UTF-8 are no JSON")
+    @Test("octets that are not UTF-8 are refused as JSON")
     func invalidUTF8() {
         #expect(throws: JSONReader.Problem.self) { try JSONReader.read([0x22, 0xFF, 0x22]) }
     }
@@ -59,7 +59,7 @@ import TextCoding
     }
 
     @Test(
-        "a form whose parts do not end is no form",
+        "a form whose parts do not end is refused",
         arguments: [
             "", "--b", "--b\r\n", "--b\r\nContent-Disposition: form-data; name=a\r\n\r\nopen", "--b--x",
             "no boundary at all",
@@ -71,7 +71,7 @@ import TextCoding
         #expect(DecodedForm.multipart(Array(body.utf8), contentType: "multipart/form-data") == nil)
     }
 
-    @Test("an empty part and one without a name do no harm")
+    @Test("an empty part and a part without a name are accepted")
     func emptyParts() {
         let body = "--b\r\nContent-Disposition: form-data; name=a\r\n\r\n\r\n--b\r\nX: y\r\n\r\nz\r\n--b--"
         let form = DecodedForm.multipart(Array(body.utf8), contentType: "multipart/form-data; boundary=b")

@@ -18,7 +18,7 @@ struct WebSocketRoutesTests {
         return Routes.respond(to: request)
     }
 
-    @Test("a handshake is answered with its proof, a subprotocol and compression")
+    @Test("a handshake is answered with its key, a subprotocol and compression")
     func accepted() {
         let more = [
             Pair(name: "sec-websocket-protocol", value: "a, b"),
@@ -30,7 +30,7 @@ struct WebSocketRoutesTests {
         #expect(answer(fields + more, query: "deflate=0").upgrade?.deflate == nil)
     }
 
-    @Test("a request that asks for none is told what to ask for")
+    @Test("a request without an upgrade is answered with the required version")
     func refused() {
         for index in fields.indices {
             var fewer = fields

@@ -10,7 +10,7 @@ import Testing
 @testable import LocustWorker
 @testable import volley
 
-/// Whole answers that are failures all the same: too late, though no timer has seen it, or with bytes behind them.
+/// Complete answers that are failures: too late although no timer has fired, or with bytes after them.
 @Suite("Limits of answers", .ownThread, .serialized)
 struct AnswerLimitsTests {
     private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -26,7 +26,7 @@ struct AnswerLimitsTests {
     }
 
     @Test(
-        "an answer that takes longer than the timeout has failed, however short that is",
+        "an answer that takes longer than the timeout is a failure, however short the timeout is",
         arguments: [[], ["--cookies"], ["-R", "100", "--drain", "60s"]]
     )
     func late(line: [String]) throws {
@@ -43,7 +43,7 @@ struct AnswerLimitsTests {
         #expect(failed?["min"] as? Int ?? 0 >= 5_000_000)
     }
 
-    @Test("the first byte has a limit of its own, which a head that comes in pieces keeps", arguments: [true, false])
+    @Test("the first byte has its own limit, which a head in pieces can keep", arguments: [true, false])
     func firstByte(isLate: Bool) throws {
         let server =
             isLate
@@ -62,7 +62,7 @@ struct AnswerLimitsTests {
         #expect(classes(ended) == (isLate ? ["timeout"] : []))
     }
 
-    @Test("a connection that takes longer to open than it may has failed", arguments: [true, false])
+    @Test("a connection that takes longer to open than its limit is a failure", arguments: [true, false])
     func handshakes(only: Bool) throws {
         let context = try TLSServerContext(TLSServerConfiguration(TestCertificates.localhost))
         let server = try RawServer.start(otherwise: [
@@ -78,7 +78,7 @@ struct AnswerLimitsTests {
         if only {
             #expect(ended.number("connections", "opened") == 0 && ended.number("connections", "failed") == 4)
         } else {
-            // What came about too late serves those after it.
+            // The answer was almost too late, which also delays the ones after it.
             let (failed, refused) = (
                 ended.number("requests", "failed") ?? 0, ended.number("connections", "failed") ?? 0
             )
@@ -88,7 +88,7 @@ struct AnswerLimitsTests {
     }
 
     @Test(
-        "bytes behind the whole answer make it a failure",
+        "bytes after a complete answer make it a failure",
         arguments: [[], ["--cookies"], ["-R", "200", "--drain", "60s"]]
     )
     func surplus(line: [String]) throws {
@@ -104,7 +104,7 @@ struct AnswerLimitsTests {
         #expect(try SchemaCheck(ReportSchema.text).complaints(about: ended.out) == [])
     }
 
-    @Test("bytes that come on a connection at rest are told, and fail the run")
+    @Test("bytes on an idle connection are reported, and fail the run")
     func stray() throws {
         let server = try RawServer.start(
             otherwise: [.receive(.headEnd), .send(Self.ok), .pause(.milliseconds(5)), .send("more")]
@@ -121,7 +121,7 @@ struct AnswerLimitsTests {
         #expect(classes(ended) == ["surplus"])
     }
 
-    @Test("single requests are in their log soon after they have ended, however few there are")
+    @Test("the log has each request soon after its end, however few there are")
     func logged() throws {
         let server = try TestServer.start()
         defer { server.stop() }

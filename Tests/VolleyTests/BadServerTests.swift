@@ -10,8 +10,7 @@ import Testing
 @testable import LocustWorker
 @testable import volley
 
-/// A server that does everything wrong: each wrong is counted by its class, the run ends on time, and the exit
-/// status says so.
+/// A server with every fault. Each fault is counted by its class, the run ends on time, and the exit status is right.
 @Suite(.ownThread, .serialized)
 struct BadServerTests {
     struct Case: Sendable, CustomTestStringConvertible {
@@ -78,7 +77,7 @@ struct BadServerTests {
         ),
     ]
 
-    @Test("what a bad server does is counted by its class", arguments: cases)
+    @Test("each fault of a server is counted by its class", arguments: cases)
     func counted(wrong: Case) throws {
         let server = try RawServer.start(otherwise: wrong.script)
         defer { server.stop() }
@@ -110,7 +109,7 @@ struct BadServerTests {
         #expect(counts.contains { ended.out.contains($0) }, "\(ended.out)")
     }
 
-    @Test("an answer with an error status is no failure, but not a success either")
+    @Test("an answer with an error status is neither a failure nor a success")
     func errorStatus() throws {
         let server = try RawServer.start(
             otherwise: .answering(Array("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n".utf8))
@@ -156,7 +155,7 @@ struct BadServerTests {
         #expect(unix.requestCount == 5)
     }
 
-    @Test("an interrupted run reports what there was")
+    @Test("an interrupted run reports its results so far")
     func interrupted() throws {
         let server = try TestServer.start()
         defer { server.stop() }

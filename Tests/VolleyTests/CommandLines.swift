@@ -14,10 +14,10 @@ func invocation(_ line: [String]) throws(UsageError) -> Invocation {
 
 func invocation(_ line: String...) throws(UsageError) -> Invocation { try invocation(line) }
 
-/// What it says of the load.
+/// The options that it sets.
 func options(_ line: String...) throws(UsageError) -> LoadOptions { try invocation(line).load }
 
-/// The line that a user gets to read; nil when there is nothing to complain about.
+/// The error message for the user; nil where there is none.
 func complaint(_ line: String...) -> String? {
     do {
         switch try Program.parse(line: line) {

@@ -9,9 +9,9 @@ import TextCoding
 @testable import LocustWorker
 @testable import volley
 
-/// What `compare` says of errors, rates, and of runs that are not alike.
+/// Compares errors, rates, and runs with different settings.
 struct ComparisonErrorTests {
-    /// A run of a thousand requests an interval, so many of which are answered with 500.
+    /// A run of a thousand requests per interval, of which this many are answered with 500.
     private func result(errors: Double = 0, seed: UInt64 = 1, intervals: Int = 12) throws -> RunResult {
         var random = SplitMix(seed: seed)
         var result = try sampleResult(failing: false)
@@ -45,7 +45,7 @@ struct ComparisonErrorTests {
         try #require(comparison.rows.first { $0.name == name })
     }
 
-    @Test("errors that were not there before are worse, however short the runs", arguments: [12, 3])
+    @Test("new errors are a regression, however short the runs", arguments: [12, 3])
     func new(intervals: Int) throws {
         let (before, after) = (try result(intervals: intervals), try result(errors: 0.1, seed: 2, intervals: intervals))
         let comparison = try Comparison(saved(before), saved(after), tolerance: 0.02)
@@ -56,7 +56,7 @@ struct ComparisonErrorTests {
         #expect(try row(back, "errors").finding == .better && !back.isWorse)
     }
 
-    @Test("one error in ten thousand is chance; as many as before are no difference; twice as many are found")
+    @Test("one error in ten thousand is chance, an equal number is no difference, and twice as many are found")
     func degrees() throws {
         var one = try result(seed: 3)
         one.metrics.httpError.record(1)
@@ -72,13 +72,13 @@ struct ComparisonErrorTests {
         #expect(try Comparison(saved(low), saved(high), tolerance: 0.02).hasMoreErrors)
     }
 
-    /// The command's end and what it said.
+    /// The command's exit status and output.
     private func command(_ before: SavedReport, _ after: SavedReport, _ flags: String...) throws -> EndedProgram {
         let files = [before, after].map { TemporaryFile(Array($0.document.text.utf8)) }
         return try EndedProgram(built: "volley", ["compare"] + files.map(\.path) + flags)
     }
 
-    @Test("a tenth of 500s is a regression to the command, and its conditions know errors and their classes")
+    @Test("a tenth of 500s is a regression, and conditions can name errors and their classes")
     func commandLine() throws {
         let (before, after) = (try result(), try result(errors: 0.1, seed: 2))
         let ended = try command(saved(before), saved(after))
@@ -96,7 +96,7 @@ struct ComparisonErrorTests {
         #expect(!kinds.out.contains("FAILED: reset"))
     }
 
-    @Test("a run in which volley was the limit proves nothing but errors")
+    @Test("a run in which volley was the limit proves only errors")
     func limited() throws {
         let invalid = { (document: JSONTree) in
             document.with("schedule", .object([("generator_limits", .array(["thread 0 used 99 % of a core"]))]))
@@ -112,7 +112,7 @@ struct ComparisonErrorTests {
         }
     }
 
-    @Test("what two runs have not in common is noted")
+    @Test("differences between two runs' settings are noted")
     func unlike() throws {
         let before = try saved(try result())
         let after = try saved(try result(seed: 2)) { document in
@@ -126,7 +126,7 @@ struct ComparisonErrorTests {
         #expect(try Comparison(before, before, tolerance: 0.02).remarks == [])
     }
 
-    @Test("the rate that was achieved is held against the one that was wanted")
+    @Test("the achieved rate is compared with the wanted rate")
     func ratio() throws {
         var results = [try result(), try result(seed: 2)]
         for (index, achieved) in [12_000, 10_000].enumerated() {

@@ -35,7 +35,7 @@ struct ComparisonTests {
         return try SavedReport(JSONReport.document(result), path: "r\(seed)")
     }
 
-    @Test("two runs of one distribution are no different, nineteen times in twenty at least")
+    @Test("two runs of one distribution show no difference in at least nineteen of twenty cases")
     func same() throws {
         let findings = try (0..<20).map { index in
             let seed = UInt64(index) * 2
@@ -45,7 +45,7 @@ struct ComparisonTests {
         #expect(findings.count { $0 } <= 1)
     }
 
-    @Test("five percent slower is found, and five percent faster is no regression")
+    @Test("five percent slower is a regression, and five percent faster is not")
     func slower() throws {
         let (old, new) = (try report(center: 1e6, seed: 1), try report(center: 1.05e6, seed: 2))
         let comparison = try Comparison(old, new, tolerance: 0.02)
@@ -58,7 +58,7 @@ struct ComparisonTests {
         #expect(comparison.text.contains("WORSE"))
     }
 
-    @Test("ranks: equal samples prove nothing, separate ones do, and few say nothing")
+    @Test("the rank test finds separate samples, but no difference in equal or too few samples")
     func ranks() throws {
         // In an order without memory.
         let low = [1.0, 8, 2, 7, 3, 6, 4, 5]
@@ -73,7 +73,7 @@ struct ComparisonTests {
         #expect(abs(shifted - 0.0452) < 0.002, "\(shifted)")
     }
 
-    @Test("runs of two kinds, other schemas and other files are refused in words")
+    @Test("runs of two kinds, other schemas and other files are refused with a reason")
     func refused() throws {
         let good = try JSONReport.text(sampleResult())
         for (text, words) in [

@@ -17,7 +17,7 @@ struct ConnectPacerTests {
         return ConnectPacer(plan, plan.shares[0])
     }
 
-    @Test("without a rate connects go out at once, up to the number under way")
+    @Test("without a rate, connects begin at once, up to the limit of connects under way")
     func underWay() throws {
         var pacer = try pacer("-t1", "-c10")
         for dialling in 0..<4 {

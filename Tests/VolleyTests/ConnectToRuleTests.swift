@@ -14,7 +14,7 @@ struct ConnectToRuleTests {
         return "\(host):\(port)"
     }
 
-    @Test("a rule leads its host and port elsewhere, and no other")
+    @Test("a rule applies to its own host and port only")
     func leads() throws {
         #expect(try destination("http://Example.com/", "example.COM:80:127.0.0.1:8080") == "127.0.0.1:8080")
         #expect(try destination("http://example.com:81/", "example.com:80:127.0.0.1:8080") == "example.com:81")
@@ -30,13 +30,13 @@ struct ConnectToRuleTests {
         #expect(try destination("http://a:5/", ":::") == "a:5")
     }
 
-    @Test("the first rule that fits is the one")
+    @Test("the first matching rule applies")
     func firstRule() throws {
         #expect(try destination("http://a/", "b::c:", "a::d:", "a::e:") == "d:80")
     }
 
     @Test(
-        "what is not four fields is refused",
+        "a rule without four fields is refused",
         arguments: [
             (
                 "a:80:b",

@@ -11,7 +11,7 @@ import Testing
 struct ConnectionLimitsTests {
     private let url = "http://127.0.0.1:8080/"
 
-    @Test("each part of a request has a limit of its own, below the whole's")
+    @Test("each part of a request has its own limit, below that of the whole request")
     func parsed() throws {
         let parsed = try options(
             "-T",
@@ -38,7 +38,7 @@ struct ConnectionLimitsTests {
     }
 
     @Test(
-        "a limit that could never be reached, or is about what is not done, is refused",
+        "a limit that cannot be reached, or that has no effect, is refused",
         arguments: [
             (["--connect-timeout", "2s"], "--connect-timeout \"2s\" is not below --timeout"),
             (["--first-byte-timeout", "0"], "--first-byte-timeout must be more than 0"),
@@ -64,7 +64,7 @@ struct ConnectionLimitsTests {
     }
 
     @Test(
-        "a connection is replaced after so many requests, whoever decides what is sent",
+        "a connection is replaced after its number of requests, with any source of requests",
         arguments: [[], ["--cookies"]]
     )
     func reuse(line: [String]) throws {
@@ -79,7 +79,7 @@ struct ConnectionLimitsTests {
     }
 
     @Test(
-        "what ran out is told by its phase, long before the whole request's time",
+        "a limit that runs out is reported with its phase, long before the time of the whole request",
         arguments: [
             (RawScript.silent, "http", "--first-byte-timeout", Phase.firstByte),
             (

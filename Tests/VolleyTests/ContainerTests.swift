@@ -3,14 +3,14 @@ import LoadTestSupport
 import TestSupport
 import Testing
 
-/// The images that this repository describes; no Docker engine runs here, so that a linter reads them.
+/// The container images of this repository. No Docker engine runs here, so a linter checks them.
 @Suite("Container images", .ownThread)
 struct ContainerTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
     @Test(
-        "a Dockerfile has no fault that hadolint finds",
+        "hadolint finds no fault in a Dockerfile",
         .enabled(if: Python.has("hadolint"), Comment(rawValue: Python.reason)),
         arguments: ["Sources/volley/Dockerfile", "Sources/Examples/Container/Dockerfile", ".devcontainer/Dockerfile"]
     )

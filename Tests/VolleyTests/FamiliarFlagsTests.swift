@@ -19,7 +19,7 @@ struct FamiliarFlagsTests {
     }
 
     @Test(
-        "content by --data and --json brings its Content-Type, which -H replaces",
+        "--data and --json set a Content-Type, which -H replaces",
         arguments: [
             (["--data", "a=1", "--data", "b=2"], "a=1&b=2", ["application/x-www-form-urlencoded"]),
             (["--data", "x", "-H", "content-type: text/plain"], "x", ["text/plain"]),
@@ -34,7 +34,7 @@ struct FamiliarFlagsTests {
         #expect(request.fields.contains { $0.name == "Accept" } == line.contains("--json"))
     }
 
-    @Test("a file of --data loses its line ends, one of --json none")
+    @Test("a file of --data loses its line ends, a file of --json keeps them")
     func files() throws {
         try withFile("a=1\r\nb\n") { path in
             let data = try options("--data", "@\(path)", Self.url)
@@ -44,14 +44,14 @@ struct FamiliarFlagsTests {
         }
     }
 
-    @Test("-u makes Basic credentials of all behind the first colon, and -z is -d")
+    @Test("-u takes everything after the first colon as the password, and -z means -d")
     func short() throws {
         let load = try options("-u", "me:pa:ss", "-z", "3s", Self.url)
         #expect(load.request.fields.contains { $0.name == "Authorization" && $0.value == "Basic bWU6cGE6c3M=" })
         #expect(load.duration == 3_000_000_000)
     }
 
-    @Test("volley names itself, unless -H says another name or none")
+    @Test("volley sends its own User-Agent unless -H sets another or none")
     func userAgent() throws {
         let agents = { (fields: [RequestDescription.Field]) in
             fields.filter { $0.name.lowercased() == "user-agent" }.map(\.value)
@@ -61,7 +61,7 @@ struct FamiliarFlagsTests {
         #expect(try agents(options("-H", "User-Agent:", Self.url).request.fields) == [])
     }
 
-    @Test("cookies are one field, or with --cookies what each user begins with")
+    @Test("cookies are one field, or the initial cookies of each user with --cookies")
     func cookies() throws {
         let plain = try options("-b", "a=1; b=2", "-b", "c=3", Self.url)
         #expect(plain.request.fields.filter { $0.name == "Cookie" }.map(\.value) == ["a=1; b=2; c=3"])
@@ -73,7 +73,7 @@ struct FamiliarFlagsTests {
         #expect(jar.field(for: scope, now: 1) == "a=1; b=2")
     }
 
-    @Test("of a file of cookies those for the host, its path and its scheme are sent")
+    @Test("only cookies for the host, path and scheme of the URL are sent from a file")
     func cookieFile() throws {
         let text = """
             # Netscape HTTP Cookie File
@@ -116,7 +116,7 @@ struct FamiliarFlagsTests {
     }
 
     @Test(
-        "what excludes each other, or cannot be read, is refused in one line",
+        "flags that exclude each other, or cannot be read, are refused in one line",
         arguments: [
             (["--data", "a", "--json", "b"], "--data and --json exclude each other: a request has one content"),
             (["--body", "a", "--json", "b"], "--body and --json exclude each other: a request has one content"),
@@ -139,7 +139,7 @@ struct FamiliarFlagsTests {
     }
 
     @Test(
-        "what says how to request is refused where nothing is requested",
+        "flags about requests are refused where no request is sent",
         arguments: ["-u", "-b", "--data", "--json"]
     )
     func handshakes(flag: String) {
@@ -147,7 +147,7 @@ struct FamiliarFlagsTests {
         #expect(words?.contains("says how to request, and --handshake-only requests nothing") == true)
     }
 
-    @Test("a file of cookies that is none says which line is wrong")
+    @Test("a malformed file of cookies is refused with its line")
     func badCookieFile() throws {
         withFile("a.test FALSE / FALSE 0 a 1\n") { path in
             #expect(complaint("-b", path, Self.url)?.contains("is not a cookie in Netscape's format") == true)
@@ -193,7 +193,7 @@ struct FamiliarFlagsTests {
         #expect(error?.description.hasPrefix("http_proxy of the environment is no proxy's URL: ") == true)
     }
 
-    @Test("-o - is the report for people on standard output")
+    @Test("-o - writes the report for people to standard output")
     func standardOutput() throws {
         let plain = try invocation("-o", "-", Self.url).reports
         #expect(plain.map(\.format) == [.text] && plain.map(\.path) == [nil])

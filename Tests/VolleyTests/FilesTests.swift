@@ -9,7 +9,7 @@ import Testing
 struct FilesTests {
     private func temporary() -> String { NSTemporaryDirectory() + "/volley-\(UUID().uuidString)" }
 
-    @Test("a file comes back whole, empty or large")
+    @Test("a file is read completely, empty or large")
     func reads() throws {
         for size in [0, 1, 65_536, 200_001] {
             let path = temporary()
@@ -48,7 +48,7 @@ struct FilesTests {
         ) { try Files.openForWriting("/nowhere/x", for: "--format") }
     }
 
-    @Test("numbers of a proc file are read, and a missing one has none")
+    @Test("numbers of a proc file are read, and a missing file has none")
     func numbers() throws {
         #expect(Files.numbers(in: "/nowhere") == [])
         let path = temporary()

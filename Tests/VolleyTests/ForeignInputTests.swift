@@ -6,7 +6,7 @@ import Testing
 @testable import LoadGenerator
 @testable import volley
 
-/// Requests as other programs write them down.
+/// Requests in the formats of other programs.
 @Suite("Inputs of other programs", .ownThread)
 struct ForeignInputTests {
     private func drafts(_ format: InputFormat, _ text: String) throws -> [RequestDraft] {
@@ -28,7 +28,7 @@ struct ForeignInputTests {
     }
 
     @Test(
-        "curl's command lines are requests",
+        "curl's command lines are read as requests",
         arguments: [
             ("curl http://h/a", ["GET", "http://h/a", "-"]), ("curl -sSL h:81/a#x", ["GET", "http://h:81/a", "-"]),
             (
@@ -64,7 +64,7 @@ struct ForeignInputTests {
         #expect(try drafts(.curl, "# a comment\n\n\(line)\n").map(told) == [expected])
     }
 
-    @Test("each line of a file of curl's is a request, and a bad one is named by its line")
+    @Test("each line of a file of curl commands is a request, and a bad one is refused with its line")
     func lines() throws {
         #expect(try drafts(.curl, "curl http://h/1 http://h/2\ncurl http://h/3;curl http://h/4").map(\.url).count == 4)
         for (text, words) in [
@@ -131,7 +131,7 @@ struct ForeignInputTests {
            "Pet2": {"required": ["pet"], "properties": {"pet": {"$ref": "#/components/schemas/Pet2"}}}}}}
         """
 
-    @Test("each operation of an OpenAPI description is a request with the least it must have")
+    @Test("each operation of an OpenAPI description is a request with its required parts")
     func openAPI() throws {
         let drafts = try drafts(.openAPI, Self.description)
         #expect(drafts.map(\.name) == ["getPet", "PUT /pets/{id}", "POST /form"])
@@ -147,7 +147,7 @@ struct ForeignInputTests {
         #expect(complaint(.openAPI, #"{"openapi": "3.0.0", "paths": {}}"#).contains("has no request in it"))
     }
 
-    @Test("they are sent like those of any file, with figures by name")
+    @Test("imported requests are sent like those of any file, with figures by name")
     func sent() throws {
         let server = try TestServer.start()
         defer { server.stop() }

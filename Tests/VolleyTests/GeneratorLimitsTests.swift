@@ -29,7 +29,7 @@ struct GeneratorLimitsTests {
         return result
     }
 
-    @Test("lateness of its own makes the run invalid where it shows in the figures")
+    @Test("volley's own lateness makes the run invalid if it shows in the figures")
     func lag() throws {
         #expect(try result(lag: 900_000, corrected: 200_000).verdict == .good)
         #expect(try result(lag: 1_100_000, corrected: 1_300_000).verdict == .generatorLimited)
@@ -42,7 +42,7 @@ struct GeneratorLimitsTests {
         )
     }
 
-    @Test("lateness that shows in no percentile that is told is none, and --max-lag says how much may show")
+    @Test("lateness that shows in no reported percentile is ignored, and --max-lag sets how much may show")
     func shown() throws {
         // One request in a hundred was 5 ms late; the slowest in a hundred, others, took 20 ms anyway.
         var result = try result(lag: 0, corrected: 20_000_000)
@@ -58,7 +58,7 @@ struct GeneratorLimitsTests {
         result.metrics.schedule = schedule
         #expect(schedule.lag.summary(percentiles: [99])?[99] ?? 0 > 4_000_000)
         #expect(result.verdict == .good)
-        // Who asks about the 96th is told a figure in which it shows.
+        // The 96th percentile shows it.
         result.plan = try plan("-R", "1000", "-t", "2", "--fail-if", "p96>1s", "http://h/")
         #expect(result.verdict == .generatorLimited)
         #expect(result.generatorLimits.first?.contains(#/made the p96 7.*which would have been 2/#) == true)
@@ -79,7 +79,7 @@ struct GeneratorLimitsTests {
         #expect(GeneratorLimits.notes(busy).first?.contains("volley may be the limit") == true)
     }
 
-    @Test("a thread that others kept from its core was the limit, however little it used of it")
+    @Test("a thread that other processes kept from its core was the limit, however little it used")
     func queued() throws {
         var result = try result(lag: 100, corrected: 900_000_000, cpu: 500_000_000)
         result.threads[1].queuedNanoseconds = 300_000_000

@@ -8,11 +8,11 @@ import Testing
 @testable import LocustWorker
 @testable import volley
 
-/// What makes a report lie, tried on volley's: short forms of the checks whose full ones are in
-/// `Tests/honesty/checks_outputs.py`. Numbers 9 and 10 stand with the merges and the streams.
+/// Checks that volley's reports are honest, in short forms. The full checks are in `Tests/honesty/checks_outputs.py`;
+/// numbers 9 and 10 are with the merges and the streams.
 @Suite(.ownThread, .serialized)
 struct HonestOutputTests {
-    @Test("bytes are the server's, to the last one")
+    @Test("the reported bytes equal the server's, to the last one")
     func bytes() throws {
         let server = try TestServer.start()
         defer { server.stop() }
@@ -23,7 +23,7 @@ struct HonestOutputTests {
         #expect(ended.number("bytes", "in_content") == 50_000)
     }
 
-    @Test("a connection a request, ended by RST, thousands of times, and no connect fails")
+    @Test("with one connection per request, ended by RST, thousands of connects succeed")
     func connections() throws {
         let server = try TestServer.start()
         defer { server.stop() }
@@ -36,7 +36,7 @@ struct HonestOutputTests {
         #expect(server.requestCount == 3_000)
     }
 
-    @Test("without RST, a run that ports will not last for is told so before it starts")
+    @Test("without RST, a run that would use up the ports is warned of before it starts")
     func ports() throws {
         var limits = SystemLimits.usual
         limits.timeWaitReuse = 0
@@ -44,7 +44,7 @@ struct HonestOutputTests {
         #expect(plan.notes.contains { $0.contains("TIME_WAIT") && $0.contains("--close=rst") })
     }
 
-    @Test("a server whose answers take twice as long is found slower, and the same server is not")
+    @Test("a server that takes twice as long is reported as slower, and the same server is not")
     func compared() throws {
         let reports = [TemporaryFile(), TemporaryFile()]
         for (report, pause) in zip(reports, ["0.02", "0.04"]) {

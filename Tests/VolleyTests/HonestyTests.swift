@@ -8,8 +8,8 @@ import Testing
 @testable import LocustWorker
 @testable import volley
 
-/// What makes a load tester lie, tried on volley: short forms with wide margins, for a machine with other work. `./dev
-/// honesty` runs the full ones.
+/// Checks that volley measures honestly, in short forms with wide margins for a busy machine. `./dev honesty` runs the
+/// full ones.
 @Suite("Honesty", .ownThread, .serialized)
 struct HonestyTests {
     private func file(_ text: String) -> TemporaryFile { TemporaryFile(Array(text.utf8)) }
@@ -24,16 +24,15 @@ struct HonestyTests {
         return Double(try #require(value as? Int)) / 1e9
     }
 
-    /// What a run with a stall came to. Half of its requests are untouched by the stall, so their median tells how much
-    /// the machine itself disturbs: noise only ever adds, so what is too much counts for something on a calm machine
-    /// alone.
+    /// The result of a run with a stall. Half of its requests do not touch the stall, so their median shows how much
+    /// the machine itself disturbs. Noise only adds, so an excess counts only on a calm machine.
     private struct Stall {
         var p99, p90, most, rawP99: Double
         var isCalm: Bool
     }
 
-    /// Two seconds at 250/s; in the middle the server stands still for 400 ms. Tried twice more where the machine was
-    /// not calm, or stood still itself for one of the runs that are compared.
+    /// Two seconds at 250/s with a stall of 400 ms in the middle. It is repeated up to twice if the machine was not
+    /// calm, or stood still itself during one of the compared runs.
     private func frozen(_ connections: Int, isFine: (Stall) -> Bool = { $0.p99 < 0.6 }) throws -> Stall {
         var stall = try frozenOnce(connections)
         for _ in 0..<2 where !stall.isCalm || !isFine(stall) { stall = try frozenOnce(connections) }
@@ -81,7 +80,7 @@ struct HonestyTests {
         #expect(abs(one.p99 - many.p99) < 0.3 * max(one.p99, many.p99), "\(one) \(many)")
     }
 
-    @Test("a server that never answers is N timeouts and a failed run, which ends by duration and timeout")
+    @Test("a server that never answers makes N timeouts and a failed run, which ends after duration and timeout")
     func neverAnswering() throws {
         let server = try TestServer.start()
         defer { server.stop() }
@@ -95,7 +94,7 @@ struct HonestyTests {
         #expect((ended.number("run", "measured_ns") ?? .max) < 10_000_000_000)
     }
 
-    @Test("a load tester that was stopped for 400 ms says so, and its latency has them")
+    @Test("a load tester that was stopped for 400 ms reports it, and its latency includes them")
     func starved() throws {
         let server = try TestServer.start()
         defer { server.stop() }
@@ -114,7 +113,7 @@ struct HonestyTests {
         let limit = ContinuousClock.now + .seconds(60)
         while server.requestCount < 100, ContinuousClock.now < limit { sched_yield() }
         process.signal(SIGSTOP)
-        // The time that passes is what is tested.
+        // The passing time is what this tests.
         let resume = ContinuousClock.now + .milliseconds(400)
         while ContinuousClock.now < resume { sched_yield() }
         process.signal(SIGCONT)
@@ -128,7 +127,7 @@ struct HonestyTests {
         #expect((schedule["generator_limits"] as? [String])?.isEmpty == false)
     }
 
-    @Test("a known service time is what is measured, never less")
+    @Test("the measured time is never less than a known service time")
     func serviceTime() throws {
         let server = try TestServer.start()
         defer { server.stop() }
@@ -140,14 +139,14 @@ struct HonestyTests {
         let values = try histogram(spread, "latency", "raw")
         #expect(try seconds(latency, "min") >= 0.00999, "\(latency)")
         #expect(try seconds(values, "90") >= 0.08 && seconds(values, "50") >= 0.04, "\(values)")
-        // Where one answer in four is late by three milliseconds, the machine has other work.
+        // If one answer in four is late by three milliseconds, the machine is busy.
         guard try seconds(latency, "75") < 0.013 else { return }
         #expect(try seconds(latency, "50") < 0.012, "\(latency)")
         #expect(try seconds(values, "90") < 0.12 && seconds(values, "50") < 0.08, "\(values)")
     }
 
     @Test(
-        "as many requests are due as rate times time, to the last one",
+        "the number of due requests is exactly rate times time",
         arguments: [("10", 10), ("1000", 1_000), ("5k", 5_000)]
     )
     func rates(rate: String, count: Int) throws {
@@ -156,7 +155,7 @@ struct HonestyTests {
         #expect(ended.number("requests", "completed") == count)
     }
 
-    /// An answer with all that may stand before, in and behind a body.
+    /// An answer with everything that may come before, in and after a body.
     private static let elaborate =
         "HTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
         + "4;x=y\r\nWiki\r\n5\r\npedia\r\n0\r\nTrailer: t\r\n\r\n"
@@ -175,7 +174,7 @@ struct HonestyTests {
     }
 
     @Test(
-        "what has no body has none, whatever its length field says, and answers in one segment are told apart",
+        "an answer without a body has none, whatever its length field says, and answers in one segment are separated",
         arguments: [
             ("HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", 1), ("GET", "HTTP/1.1 204 No\r\n\r\n", 1),
             ("GET", "HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n", 1),

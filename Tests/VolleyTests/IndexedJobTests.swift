@@ -30,7 +30,7 @@ struct IndexedJobTests {
     }
 
     @Test(
-        "the manifest is one that Kubernetes takes, with all that an Indexed Job needs",
+        "Kubernetes accepts the manifest, which has everything that an Indexed Job needs",
         .enabled(if: Python.has("kubernetes-validate"), Comment(rawValue: Python.reason))
     )
     func valid() throws {

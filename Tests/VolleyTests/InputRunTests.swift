@@ -41,7 +41,7 @@ struct InputRunTests {
         #expect(ended.number("bytes", "in_content") == 10 * (1...7).reduce(0, +))
     }
 
-    @Test("fields, bodies and methods of vegeta's targets arrive as they stand, and -H gives way to them")
+    @Test("fields, bodies and methods of vegeta's targets arrive unchanged and take precedence over -H")
     func vegeta() throws {
         let body = file("{}")
         let targets = file("POST /a\nX-One: 1\nX-All: own\n@\(body.path)\n\nDELETE /b\n")
@@ -52,7 +52,7 @@ struct InputRunTests {
         #expect(text.contains("\r\n\r\n{}DELETE /b HTTP/1.1\r\n") && text.contains("X-All: run\r\n"))
     }
 
-    @Test("a log is sent again when it was sent then, so many times faster")
+    @Test("a log is replayed at its recorded times, faster by the given factor")
     func replay() throws {
         let line = { (second: Int, path: String) in
             "1.1.1.1 - - [10/Oct/2026:13:55:\(second) +0000] \"GET \(path) HTTP/1.1\" 200 5\n"
@@ -67,7 +67,7 @@ struct InputRunTests {
         #expect((1_000_000_000..<1_100_000_000).contains(ended.number("run", "measured_ns") ?? 0))
     }
 
-    @Test("templates are filled in, each request anew, in URL, field and body")
+    @Test("templates are filled in for each request, in URL, field and body")
     func templates() throws {
         let server = try RawServer.start(
             otherwise: .answering(Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".utf8))

@@ -86,7 +86,7 @@ struct InputTests {
     }
 
     @Test(
-        "what is wrong is said with the file and the line",
+        "an error names the file and the line",
         arguments: [
             (.urls, "/a\nGET /b c d\n", "\"f\", line 2: "), (.urls, "/a x0", "\"f\", line 1: "),
             (.vegeta, "GET http://h/\nnonsense\n", "\"f\", line 2: "), (.vegeta, "X: 1\n", "\"f\", line 1: "),
@@ -104,7 +104,7 @@ struct InputTests {
         #expect(words?.contains("\n") == false)
     }
 
-    @Test("a file of more requests than memory is for is refused while it is read")
+    @Test("a file with too many requests is refused while it is read")
     func many() throws {
         var input = RequestInput(limit: 2)
         let place = InputPlace(file: "f", line: 3)
@@ -114,7 +114,7 @@ struct InputTests {
         }
     }
 
-    @Test("a byte order mark is no part of a file, and a cut one is told from another kind")
+    @Test("a byte order mark is skipped, and a cut file is distinguished from one of another kind")
     func marks() throws {
         let har = TemporaryFile(
             [0xEF, 0xBB, 0xBF] + Array(#"{"log":{"entries":[{"request":{"method":"GET","url":"http://h/"}}]}}"#.utf8)
@@ -125,7 +125,7 @@ struct InputTests {
         #expect(complaint(.har, #"{"log":{"entries":[{"requ"#)?.contains("a string is not closed") == true)
     }
 
-    @Test("a form that an archive tells by its fields alone is sent all the same, or refused where it cannot be")
+    @Test("a form that an archive describes only by its fields is sent, or refused where that is impossible")
     func params() throws {
         let entry = { (type: String) in
             #"{"log":{"entries":[{"request":{"method":"POST","url":"http://h/","postData":{"mimeType":""# + type
@@ -150,7 +150,7 @@ struct InputTests {
         #expect(drafts.first?.headers == ["User-Agent: A \"b\" ü"])
     }
 
-    @Test("times are read as their zones say")
+    @Test("times are read with their zones")
     func times() {
         #expect(Timestamp.iso8601("1970-01-01T00:00:00Z") == 0)
         #expect(Timestamp.iso8601("2000-03-01T00:00:00.000001Z") == 951_868_800_000_001_000)

@@ -10,10 +10,10 @@ import Testing
 @testable import LocustWorker
 @testable import volley
 
-/// What an impatient user's signals, full disks and absurd numbers leave of a run.
+/// What signals, full disks and absurd numbers leave of a run.
 @Suite(.ownThread, .serialized)
 struct InterruptionTests {
-    /// A pipe that a report does not fit in, and that nobody reads.
+    /// A pipe that is too small for a report and is never read.
     private final class Stuffed {
         let path = NSTemporaryDirectory() + "/volley-pipe-\(UUID())"
         let descriptor: Int32
@@ -37,14 +37,14 @@ struct InterruptionTests {
     }
 
     @Test(
-        "a first signal ends the run, a second one the program, though its report find no reader",
+        "a first signal ends the run, and a second one ends the program, even if its report has no reader",
         arguments: ["", "trap '' INT; "]
     )
     func second(before: String) throws {
         let server = try TestServer.start()
         defer { server.stop() }
         let pipe = try Stuffed()
-        // As a shell starts it: one has what runs in its background ignore SIGINT.
+        // As a shell starts it: a shell may let background programs ignore SIGINT.
         let run = try ChildProcess(
             "/bin/sh",
             ["-c", before + #"exec "$0" "$@""#, EndedProgram.built("volley")]
@@ -58,12 +58,12 @@ struct InterruptionTests {
         #expect(try run.waitForEnd() == 130)
     }
 
-    @Test("a hang-up ends the run with its report, unless it is to be passed over", arguments: [false, true])
+    @Test("a hang-up ends the run with its report, unless the signal is ignored", arguments: [false, true])
     func hangUp(isIgnored: Bool) throws {
         let server = try TestServer.start()
         defer { server.stop() }
         let report = TemporaryFile()
-        // Not by a shell's trap, which cannot undo what the tests themselves may have been started with (nohup).
+        // Not by a shell's trap, which cannot reset signals that the tests inherited as ignored (nohup).
         let run = try ChildProcess(
             "/usr/bin/env",
             [isIgnored ? "--ignore-signal=HUP" : "--default-signal=HUP", EndedProgram.built("volley")]
@@ -84,7 +84,7 @@ struct InterruptionTests {
         #expect(report.text.contains("\"interrupted\": true"))
     }
 
-    @Test("a first signal while reports are written does not keep them from it, a second one does")
+    @Test("a first signal while reports are written does not stop them, and a second one does")
     func writing() throws {
         let pipe = try Stuffed()
         let run = try ChildProcess(
@@ -96,7 +96,7 @@ struct InterruptionTests {
         var page: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4_096)
         ChildProcess.wait {
-            // Asked first: what was written before the end is read after it.
+            // Read first: everything before the end is written by then.
             let isOver = !run.isRunning
             while case let count = read(pipe.descriptor, &chunk, chunk.count), count > 0 { page += chunk[..<count] }
             return isOver
@@ -105,7 +105,7 @@ struct InterruptionTests {
         #expect(String(decoding: page, as: UTF8.self).hasSuffix("</html>\n"))
     }
 
-    @Test("who does not wait for a start in another age still gets a report")
+    @Test("an interrupt before a distant start still writes a report")
     func farStart() throws {
         let file = TemporaryFile()
         let server = try TestServer.start()
@@ -123,14 +123,14 @@ struct InterruptionTests {
         #expect(file.text.contains("\"sent\": 0"), "\(words.text)")
     }
 
-    @Test("in a warm-up nothing was measured, and that is what is reported", arguments: ["json", "wrk"])
+    @Test("an interrupt during the warm-up reports that nothing was measured", arguments: ["json", "wrk"])
     func warmUp(format: String) throws {
         let server = try TestServer.start()
         defer { server.stop() }
         let line = ["--warmup", "300s", "-c", "2", "-d", "1s", "-q", "--format", format, server.url("/bytes/1")]
         let ended = try volley(line) { server.requestCount > 5 }
         #expect(ended.status == 130, "\(ended.err)")
-        // Without intervals, which JSON has, the counts go another way.
+        // Without the intervals that JSON needs, the counts take another path.
         guard format == "json" else {
             #expect(ended.out.contains("  0 requests in 0.00us"), "\(ended.out)")
             return
@@ -140,7 +140,7 @@ struct InterruptionTests {
         #expect(try SchemaCheck(ReportSchema.text).complaints(about: ended.out) == [])
     }
 
-    @Test("a worker whose master is none says so, and what it did, and ends")
+    @Test("a worker whose peer is not a master reports that, reports its totals, and ends")
     func worker() throws {
         let server = try TestServer.start()
         defer { server.stop() }
@@ -158,14 +158,14 @@ struct InterruptionTests {
         #expect(said.contains("not a Locust master") && said.contains("0 requests completed"), "\(said)")
     }
 
-    @Test("a start is waited for once, however often the run is repeated")
+    @Test("repeated runs wait for the start once")
     func oneStart() throws {
         let ended = try volley(["-n", "1", "--repeat", "3", "--start-at", "1", "--no-progress"])
         #expect(ended.status == 0)
         #expect(ended.err.components(separatedBy: "starting now").count == 2, "\(ended.err)")
     }
 
-    @Test("one report that cannot be written costs none of the others, and the run still fails")
+    @Test("a report that cannot be written does not prevent the others, and the run fails")
     func unwritable() throws {
         let (json, intervals) = (TemporaryFile(), TemporaryFile())
         let ended = try volley([
@@ -195,7 +195,7 @@ struct InterruptionTests {
         #expect(ended.number("run", "measured_ns") ?? 0 < 20_000_000_000)
     }
 
-    @Test("an argument that is not UTF-8 is refused, as something else would be sent")
+    @Test("an argument that is not UTF-8 is refused")
     func encoding() throws {
         let program = EndedProgram.built("volley")
         let ended = try EndedProgram(shell: "\(program) -n 1 --body \"$(printf '\\377')\"")

@@ -10,7 +10,7 @@ import TextCoding
 @testable import LocustWorker
 @testable import volley
 
-/// Runs whose parts are processes of their own.
+/// Runs whose parts are separate processes.
 @Suite("A lead and its parts", .ownThread, .serialized)
 struct LeadTests {
     private let part = "'\(EndedProgram.built("volley"))' part"
@@ -19,7 +19,7 @@ struct LeadTests {
         ["lead"] + (0..<count).flatMap { _ in ["--on", part] } + ["-T", "60s"] + line
     }
 
-    @Test("counts come over as they are, counter for counter")
+    @Test("counts are transferred exactly, counter by counter")
     func exact() throws {
         var metrics = try sampleResult().metrics
         var schedule = ScheduleMetrics()
@@ -46,7 +46,7 @@ struct LeadTests {
         }
     }
 
-    @Test("four parts are one run: all counts are the server's", arguments: [[], ["-R", "400", "--drain", "60s"]])
+    @Test("four parts form one run, whose counts equal the server's", arguments: [[], ["-R", "400", "--drain", "60s"]])
     func whole(line: [String]) throws {
         let server = try TestServer.start()
         defer { server.stop() }
@@ -81,7 +81,7 @@ struct LeadTests {
         #expect(try SchemaCheck(ReportSchema.text).complaints(about: report.text) == [])
     }
 
-    @Test("conditions are about the whole, and end it")
+    @Test("conditions apply to the whole run, and end it")
     func conditions() throws {
         let server = try TestServer.start()
         defer { server.stop() }
@@ -118,7 +118,7 @@ struct LeadTests {
         #expect(document["requests"]?["completed"]?.integer ?? 0 > 0)
     }
 
-    @Test("an interrupt is for the lead, which ends its parts and reports")
+    @Test("an interrupt reaches the lead, which ends its parts and reports")
     func interrupted() throws {
         let server = try TestServer.start()
         defer { server.stop() }
@@ -135,7 +135,7 @@ struct LeadTests {
         #expect(document["requests"]?["balanced"]?.bool == true)
     }
 
-    @Test("what cannot be led is said before anything starts")
+    @Test("flags that a lead cannot use are refused before anything starts")
     func refused() throws {
         let url = "http://127.0.0.1:1/"
         for (line, words) in [
@@ -156,7 +156,7 @@ struct LeadTests {
         )
     }
 
-    @Test("a search and repeated runs are the whole's, and the same parts make all runs")
+    @Test("the same parts make all runs of a search and of a repeated run")
     func several() throws {
         let server = try TestServer.start()
         defer { server.stop() }

@@ -24,7 +24,7 @@ struct ListenQueuesTests {
         #expect(ListenQueues() != nil)
     }
 
-    @Test("what was turned away since the start is told of a server on this machine")
+    @Test("connects that a local server dropped since the start are reported")
     func note() {
         let (before, now) = (ListenQueues(text), ListenQueues(text.replacing("40", with: "1042")))
         #expect(

@@ -21,7 +21,7 @@ struct LiveFactsTests {
         )
     }
 
-    @Test("they say how far the run is, statuses, what is under way, and percentiles")
+    @Test("the facts are progress, statuses, requests in flight, and percentiles")
     func closed() throws {
         let lines = try facts(try sampleResult().metrics, "-d", "40s", seconds: 10)
         #expect(lines.count == 3)
@@ -30,7 +30,7 @@ struct LiveFactsTests {
         #expect(lines[2].hasPrefix("p50 45") && lines[2].contains(" · p99.9 ") && lines[2].contains(" · max "))
     }
 
-    @Test("by a schedule they hold the achieved rate against the wanted one, behind the warm-up")
+    @Test("with a schedule the facts compare the achieved rate with the wanted rate, after the warm-up")
     func open() throws {
         var metrics = try sampleResult(failing: false).metrics
         var schedule = ScheduleMetrics()

@@ -100,7 +100,7 @@ struct LoadProfileTests {
     }
 
     @Test(
-        "what is no stage is refused in words",
+        "a malformed stage is refused with a reason",
         arguments: [["30s"], ["linear"], ["1s@1k,linear,linear"], ["1s@x"], ["@1k"], ["1s@0"], ["700h@1,700h@1"], [""]]
     )
     func refused(texts: [String]) {

@@ -31,7 +31,7 @@ struct LocustWorkerTests {
         #expect(found["fractions"] as? Bool == true)
     }
 
-    @Test("a rate among the master's arguments is shared out, and kept")
+    @Test("a rate in the master's arguments is shared among the workers, and kept")
     func rate() throws {
         let server = try TestServer.start(loops: 1)
         defer { server.stop() }
@@ -53,7 +53,7 @@ struct LocustWorkerTests {
         #expect(slow.requestCount > 20 && fast.requestCount.distance(to: slow.requestCount).magnitude <= 1)
     }
 
-    @Test("an error's status is a failure with Locust, whose verdict it makes")
+    @Test("an error status is a failure in Locust and decides its verdict")
     func failing() throws {
         let server = try TestServer.start(loops: 1)
         defer { server.stop() }
@@ -113,7 +113,7 @@ struct LocustWorkerTests {
         #expect(server.requestCount > 0)
     }
 
-    @Test("a master that is none, or not there at once, is said in words, and the worker goes on looking")
+    @Test("a missing master, or a peer that is not one, is reported, and the worker continues to look")
     func strangers() throws {
         let server = try TestServer.start(loops: 1)
         defer { server.stop() }

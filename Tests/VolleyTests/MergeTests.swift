@@ -10,7 +10,7 @@ import TextCoding
 @testable import LocustWorker
 @testable import volley
 
-/// Parts of a run, as processes make them, put together again.
+/// Merges parts of a run that separate processes have made.
 struct MergeTests {
     private func saved(_ path: String) throws -> SavedReport { try SavedReport(path: path) }
 
@@ -20,7 +20,7 @@ struct MergeTests {
         return found
     }
 
-    @Test("four shards send what one run would, and their merge is what the server counted, counter for counter")
+    @Test("four shards send the requests of one run, and their merge equals the server's counts")
     func shards() throws {
         let server = try TestServer.start(loops: 1)
         defer { server.stop() }
@@ -63,7 +63,7 @@ struct MergeTests {
         #expect(whole.document["run"]?["connections"]?.integer == 9)
         #expect(whole.document["run"]?["merged_from"]?.integer == 4)
         #expect(try SchemaCheck(ReportSchema.text).complaints(about: whole.document.text) == [])
-        // One that saw everything: all parts' logs of single requests.
+        // All requests: the logs of single requests of all parts.
         var saw = LatencyHistogram()
         for name in names {
             for line in try String(contentsOfFile: name + ".csv", encoding: .utf8).split(separator: "\n").dropFirst() {
@@ -103,7 +103,7 @@ struct MergeTests {
     }
 
     @Test(
-        "a part that is none, and reports that do not go together, are refused in words",
+        "a malformed part, and reports that do not belong together, are refused with a reason",
         arguments: [
             (["--shard", "4/4"], "beyond the last part"), (["--shard", "x"], "no part of a whole"),
             (["--shard", "/4"], "JOB_COMPLETION_INDEX is not set"), (["--shard", "0/0"], "no part of a whole"),
@@ -140,7 +140,7 @@ struct MergeTests {
         #expect(try SchemaCheck(ReportSchema.text).complaints(about: whole.document.text) == [])
     }
 
-    @Test("the whole ends as its worst part did, whichever came first")
+    @Test("the merged status is that of the worst part, in any order")
     func worst() throws {
         let parts = try [5, 4].map { status in try report { $0["exit_status"] = status } }
         for order in [parts, parts.reversed()] {
@@ -169,7 +169,7 @@ struct MergeTests {
         return try SavedReport(JSONReport.document(result), path: path)
     }
 
-    @Test("rates of the whole are its counts by its length, however unequal its parts")
+    @Test("merged rates are the counts divided by the length, however unequal the parts")
     func rates() throws {
         let rate = { (parts: [SavedReport]) throws(ReportError) in
             let whole = try ReportMerge.merge(parts).document
@@ -178,13 +178,13 @@ struct MergeTests {
                 whole["run"]?["measured_ns"]?.integer
             )
         }
-        // Beside each other: 3,600 in two seconds; and again where the second starts when the first is over.
+        // In parallel: 3,600 in two seconds. Then the second starts when the first is over.
         #expect(try rate([part(1, path: "a"), part(2, path: "b")]) == (1_800, 1_900, 2_000_000_000))
         #expect(try rate([part(1, path: "a"), part(3, from: 1_000, path: "b")]) == (900, 950, 4_000_000_000))
         #expect(try rate([part(1, path: "a")]) == (1_800, 1_900, 1_000_000_000))
     }
 
-    @Test("the whole is invalid where a part is, and says whose fault it was")
+    @Test("a merge with an invalid part is invalid and names that part")
     func invalid() throws {
         let parts = [try part(1, path: "a.json", limited: true), try part(2, path: "b.json", limited: true)]
         let whole = try ReportMerge.merge(parts)
@@ -198,7 +198,7 @@ struct MergeTests {
         #expect(try SchemaCheck(ReportSchema.text).complaints(about: whole.document.text) == [])
     }
 
-    @Test("numbers that no run makes are merged and shown, and end nothing")
+    @Test("impossible numbers in a report are merged and shown without a trap")
     func absurd() throws {
         let parts = try (0..<2).map { _ in
             try report { report in
@@ -227,7 +227,7 @@ struct MergeTests {
         #expect { try LogMerge([log("a", 1), log("b", 1)]) } throws: { "\($0)".contains("more values than any run") }
     }
 
-    @Test("one report that cannot be written costs none of the others")
+    @Test("a report that cannot be written does not prevent the others")
     func unwritable() throws {
         let part = try report()
         let ended = try EndedProgram(
@@ -239,7 +239,7 @@ struct MergeTests {
         #expect(ended.err.contains("ENOSPC") && ended.err.filter(\.isNewline).count == 1)
     }
 
-    @Test("a log that is none is refused with its line")
+    @Test("a malformed log is refused with its line")
     func badLogs() {
         for (text, words) in [
             ("", "has no histogram"), ("#x\n", "has no histogram"), ("#x\nTag=a,1,2\n", "line 2"),

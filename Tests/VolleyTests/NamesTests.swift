@@ -10,7 +10,7 @@ import TextCoding
 @testable import LocustWorker
 @testable import volley
 
-/// Figures by the name of the request.
+/// Figures by the names of requests.
 @Suite("Names", .ownThread, .serialized)
 struct NamesTests {
     private func drafts(_ format: InputFormat, _ text: String) throws -> [RequestDraft] {
@@ -32,11 +32,11 @@ struct NamesTests {
             #"{"log":{"entries":[{"comment":"login","request":{"method":"GET","url":"http://h/a"}},"#
             + #"{"request":{"method":"GET","url":"http://h/b"}}]}}"#
         #expect(RequestNames(try drafts(.har, har)).all == ["login", "GET http://h/b"])
-        // A single name tells nothing apart.
+        // A single name distinguishes nothing.
         #expect(RequestNames(try drafts(.urls, "/a\n/a?b\n")).all == [])
     }
 
-    @Test("a template is one name; too many paths are none, and too many names share one")
+    @Test("a template is one name, too many paths have no names, and too many names share one")
     func limits() throws {
         let file = TemporaryFile(Array("/user/{{counter}}\n/other\n".utf8))
         let plan = try plan("--template", "--input", "urls=\(file.path)", "http://127.0.0.1:8080/")
@@ -84,7 +84,7 @@ struct NamesTests {
         #expect(try #require(parts[2]?.minimum) >= 20_000_000)
         #expect(parts[1] == nil)
         #expect(try SchemaCheck(ReportSchema.text).complaints(about: ended.out) == [])
-        // Of each interval a line for all, and one for each name.
+        // Each interval has a line for all requests, and one for each name.
         let rows = csv.text.split(separator: "\n").dropFirst()
         let small = rows.filter { $0.hasSuffix(",small") }.map {
             $0.split(separator: ",", omittingEmptySubsequences: false)
@@ -155,7 +155,7 @@ struct NamesTests {
         #expect(try comparison.change(#require(ThresholdMetric("p50{slow}"))) == nil)
     }
 
-    @Test("a master has a row each name")
+    @Test("a master has a row for each name")
     func locust() throws {
         let result = try sample()
         var stats = LocustStats(name: "/", method: "GET", grain: .fine, names: result.plan.requestNames.all)

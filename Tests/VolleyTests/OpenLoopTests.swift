@@ -42,7 +42,7 @@ struct OpenLoopTests {
         #expect(try SchemaCheck(ReportSchema.text).complaints(about: ended.out) == [])
     }
 
-    @Test("whatever came due was sent, was refused or stayed unsent", arguments: ["/bytes/1", "/never", "refused"])
+    @Test("each due request was sent, refused or unsent", arguments: ["/bytes/1", "/never", "refused"])
     func accounted(path: String) throws {
         let server = try TestServer.start()
         defer { server.stop() }
@@ -92,7 +92,7 @@ struct OpenLoopTests {
         #expect(ended.report["notes"].map { "\($0)" }?.contains("counted 200 requests") == true)
     }
 
-    @Test("a closed loop that drains has nothing in flight, and what came late is in no rate")
+    @Test("a closed loop that drains has no request in flight, and late answers are in no rate")
     func drain() throws {
         let server = try TestServer.start()
         defer { server.stop() }

@@ -35,7 +35,7 @@ struct OpenTelemetryTests {
         return scopes.first?["metrics"]?.items.first { $0["name"]?.string == name }
     }
 
-    @Test("the last push has what the report has")
+    @Test("the last push equals the report")
     func last() throws {
         let (server, collector) = (try TestServer.start(), try collector("200 OK"))
         defer {

@@ -30,7 +30,7 @@ struct OptionsTests {
     }
 
     @Test(
-        "wrk's flags mean what they mean in wrk, joined or apart, short or long",
+        "wrk's flags have the same meaning as in wrk, joined or separate, short or long",
         arguments: [
             ["-t3", "-c1k", "-d2m", "-T500ms", "-L", "-H", "X-A: 1"],
             ["-t", "3", "-c", "1k", "-d", "2m", "-T", "500ms", "--latency", "-HX-A: 1"],
@@ -114,7 +114,7 @@ struct OptionsTests {
         #expect(try options("--source-address", "127.0.0.2").sources.count == 1)
     }
 
-    @Test("defaults give way to what was asked for")
+    @Test("defaults give way to given values")
     func defaultsGiveWay() throws {
         #expect(try options("-c", "1", url).threads == 1)
         let single = try options("-n", "1", url)
@@ -122,7 +122,7 @@ struct OptionsTests {
         #expect(try options("-n", "5", "-d", "1s", url).duration == 1_000_000_000)
     }
 
-    @Test("what would come to nothing is refused")
+    @Test("a flag without effect is refused")
     func idle() throws {
         #expect(complaint("--live", "-q", url) == "--live and --quiet exclude each other: leave one out")
         #expect(
@@ -147,7 +147,7 @@ struct OptionsTests {
     }
 
     @Test(
-        "a worker's master says how much load there is, and has the figures: options for either are refused",
+        "a worker refuses options for load and reports, which its master controls",
         arguments: [
             ["-c", "5"], ["-d", "5s"], ["-n", "5"], ["--rate", "5"], ["--stage", "1s@5"], ["--search-max", "p99<1s"],
             ["--think", "1s"], ["--drain", "1s"], ["--warmup", "1s"], ["--shard", "0/2"], ["--start-at", "1"],

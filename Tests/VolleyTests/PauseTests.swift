@@ -21,7 +21,7 @@ struct PauseTests {
         #expect(abs(mean - 10e6) < 0.3e6)
     }
 
-    @Test("what is no pause is refused", arguments: ["", "x", "5ms-1ms", "exp:", "1ms-"])
+    @Test("a malformed pause is refused", arguments: ["", "x", "5ms-1ms", "exp:", "1ms-"])
     func refused(text: String) {
         #expect(throws: UsageError.self) { try Pause(text, for: "--think") }
     }

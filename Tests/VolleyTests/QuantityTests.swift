@@ -32,7 +32,7 @@ struct QuantityTests {
     }
 
     @Test(
-        "a count that is none is refused with the reason and the remedy",
+        "a malformed count is refused with the reason and the remedy",
         arguments: [
             ("", "-c \"\" is not a number: use a whole number such as 64, 1.5k or 1M"),
             ("ten", "-c \"ten\" is not a number: use a whole number such as 64, 1.5k or 1M"),
@@ -55,7 +55,7 @@ struct QuantityTests {
     }
 
     @Test(
-        "a time that is none is refused with the reason and the remedy",
+        "a malformed time is refused with the reason and the remedy",
         arguments: [
             ("soon", "-d \"soon\" is not a time: use such as 500ms, 0.2s, 10s or 1h30m"),
             ("3d", "-d \"3d\" has an unknown unit \"d\": use us, ms, s, m or h"),
@@ -73,7 +73,7 @@ struct QuantityTests {
         #expect(throws: UsageError(message)) { try Quantity.time(text, for: "-d") }
     }
 
-    @Test("nothing is a number and a time where it means something", arguments: ["0", "0.0", "0e3"])
+    @Test("zero is accepted as a number and a time where it has a meaning", arguments: ["0", "0.0", "0e3"])
     func zero(text: String) throws {
         #expect(try Quantity.count(text, for: "-c", allowingZero: true) == 0)
         #expect(try Quantity.time(text, for: "-d", allowingZero: true) == 0)

@@ -22,7 +22,7 @@ struct RateTests {
     }
 
     @Test(
-        "what is no rate is refused in words",
+        "a malformed rate is refused with a reason",
         arguments: ["", "x", "1..2", "1.2.3", "-1", "1/d", "0", "1e-11", "1.", ".5", "2G", "1 k"]
     )
     func refused(text: String) {

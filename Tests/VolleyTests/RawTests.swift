@@ -42,7 +42,7 @@ struct RawTests {
         #expect(ended.number("bytes", "out") == 2 * (odd.utf8.count + bare.utf8.count))
     }
 
-    @Test("values are filled in where that is asked for, and elsewhere braces are octets")
+    @Test("values are filled in with --template, and otherwise braces are octets")
     func filled() throws {
         for (flags, wanted) in [(["--template"], ["0", "1"]), ([], ["{{counter}}", "{{counter}}"])] {
             let text = "GET /{{counter}} HTTP/1.1\r\n\r\n"
@@ -58,7 +58,7 @@ struct RawTests {
         }
     }
 
-    @Test("what would change the octets is refused, and so is a file without any")
+    @Test("flags that would change the octets are refused, and so is an empty file")
     func usage() throws {
         let (some, none) = (file("GET / HTTP/1.1\r\n\r\n"), file(""))
         for (line, words) in [

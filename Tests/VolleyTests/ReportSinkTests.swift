@@ -23,7 +23,7 @@ struct ReportSinkTests {
     }
 
     @Test(
-        "what cannot be is refused with what would be right",
+        "an impossible combination is refused with a remedy",
         arguments: [
             (["yaml"], [], "is unknown"), (["json="], [], "names no file"), (["json", "text"], [], "more than once"),
             (["json=a", "csv=a"], [], "one file twice"), ([], ["report"], "says no format"),
@@ -34,7 +34,7 @@ struct ReportSinkTests {
         #expect { try ReportSink.parse(formats, outputs: outputs) } throws: { "\($0)".contains(words) }
     }
 
-    @Test("a file that cannot be written is told by the flag that named it")
+    @Test("a file that cannot be written is reported with the flag that named it")
     func named() throws {
         #expect { try ReportFile.open(ReportSink.parse([], outputs: ["/nowhere/x.json"])) } throws: {
             "\($0)".hasPrefix("-o \"/nowhere/x.json\" cannot be written")

@@ -30,7 +30,7 @@ struct RequestDescriptionTests {
         #expect(own.fields == [.init(name: "A", value: "1")])
     }
 
-    @Test("blanks around a value go, blanks inside stay, and a value may be empty or any text")
+    @Test("spaces around a value are removed, spaces inside stay, and a value may be empty or any text")
     func values() throws {
         let fields = try request(headers: ["A:  x y \t", "B:", "C: é:z"]).fields
         #expect(fields.map(\.value) == ["x y", "", "é:z"])

@@ -16,7 +16,7 @@ struct RequestOrderTests {
     }
 
     @Test(
-        "a list's requests go out as often as they stand there, however unequally fast they are answered",
+        "each request of a list is sent equally often, however unequal the answers' times",
         arguments: [1, 3]
     )
     func inTurn(weight: UInt64) throws {
@@ -39,7 +39,7 @@ struct RequestOrderTests {
         #expect((fast.requestCount - before.0, slow.requestCount - before.1) == (80 - share, share))
     }
 
-    @Test("lines and numbers are given out in turn to all threads, with none left out, though one thread is faster")
+    @Test("all threads take lines and numbers in turn without a gap, although one thread is faster")
     func templates() throws {
         let server = try RawServer.start(
             otherwise: .answering(Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".utf8))
@@ -60,7 +60,7 @@ struct RequestOrderTests {
     }
 
     @Test(
-        "each part of a run comes to every place of a list, and all parts together take each once a round",
+        "each part of a run reaches every position of a list, and all parts take each position once per round",
         arguments: [(2, 2), (2, 4), (3, 2), (4, 6), (1, 5), (5, 1)]
     )
     func parts(count: Int, length: UInt64) throws {

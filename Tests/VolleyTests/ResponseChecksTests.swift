@@ -20,7 +20,7 @@ struct ResponseChecksTests {
         }
     }
 
-    @Test("content is found wherever its pieces are cut", arguments: ["aab", "abab", "x", "aaaaab"])
+    @Test("content is found wherever it is cut into pieces", arguments: ["aab", "abab", "x", "aaaaab"])
     func search(needle: String) {
         let search = BodySearch(Array(needle.utf8))
         let text = Array("zzaaaabababaaaaaabxz".utf8)

@@ -63,7 +63,7 @@ struct RunProgressLineTests {
         #expect(text.components(separatedBy: "\r\u{1B}[K").count == 2)
     }
 
-    @Test("nothing is written where there is no terminal, or no wish")
+    @Test("nothing is written without a terminal, or if no line is wanted")
     func silent() throws {
         #expect(try drawn(wanted: true, terminal: false).isEmpty)
         #expect(try drawn(wanted: false, terminal: true).isEmpty)

@@ -21,7 +21,7 @@ struct RunResultTests {
         return RunResult(plan: plan, startedAt: 0, workers: [worker], interrupted: interrupted)
     }
 
-    @Test("a run of nothing but silence says so, and what to change")
+    @Test("a run without any answer says so, and how to change that")
     func silence() throws {
         let unconnected =
             "no connect was answered in 1 s, and each may take 2 s: use a longer -d, or a shorter -T to see why"

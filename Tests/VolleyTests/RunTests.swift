@@ -55,7 +55,7 @@ struct RunTests {
         #expect((1_000_000_000...20_000_000_000).contains(ended.number("run", "measured_ns") ?? 0))
     }
 
-    @Test("nobody listening is counted by class, and fails the run, which ends all the same")
+    @Test("refused connects are counted by class and fail the run, which still ends")
     func refused() throws {
         let ended = try volley(["--format", "json", "-n", "12", "-c", "3", "http://127.0.0.1:1/"])
         #expect(ended.status == 4)
@@ -67,7 +67,7 @@ struct RunTests {
     }
 
     @Test(
-        "a mistake is one line on standard error, status 1, and nothing else",
+        "a wrong command line prints one line to standard error and ends with status 1",
         arguments: [
             ["http://no.such.host.invalid/"], ["-c", "0"], ["--bogus"],
             ["--format", "json=/nowhere/x"], ["-n1", "--unix-socket", "@x"],

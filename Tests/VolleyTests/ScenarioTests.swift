@@ -85,7 +85,7 @@ struct ScenarioTests {
         """
 
     @Test(
-        "an answer that is not as it must be is a failure of its name, and ends the visit",
+        "an answer that fails a check counts as a failure of its name and ends the visit",
         arguments: [
             (#"{"json": {"/args/x": "1"}}"#, "json /args/x"), (#"{"status": "404"}"#, "status 200"),
             (#"{"fields": {"X-None": null}}"#, "header X-None"), (#"{"body": "nowhere"}"#, "body"),
@@ -106,7 +106,7 @@ struct ScenarioTests {
         #expect(error?["detail"] as? String == words && error?["count"] as? Int == 6)
     }
 
-    @Test("a visit goes on where the step says so, and a value that is not there is a failure")
+    @Test("a visit continues after a failure if the step says so, and a missing value is a failure")
     func continued() throws {
         let server = try TestServer.start()
         defer { server.stop() }
@@ -133,7 +133,7 @@ struct ScenarioTests {
         #expect((missing.report["errors"] as? [[String: Any]])?.first?["detail"] as? String == "extract t")
     }
 
-    @Test("by a rate visits are due, pauses are kept, and scenarios come by their weights")
+    @Test("with a rate, visits are due, pauses are kept, and scenarios follow their weights")
     func rate() throws {
         let server = try TestServer.start()
         defer { server.stop() }
@@ -182,7 +182,7 @@ struct ScenarioTests {
     }
 
     @Test(
-        "what is wrong with a file is said with its place, and nothing is started",
+        "an error in a file is reported with its position, and nothing is started",
         arguments: [
             ("{", "no JSON document"), ("{}", "neither steps nor scenarios"),
             (#"{"steps": []}"#, "steps may go by without"),
@@ -212,7 +212,7 @@ struct ScenarioTests {
         #expect(ended.err.contains(words) && ended.err.split(separator: "\n").count == 1, "\(ended.err)")
     }
 
-    @Test("scenarios of their own are checked, and the check says what is in a file")
+    @Test("volley check reads a scenario and summarizes its file")
     func checked() throws {
         let scenario = file(Self.checks.replacingOccurrences(of: "CHECK", with: "{}"))
         let ended = try EndedProgram(built: "volley", ["check", scenario.path])
@@ -257,7 +257,7 @@ struct ScenarioTests {
     }
 
     @Test(
-        "a data file that is none is refused",
+        "a malformed data file is refused",
         arguments: [
             ("", "no columns"), ("a,a\n1,2", "line 1: each column"), ("a\n", "no row"),
             ("a,b\n1\n", "line 2: it has 1 values"),

@@ -12,7 +12,7 @@ import Testing
 
 @Suite("Search for the highest rate", .ownThread)
 struct SearchTests {
-    /// What a server that is good up to `most` a second makes of it.
+    /// Simulates a server that is good up to `most` requests per second.
     private func found(
         upTo most: Double,
         from start: UInt64 = 1_000,
@@ -28,7 +28,7 @@ struct SearchTests {
     }
 
     @Test(
-        "it ends within five percent below what the server can do",
+        "a search ends at most five percent below the server's highest rate",
         arguments: [0.4, 3, 999, 1_000, 1_001, 7_777, 123_456]
     )
     func near(most: Double) {
@@ -41,7 +41,7 @@ struct SearchTests {
         #expect(trials < 25)
     }
 
-    @Test("a rate that is good once and bad once is not the answer")
+    @Test("a rate that is good once and bad once is not the result")
     func confirms() {
         let (step, trials) = found(upTo: 1_500)
         let (again, more) = found(upTo: 1_500, flaky: [trials])
@@ -69,7 +69,7 @@ struct SearchTests {
         #expect(trials < 20, "\(trials)")
     }
 
-    @Test("what volley was too late to tell is tried again once, and bounds the answer only then")
+    @Test("an unclear trial is repeated once, and only a second one bounds the result")
     func unclear() {
         for (again, limited) in [(RateSearch.Trial.good, false), (.unclear, true)] {
             var search = RateSearch(from: Rate(perSecond: 1_000))
@@ -104,7 +104,7 @@ struct SearchTests {
     func heldUp() throws {
         let server = try TestServer.start()
         defer { server.stop() }
-        // Of each 170 ms volley stands still for 20: it notices more than one request in a hundred late.
+        // volley stands still for 20 of every 170 ms, so more than one request in a hundred is noticed late.
         let script = """
             "$@" & volley=$!
             while kill -STOP $volley 2>/dev/null; do sleep 0.02; kill -CONT $volley; sleep 0.15; done
@@ -125,7 +125,7 @@ struct SearchTests {
         #expect((40...450).contains(rate), "\(ended.err)")
     }
 
-    @Test("a server that is never good is no answer, and one that always is ends too")
+    @Test("a search ends without a result for a server that is never good, and also ends if it always is")
     func ends() {
         #expect(found(upTo: 0).0 == .none)
         #expect(found(upTo: .infinity).0 != .none)
@@ -155,7 +155,7 @@ struct SearchTests {
     }
 
     @Test(
-        "what is no goal is refused",
+        "a malformed goal is refused",
         arguments: ["", "p99", "p99<", "p99>20ms", "x<1ms", "p0<1ms", "p101<1ms", "errors<150%", "p99<1%"]
     )
     func refused(text: String) {
@@ -163,7 +163,7 @@ struct SearchTests {
     }
 
     @Test(
-        "what no trial could succeed with is refused before the first",
+        "settings with which no trial can succeed are refused before the first trial",
         arguments: [
             (["http://no.such.host.invalid/"], "cannot be looked up"),
             (["--format", "json=/nowhere/x"], "cannot be written"),
@@ -214,7 +214,7 @@ struct SearchTests {
         #expect((5...250).contains(rate), "\(rate)")
     }
 
-    @Test("who looks on sees each run of a search while it goes on")
+    @Test("an observer sees each run of a search while it goes on")
     func lookedAt() throws {
         let server = try TestServer.start()
         defer { server.stop() }
@@ -239,7 +239,7 @@ struct SearchTests {
         }
         #expect(runs == 2, "\(words.text)")
         search.signal(SIGINT)
-        // Unless the machine's other work has ended the search before us.
+        // Unless the machine's other work ended the search first.
         #expect([0, 2, 3, 4, 130].contains(try search.waitForEnd()))
     }
 
@@ -248,7 +248,7 @@ struct SearchTests {
         let line = ["--search-max", "p99<1us", "-R", "50", "-d", "300ms", "-c", "1", "-t", "1", "-T", "60s"]
         let ended = try volleyOnTerminal(line + ["--live", "--interval", "100ms"])
         #expect([2, 3].contains(ended.status), "\(ended.out)")
-        // Each run's plot is taken away before the line that tells what came of it.
+        // Each run's plot is erased before the line with its result.
         let runs = ended.out.components(separatedBy: "not good").dropLast()
         #expect(runs.count > 2)
         #expect(runs.prefix(2).allSatisfy { $0.contains("per second") && $0.contains("█") }, "\(ended.out)")

@@ -10,7 +10,7 @@ import Testing
 @testable import LocustWorker
 @testable import volley
 
-/// volley against TLS that others wrote.
+/// volley against TLS implementations of others.
 @Suite(.ownThread, .serialized)
 struct SecurePeerTests {
     private let identity: TestCertificates.Identity
@@ -80,7 +80,7 @@ struct SecurePeerTests {
         #expect(secure.requestCount == 36 && plain.requestCount == 36)
     }
 
-    @Test("a proxy that will not is a class of its own")
+    @Test("a proxy's refusal is a class of its own")
     func refusedByProxy() throws {
         let answer = Array("HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n".utf8)
         let server = try RawServer.start(otherwise: .answering(answer))
@@ -117,7 +117,7 @@ struct SecurePeerTests {
         #expect(ended.number("run", "measured_ns") ?? .max < 20_000_000_000)
     }
 
-    @Test("nginx is loaded over verified TLS and resumes what reconnects", arguments: ["1.2", "1.3"])
+    @Test("nginx is loaded over verified TLS and resumes sessions of new connections", arguments: ["1.2", "1.3"])
     func nginx(version: String) async throws {
         let server = try await nginx()
         defer { server.stop() }

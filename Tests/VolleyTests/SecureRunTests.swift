@@ -53,7 +53,7 @@ struct SecureRunTests {
         #expect(try SchemaCheck(ReportSchema.text).complaints(about: ended.out) == [])
     }
 
-    @Test("without its authority a server is not believed, whatever it would answer, and with --insecure it is")
+    @Test("a server of an unknown authority is refused, and accepted with --insecure")
     func unknownAuthority() throws {
         let server = try start()
         defer { server.stop() }
@@ -173,7 +173,7 @@ struct SecureRunTests {
         #expect(handshake["detail"] as? String == "certificate_required")
     }
 
-    @Test("versions that do not meet end in the server's alert")
+    @Test("versions without overlap end in the server's alert")
     func versions() throws {
         let server = try start { $0.maximumVersion = .v1_2 }
         defer { server.stop() }
@@ -185,7 +185,7 @@ struct SecureRunTests {
     }
 
     @Test(
-        "what is no TLS is told by its kind, and a handshake that stops is a timeout of it",
+        "a peer without TLS has its own kind of failure, and a stalled handshake is a timeout of its phase",
         arguments: [
             ("HTTP/1.1 400 Bad\r\n\r\n", "tls-protocol", "plainHTTP"), ("220 mail\r\n", "tls-protocol", "notTLS"),
             ("", "closed-in-handshake", ""),

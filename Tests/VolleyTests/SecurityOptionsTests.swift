@@ -58,7 +58,7 @@ struct SecurityOptionsTests {
     }
 
     @Test(
-        "a flag that would come to nothing is refused",
+        "a flag without an effect is refused",
         arguments: [
             ["-k", "http://h/"], ["--cacert", "/x", "http://h/"], ["--capath", "/x", "http://h/"],
             ["--cert", "/x", "http://h/"], ["--key", "/x", "http://h/"], ["--pass", "x", "http://h/"],
@@ -79,7 +79,7 @@ struct SecurityOptionsTests {
         }
     }
 
-    @Test("a proxy is where connects go, and its own TLS is believed as the target's is")
+    @Test("connects go to the proxy, whose TLS is verified like the target's")
     func proxies() throws {
         let plan = try self.plan("-x", "https://me:secret@proxy.example:3129", "-k", "https://target.example/")
         #expect(plan.hostNames == ["proxy.example"] && plan.leadsToOrigin)
@@ -103,7 +103,7 @@ struct SecurityOptionsTests {
     }
 
     @Test(
-        "what cannot be is said in one line with the remedy",
+        "an impossible combination is refused in one line with the remedy",
         arguments: [
             (
                 ["-k", "--cacert", "/x"],

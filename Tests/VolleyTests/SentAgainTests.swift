@@ -76,7 +76,7 @@ struct SentAgainTests {
         }
     }
 
-    @Test("what was sent again is a condition's figure, and a POST never is sent again")
+    @Test("conditions can use the requests sent again, and a POST is never sent again")
     func limits() throws {
         let server = try server(ending: .reset)
         defer { server.stop() }
@@ -116,7 +116,7 @@ struct SentAgainTests {
         }
     }
 
-    @Test("every report has what was sent again")
+    @Test("every report has the number of requests sent again")
     func told() throws {
         var result = try sampleResult()
         result.metrics.sentAgain = 7
@@ -142,7 +142,7 @@ struct SentAgainTests {
         )
         let line = RunProgressLine.text(RunSnapshot(result.metrics, of: .requests), elapsed: 0, rate: 0, result.plan)
         #expect(line.hasSuffix(" · 7 sent again"))
-        // Whoever asks for it is told that there was none.
+        // A report without the flag has the number zero.
         #expect(TextReport.text(try sampleResult { $0.retries = true }).contains("\nSent again  0, "))
         #expect(!TextReport.text(try sampleResult()).contains("Sent again"))
     }

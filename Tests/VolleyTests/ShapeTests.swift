@@ -9,7 +9,7 @@ import TextCoding
 @testable import LocustWorker
 @testable import volley
 
-/// Loads of other shapes than as much as there is, or evenly so much a second.
+/// Load in other shapes than a closed loop or a constant rate.
 @Suite("Shapes", .ownThread, .serialized)
 struct ShapeTests {
     private func crowd(_ stages: String...) throws -> CrowdProfile {
@@ -31,7 +31,7 @@ struct ShapeTests {
     }
 
     @Test(
-        "what goes with neither is refused",
+        "flags that fit neither kind of stage are refused",
         arguments: [
             (["--stage", "1s@5c,1s@5"], "not both"), (["--stage", "1s@5c", "-c", "9"], "the stages say how many"),
             (["--stage", "1s@0c"], "at least 1 connection"),

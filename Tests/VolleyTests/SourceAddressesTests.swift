@@ -35,7 +35,7 @@ struct SourceAddressesTests {
     }
 
     @Test(
-        "what is no address or no usable block is refused",
+        "a malformed address or an unusable block is refused",
         arguments: [
             (
                 "localhost",
@@ -62,7 +62,7 @@ struct SourceAddressesTests {
         #expect(throws: UsageError(message)) { try SourceAddressList.parse([text]) }
     }
 
-    @Test("an address of some other machine is refused before a run, one of this machine is not")
+    @Test("an address of another machine is refused before a run, and one of this machine is accepted")
     func foreign() throws {
         try SourceAddresses.check(SourceAddressList.parse(["127.0.0.0/28"]))
         // RFC 5737 §3: for documentation, so nobody's.

@@ -35,7 +35,7 @@ struct StreamTests {
     )
     func agree(line: [String]) throws {
         var run = try written(line)
-        // A machine that stands still for most of a second leaves few intervals; it does so three times at most.
+        // A machine that stands still for most of a second leaves few intervals. The run is tried three times at most.
         for _ in 0..<2 where lines(run.intervals).count < 3 { run = try written(line) }
         let (ended, intervals, requests, report) = run
         let saved = try SavedReport(path: report.path)

@@ -48,7 +48,7 @@ struct StreamedAnswerTests {
         #expect(try whole.histogram("stream", "gap")?.count == 80)
     }
 
-    @Test("a stream that falls silent is a stall, and in flight at the end; one without events is told")
+    @Test("a stream that falls silent is a stall and in flight at the end; a stream without events is reported")
     func stalled() throws {
         let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
         for (content, events, stalls, silent) in [("data: 1\n\n", 2, 2, 0), (": wait\n\n", 0, 0, 2)] {
@@ -65,7 +65,7 @@ struct StreamedAnswerTests {
         }
     }
 
-    @Test("lines of JSON are events too, and what is no kind of stream is refused")
+    @Test("lines of JSON are events too, and an unknown kind of stream is refused")
     func lines() throws {
         let server = try TestServer.start()
         defer { server.stop() }

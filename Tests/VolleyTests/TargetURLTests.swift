@@ -7,7 +7,7 @@ import Testing
 
 struct TargetURLTests {
     @Test(
-        "a URL comes apart into host, port, Host field and request-target",
+        "a URL is split into host, port, Host field and request-target",
         arguments: [
             ("http://127.0.0.1:8080/", "127.0.0.1:8080", "127.0.0.1:8080", "/"),
             ("http://example.com", "example.com:80", "example.com", "/"),

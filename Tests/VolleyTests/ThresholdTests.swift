@@ -20,7 +20,7 @@ struct ThresholdTests {
     func read(text: String, limit: Double) throws { #expect(try Threshold(text).limit == limit) }
 
     @Test(
-        "a mistake is named with its place, and what would be right",
+        "a mistake is reported with its position and a remedy",
         arguments: [
             ("", "names no figure at character 1"), (">5ms", "names no figure at character 1"),
             ("p101>5ms", "unknown figure \"p101\" at character 1"), ("latency>5ms", "unknown figure \"latency\""),
@@ -67,7 +67,7 @@ struct ThresholdTests {
     }
 
     @Test(
-        "a condition that is kept tolerates its own errors and no others",
+        "a condition that does not hold tolerates its own errors and no others",
         arguments: [
             (["errors>50%"], .good), (["http_errors>1000"], .failures), (["failed>100"], .httpErrors),
             (["failed>100", "http_errors>1000"], .good), (["unsent>5"], .failures), (["sent_again>5"], .failures),

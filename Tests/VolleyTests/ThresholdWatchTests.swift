@@ -46,7 +46,7 @@ struct ThresholdWatchTests {
         #expect(abs(value - 10e6) < 1e5 && watch.breach == nil)
     }
 
-    @Test("another run's stretches begin anew")
+    @Test("the stretches of another run start over")
     func renewed() throws {
         var watch = try watch("p50>50ms over 2s")
         watch.add(interval(0, 90))
@@ -70,7 +70,7 @@ struct ThresholdWatchTests {
         #expect(watch.values.keys.map(\.text) == ["p50>50ms"])
     }
 
-    @Test("what was found while the run went on decides at its end")
+    @Test("the values found during the run decide at its end")
     func outcome() throws {
         let (window, whole) = (try Threshold("p99>50ms over 30s"), try Threshold("p99>1h"))
         let figures = try sampleResult().figures
@@ -81,7 +81,7 @@ struct ThresholdWatchTests {
     }
 
     @Test(
-        "a stretch that is none is a mistake",
+        "a malformed stretch is an error",
         arguments: ["p99>5ms over", "p99>5ms over 10ms", "p99>5ms over x", "p99>5ms over 30s please"]
     )
     func mistakes(text: String) {

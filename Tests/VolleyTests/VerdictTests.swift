@@ -13,7 +13,7 @@ struct VerdictTests {
         return Verdict(metrics.value, of: .requests, interrupted: interrupted)
     }
 
-    @Test("a run is good when something was completed and nothing went wrong")
+    @Test("a run is good if a request was completed and no error occurred")
     func good() {
         #expect(
             status {
@@ -57,7 +57,7 @@ struct VerdictTests {
         )
     }
 
-    @Test("what failed is said before that volley was the limit, and that before a limit on its own pace")
+    @Test("a failure comes before volley's own limit, and that before a condition on times")
     func order() throws {
         let ended = { (happen: (WorkerMetrics) -> Void) in
             let metrics = WorkerMetrics(start: 0)

@@ -70,7 +70,7 @@ struct WebSocketLoadTests {
         #expect(ended.number("websocket", "dropped") == 0)
     }
 
-    @Test("what is no WebSocket, and what ends one, is a failure by its kind")
+    @Test("an answer that is not a WebSocket, and the end of one, are failures by their kind")
     func failures() throws {
         let server = try TestServer.start()
         defer { server.stop() }
@@ -89,7 +89,7 @@ struct WebSocketLoadTests {
         #expect(wrong.failures == ["upgrade malformed handshake: 2"], "\(wrong.out)")
     }
 
-    @Test("a Python server that closes, falls silent, answers otherwise, pushes: each is told")
+    @Test("a Python server that closes, falls silent, answers otherwise or pushes is reported in each case")
     func python() throws {
         let server = try PythonEcho()
         defer { server.stop() }
@@ -114,7 +114,7 @@ struct WebSocketLoadTests {
         #expect(secure.number("requests", "completed") == 20, "\(secure.err)\(secure.out)")
     }
 
-    @Test("wss is TLS")
+    @Test("a wss URL uses TLS")
     func secure() throws {
         let server = try TestServer.start(tls: TLSServerContext(TLSServerConfiguration(TestCertificates.localhost)))
         defer { server.stop() }
@@ -125,7 +125,7 @@ struct WebSocketLoadTests {
         #expect(ended.number("tls", "handshakes") == 2)
     }
 
-    @Test("what says nothing for WebSockets is refused, and their flags without them")
+    @Test("flags without an effect on WebSockets are refused, and WebSocket flags without a WebSocket")
     func usage() {
         for (line, words) in [
             (["--message", "x", "http://h/"], "use it with --websocket"), (["--binary"], "use it with --websocket"),

@@ -54,13 +54,13 @@ struct YAMLTests {
         ("a: 'x' y\n", 1, .quote),
     ]
 
-    @Test("the part that is read is read as it is written", arguments: taken.indices)
+    @Test("supported YAML is read as it is written", arguments: taken.indices)
     func reads(index: Int) throws {
         let (text, json) = Self.taken[index]
         #expect(try read(text) == json, "\(text)")
     }
 
-    @Test("everything else is refused with its line", arguments: refused.indices)
+    @Test("other YAML is refused with its line", arguments: refused.indices)
     func refuses(index: Int) {
         let (text, line, kind) = Self.refused[index]
         // A single word is a text by itself.
@@ -71,7 +71,7 @@ struct YAMLTests {
         } catch { #expect(error == YAMLReader.Problem(line: line, kind: kind), "\(text)") }
     }
 
-    @Test("what is nested without end is refused, and bytes that are no text")
+    @Test("endless nesting and bytes that are not text are refused")
     func limits() {
         for (text, kind) in [
             (String(repeating: "[", count: 100_000), YAMLReader.Kind.depth),
@@ -87,7 +87,7 @@ struct YAMLTests {
     }
 
     @Test(
-        "of 4,000 changed documents each that is read means the same to PyYAML",
+        "each of 4,000 changed documents is refused or has the same meaning for PyYAML",
         .enabled(if: Python.isInstalled, Comment(rawValue: Python.reason))
     )
     func mutated() throws {
@@ -129,7 +129,7 @@ struct YAMLTests {
         #expect(told.out == "0\n", "\(told.out)\(told.err)")
     }
 
-    @Test("a scenario says the same as YAML and as JSON, and a mistake is told with file and line")
+    @Test("a scenario has the same meaning as YAML and as JSON, and a mistake is reported with file and line")
     func scenario() throws {
         let yaml = """
             fields: {Accept: text/plain}

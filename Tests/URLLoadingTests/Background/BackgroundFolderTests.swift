@@ -18,7 +18,7 @@ struct BackgroundFolderTests {
         )
     }
 
-    @Test("an identifier is one folder, whatever it says, and different ones are different folders")
+    @Test("any identifier names one folder, and different identifiers name different folders")
     func names() {
         let long = String(repeating: "x", count: 5000)
         let identifiers = ["a", "A", "../../etc", "a/b", "a_2fb", "", ".", long, long + "y", "Grüße"]
@@ -27,7 +27,7 @@ struct BackgroundFolderTests {
         for name in names { #expect(!name.contains("/") && !name.hasPrefix(".") && name.utf8.count < 255) }
     }
 
-    @Test("one has it at a time, and the next when it is let go of")
+    @Test("one session holds a folder at a time, and the next one when it is released")
     func exclusive() throws {
         var first: BackgroundFolder? = try BackgroundFolder(for: "one", in: base.path)
         #expect(throws: BackgroundFolder.Refusal.self) { try BackgroundFolder(for: "one", in: base.path) }
@@ -37,7 +37,7 @@ struct BackgroundFolderTests {
         _ = try BackgroundFolder(for: "one", in: base.path)
     }
 
-    @Test("a number beyond all that are counted to is no record's", arguments: [0, -1, Int.max, Int.min])
+    @Test("a number beyond the range of tasks belongs to no record", arguments: [0, -1, Int.max, Int.min])
     func foreignNumbers(number: Int) throws {
         let folder = try BackgroundFolder(for: "one", in: base.path)
         try folder.write(record(number))
@@ -45,7 +45,7 @@ struct BackgroundFolderTests {
         #expect(folder.contents().records.map(\.number) == [3])
     }
 
-    @Test("records come back in their order; what is none goes, but for what downloads have left in this week")
+    @Test("records are restored in order; other files are removed, except resumable downloads of this week")
     func records() throws {
         let folder = try BackgroundFolder(for: "one", in: base.path)
         var second = try record(10)
@@ -67,10 +67,10 @@ struct BackgroundFolderTests {
         #expect(folder.contents().records.map(\.number) == [10])
     }
 
-    @Test("the kernel has a number for this run of the machine")
+    @Test("the kernel has an identifier for this boot")
     func boot() { #expect(BackgroundFolder.boot.count == 36) }
 
-    @Test("a record that cannot be read is named, and set aside for a week with the content that may be its own")
+    @Test("an unreadable record is reported, and kept aside for a week with the content that may belong to it")
     func damaged() throws {
         let folder = try BackgroundFolder(for: "one", in: base.path)
         try folder.write(record(3))

@@ -17,7 +17,7 @@ struct BackgroundKillTests {
         }
     }
 
-    /// A process of its own that downloads, or goes on with, the file of a round.
+    /// A separate process that downloads, or resumes, the file of a round.
     private func process(
         _ name: String,
         _ folder: TemporaryFolder,
@@ -31,7 +31,7 @@ struct BackgroundKillTests {
         return try ChildProcess("/usr/bin/env", arguments)
     }
 
-    @Test("kill -9 at any moment and at any octet, five times each: the file is whole and right in the end")
+    @Test("after kill -9 at any moment and at any octet, five times each, the file is complete and correct")
     func killed() async throws {
         let server = try TestServer.start()
         let folder = TemporaryFolder()
@@ -58,7 +58,7 @@ struct BackgroundKillTests {
         }
     }
 
-    @Test("content that was changed on disk between two processes, anywhere, is never part of what is delivered")
+    @Test("content that was changed on disk between two processes is never delivered")
     func changed() async throws {
         let server = try TestServer.start()
         let folder = TemporaryFolder()
@@ -68,7 +68,7 @@ struct BackgroundKillTests {
             let size = 8_000_000 + round
             let destination = "\(folder.path)/file-\(round)"
             let (name, address) = ("change-\(round)", server.url("/range/\(size)"))
-            // Behind some notes of the sum, so that there is something to go on from.
+            // After some notes of the sum, so that the download can be resumed.
             let octets = 1_000_000 + Int(random.next() % 6_000_000)
             #expect(try process(name, folder, address, destination, diesAfter: octets).waitForEnd() != 0)
             let state = "\(folder.path)/OneRequest/background/id-change-\(round)"
@@ -91,7 +91,7 @@ struct BackgroundKillTests {
         }
     }
 
-    @Test("an upload whose process is killed goes on from what the server has, and is whole in the end")
+    @Test("an upload whose process is killed continues from the server's offset and completes")
     func upload() throws {
         let server = try TestServer.start(loops: 2)
         let folder = TemporaryFolder()
@@ -109,7 +109,8 @@ struct BackgroundKillTests {
         #expect(try last.waitForEnd() == 0)
         let hash = (MessageDigest.sha256.hash(content.span) ?? []).map { String(format: "%02x", $0) }.joined()
         #expect(output.text.contains("\"length\": \(size)") && output.text.contains(hash))
-        // One begins it. Each that goes on asks, and sends the rest; at least one has, or four would have begun it.
+        // One process begins the upload, each later one asks for the offset and sends the rest. At least one has
+        // resumed it, or it would have been begun four times.
         #expect(server.requestCount > 4)
     }
 

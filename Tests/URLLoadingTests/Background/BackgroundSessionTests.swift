@@ -21,7 +21,7 @@ struct BackgroundSessionTests {
         return configuration
     }
 
-    /// As soon as the session that had it before has let go of it.
+    /// As soon as the earlier session has released it.
     private func session(_ delegate: (any URLSessionDelegate)?) async throws -> URLSession {
         var session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
         await until {
@@ -36,7 +36,7 @@ struct BackgroundSessionTests {
 
     private func isEmpty() async { await until { names == ["lock"] } }
 
-    /// What a process that is gone has left.
+    /// The records of an ended process.
     private func leave(_ change: (inout BackgroundRecord, BackgroundFolder) throws -> Void) throws {
         let folder = try BackgroundFolder(for: "test", in: base.path)
         let number = (folder.contents().records.last?.number ?? 0) + 1
@@ -97,7 +97,7 @@ struct BackgroundSessionTests {
 
     // MARK: In one process
 
-    @Test("a download is told as anywhere, and nothing of it is left behind")
+    @Test("a download is reported as in any session, and leaves no file or record")
     func download() async throws {
         let server = try RawServer.start([RawScript(Self.whole())])
         let recorder = BackgroundRecorder()
@@ -113,7 +113,7 @@ struct BackgroundSessionTests {
         session.finishTasksAndInvalidate()
     }
 
-    @Test("a cancelled task, and one that never began, leave nothing either")
+    @Test("a cancelled task, and a task that never began, leave no file or record")
     func cancelled() async throws {
         let server = try RawServer.start()
         let recorder = BackgroundRecorder()
@@ -131,7 +131,7 @@ struct BackgroundSessionTests {
     }
 
     @Test(
-        "in a background session data tasks, handlers, data, streams, functions that wait and other schemes are errors, and trap nothing"
+        "a background session refuses data tasks, handlers, data, streams, awaited tasks and other schemes with errors"
     )
     func refused() async throws {
         let session = try await session(nil)
@@ -157,7 +157,7 @@ struct BackgroundSessionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a second session with the identifier has no tasks, and what it makes fails; the next one has them")
+    @Test("a second session with the same identifier has no tasks and its new tasks fail; the next session has them")
     func exclusive() async throws {
         let server = try RawServer.start()
         var first: URLSession? = try await session(nil)
@@ -176,7 +176,7 @@ struct BackgroundSessionTests {
     }
 
     @Test(
-        "a download that the network fails is tried again with the bytes that are there, and its delegate hears nothing of it"
+        "a download that the network interrupts resumes from its bytes without a call of its delegate"
     )
     func retried() async throws {
         let half = Array(Self.whole().dropFirst().prefix(1))
@@ -196,7 +196,7 @@ struct BackgroundSessionTests {
         session.finishTasksAndInvalidate()
     }
 
-    @Test("a download that begins anew counts anew")
+    @Test("a download that starts over counts its bytes from zero")
     func countedAnew() async throws {
         let head = "HTTP/1.1 200 OK\r\nContent-Length: \(Self.content.count)\r\n\r\n"
         let server = try RawServer.start([
@@ -213,7 +213,7 @@ struct BackgroundSessionTests {
         session.finishTasksAndInvalidate()
     }
 
-    @Test("redirects are followed without a question")
+    @Test("redirects are followed without a call of the delegate")
     func redirected() async throws {
         let server = try RawServer.start([
             RawScript(
@@ -229,7 +229,7 @@ struct BackgroundSessionTests {
         session.finishTasksAndInvalidate()
     }
 
-    @Test("what an invalidated session is asked for is not left to the next process")
+    @Test("a task of an invalidated session is not left for the next process")
     func afterInvalidation() async throws {
         let session = try await session(nil)
         session.invalidateAndCancel()
@@ -237,18 +237,18 @@ struct BackgroundSessionTests {
         await isEmpty()
     }
 
-    @Test("a delegate that is told that its session is invalid can make the next one with the same identifier")
+    @Test("a delegate can make a session with the same identifier when the old one becomes invalid")
     func next() async throws {
         let configuration = configuration
         let delegate = Successor { URLSession(configuration: configuration).backgroundFolder != nil }
         let session = try await session(delegate)
         session.invalidateAndCancel()
         #expect(await delegate.outcome)
-        // Let go of once its last call has returned.
+        // Released when its last call has returned.
         await until { session.delegate == nil }
     }
 
-    /// Says what it finds when its session has become invalid.
+    /// Records the state when its session has become invalid.
     private final class Successor: NSObject, URLSessionDelegate {
         private let look: @Sendable () -> Bool
         private let stream = AsyncStream.makeStream(of: Bool.self)
@@ -264,7 +264,7 @@ struct BackgroundSessionTests {
         }
     }
 
-    @Test("a request too long to be written down is refused")
+    @Test("a request too long for a record is refused")
     func tooLong() async throws {
         let session = try await session(nil)
         var request = URLRequest(url: try url("http://127.0.0.1:9/"))
@@ -307,7 +307,7 @@ struct BackgroundSessionTests {
         made.invalidateAndCancel()
     }
 
-    @Test("the answer to an upload is kept for the next process, however long it is", arguments: [1000, 3_000_000])
+    @Test("the answer to an upload of any length is kept for the next process", arguments: [1000, 3_000_000])
     func keptAnswer(length: Int) async throws {
         let answer = [UInt8](repeating: 0x79, count: length)
         let head = "HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\n"
@@ -334,7 +334,7 @@ struct BackgroundSessionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a download goes on from the bytes on disk, if it is still the same content")
+    @Test("a download resumes from the bytes on disk if the content is unchanged")
     func goesOn() async throws {
         let server = try RawServer.start([RawScript(Self.rest(from: 7_000))])
         try leave { record, folder in
@@ -356,7 +356,7 @@ struct BackgroundSessionTests {
     }
 
     @Test(
-        "a download whose content has changed, or is not known to be the same, begins anew",
+        "a download whose content has changed, or cannot be identified, starts over",
         arguments: ["changed", "no validator", "another boot", "too long", "gone"]
     )
     func beginsAnew(why: String) async throws {
@@ -382,7 +382,7 @@ struct BackgroundSessionTests {
     }
 
     @Test(
-        "content that is not as it was written begins anew, and so does what was not noted as written",
+        "a download with changed or unrecorded bytes on disk starts over",
         arguments: ["first", "middle", "last", "longer", "shorter", "no sum", "another sum"]
     )
     func changedOnDisk(how: String) async throws {
@@ -412,7 +412,7 @@ struct BackgroundSessionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("what was written behind the last note is not gone on from")
+    @Test("bytes after the last note of the ledger are not resumed from")
     func behindTheNote() async throws {
         let server = try RawServer.start([RawScript(Self.rest(from: 7_000))])
         try leave { record, folder in
@@ -430,7 +430,7 @@ struct BackgroundSessionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a download that was finished, and whose file has been changed before it was told, is loaded again")
+    @Test("a finished download whose file changes before its end is reported is loaded again")
     func changedWhenFinished() async throws {
         let server = try RawServer.start([RawScript(Self.whole())])
         try leave { record, folder in
@@ -450,7 +450,7 @@ struct BackgroundSessionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("an upload whose kept answer has been changed is not sent again: its end says that the answer is lost")
+    @Test("an upload whose kept answer has changed is not sent again, and fails because the answer is lost")
     func changedAnswer() async throws {
         let server = try RawServer.start()
         try leave { record, folder in
@@ -478,7 +478,7 @@ struct BackgroundSessionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a download that had all its bytes asks for the last one again")
+    @Test("a download with all its bytes requests the last one again")
     func complete() async throws {
         let server = try RawServer.start([RawScript(Self.rest(from: Self.content.count - 1))])
         try leave { record, folder in
@@ -510,7 +510,7 @@ struct BackgroundSessionTests {
     }
 
     @Test(
-        "what has ended and was not told is told, with its file, its content or its error; without a delegate it waits"
+        "an unreported end is reported with its file, its content or its error; without a delegate it waits"
     )
     func untold() async throws {
         let server = try RawServer.start()
@@ -541,7 +541,7 @@ struct BackgroundSessionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("an end that an earlier process wrote down while no delegate listened is told in the next")
+    @Test("an end that a process without a delegate has recorded is reported in the next process")
     func overheard() async throws {
         let server = try RawServer.start([RawScript(Self.whole())])
         do {
@@ -558,7 +558,7 @@ struct BackgroundSessionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a download's file stays until a delegate that takes downloads has had it")
+    @Test("a download's file is kept until a delegate that takes downloads has received it")
     func nobodysFile() async throws {
         final class Deaf: NSObject, URLSessionTaskDelegate {}
         let server = try RawServer.start([RawScript(Self.whole())])
@@ -579,7 +579,7 @@ struct BackgroundSessionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a hook that is set while an end is told to nobody hears of that end")
+    @Test("a hook that is set while an end is reported without a receiver still receives that end")
     func setMeanwhile() async throws {
         /// As a manager's delegate, with a hook for ends that another thread sets at the worst moment.
         final class LateHook: NSObject, SelectiveDelegate {
@@ -619,7 +619,7 @@ struct BackgroundSessionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("an upload begins anew, and its answer is told")
+    @Test("an upload starts over, and its answer is reported")
     func upload() async throws {
         let body = [UInt8](repeating: 0x61, count: 50_000)
         let server = try RawServer.start([
@@ -653,7 +653,7 @@ struct BackgroundSessionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a damaged record is told as the failure of its task, and the others go on; without a delegate it waits")
+    @Test("a damaged record fails its task, and the other tasks continue; without a delegate the failure waits")
     func damaged() async throws {
         let server = try RawServer.start([RawScript(Self.whole())])
         for _ in 1...3 {
@@ -728,7 +728,7 @@ final class BackgroundRecorder: NSObject, URLSessionDownloadDelegate, URLSession
     var files: [[UInt8]] { story.withLock { $0.files } }
     var errors: [any Error] { story.withLock { $0.errors } }
 
-    /// Returns when the session has told so often that all is told.
+    /// Returns when the session has reported all events this many times.
     func events(_ count: Int) async {
         await withCheckedContinuation { continuation in
             let isThere = story.withLock { story in

@@ -6,7 +6,7 @@ import Testing
 
 @testable import URLLoading
 
-/// Whatever a caller passes: a `URLError` with both failing URLs and a cause in words, on the right queue, once. No trap.
+/// Bad input gives a `URLError` with both failing URLs and a cause in words, once, on the right queue. It never traps.
 @Suite("Bad input", .timeLimit(.minutes(5)))
 struct BadInputTests {
     private let server: TestServer
@@ -67,7 +67,7 @@ struct BadInputTests {
         )
     }
 
-    @Test("a path with a NUL in it is none, and not that of the file before the NUL")
+    @Test("a path with a NUL is refused, and does not name the file before the NUL")
     func nul() async throws {
         let session = URLSession(configuration: .isolated)
         let hosts = try #require(URL(string: "file:///etc/hosts%00.png"))
@@ -116,7 +116,7 @@ struct BadInputTests {
         #expect(told.withLock { $0 } == 3)
     }
 
-    @Test("a task's delegate set while it runs is told what follows")
+    @Test("a delegate that is set while its task runs receives the later events")
     func lateDelegate() async throws {
         let recorder = Recorder()
         let session = URLSession(configuration: .isolated)
@@ -125,11 +125,11 @@ struct BadInputTests {
         task.delegate = recorder
         await recorder.end()
         #expect(recorder.events.last == "end")
-        // Let go of behind that call.
+        // Released after that call.
         await until { task.delegate == nil }
     }
 
-    @Test("handlers that are called twice count once, and those let go of fail their task", arguments: [true, false])
+    @Test("a handler's second call is ignored, and a released handler fails its task", arguments: [true, false])
     func handlers(twice: Bool) async throws {
         let delegate = CarelessDelegate(twice)
         let session = URLSession(configuration: .isolated, delegate: delegate, delegateQueue: nil)
@@ -159,11 +159,12 @@ struct BadInputTests {
         }
     }
 
-    @Test("no room on disk for a download: an error of its own, and no file left behind")
+    @Test("a download on a full disk fails with its own error and leaves no file")
     func fullDisk() throws {
         let folder = TemporaryFolder()
         try folder.make()
-        // What a process may write at most, in blocks of 512 bytes; without the signal, as on a full disk.
+        // Limits the size of written files, in blocks of 512 bytes. Without the signal, writing fails as on a full
+        // disk.
         let line = """
             trap '' XFSZ; ulimit -f 100; export XDG_STATE_HOME=\(folder.path)
             exec \(EndedProgram.built("OneRequest")) --background full \(server.url("/range/1000000")) \(folder.path)/result

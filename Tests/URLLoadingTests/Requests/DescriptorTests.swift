@@ -5,9 +5,9 @@ import URLLoading
 
 @Suite("Downloads without a descriptor to spare", .timeLimit(.minutes(5)))
 struct DescriptorTests {
-    @Test("a download is written where idle connections held the last descriptors: they are given up first")
+    @Test("a download without a free descriptor closes idle connections and is written")
     func download() async throws {
-        // In another process: its descriptors are not counted.
+        // In a separate process, whose descriptors are limited.
         let server = try TestServer.start()
         defer { server.stop() }
         // Two hosts, and so two connections: the second is idle while the first one brings the download.
@@ -19,7 +19,7 @@ struct DescriptorTests {
             var limit = rlimit(rlim_cur: 256, rlim_max: 256)
             guard setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { _exit(2) }
             while dup(0) >= 0 {}
-            // Not thrown on: telling of it would want descriptors.
+            // Not an expectation that throws: reporting it would need descriptors.
             guard let (file, _) = try? await session.download(from: urls[0]) else { _exit(3) }
             _exit((try? Data(contentsOf: file))?.count == 1000 ? 0 : 4)
         }

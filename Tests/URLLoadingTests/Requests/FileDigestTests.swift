@@ -15,7 +15,7 @@ struct FileDigestTests {
     }
 
     @Test(
-        "a file is hashed and sent, whatever its length",
+        "a file of any length is hashed and sent",
         arguments: [0, 1, 1 << 20, 2_500_000],
         ["MD5", "SHA-256"]
     )

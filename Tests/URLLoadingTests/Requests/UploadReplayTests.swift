@@ -41,7 +41,7 @@ struct UploadReplayTests {
         "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=x\r\nContent-Length: 0\r\n\r\n"
 
     @Test(
-        "a stream that has been read is asked for again after a redirect and a challenge",
+        "a stream that has been read is requested again after a redirect and a challenge",
         arguments: [redirect, challenge]
     )
     func stream(first: String) async throws {
@@ -64,7 +64,7 @@ struct UploadReplayTests {
         session.finishTasksAndInvalidate()
     }
 
-    @Test("without a delegate that gives another stream, the error says so", arguments: [redirect, challenge])
+    @Test("without a second stream from the delegate, the task fails and says so", arguments: [redirect, challenge])
     func exhausted(first: String) async throws {
         let peer = try peer(first)
         let recorder = recorder { nil }
@@ -80,7 +80,7 @@ struct UploadReplayTests {
         session.finishTasksAndInvalidate()
     }
 
-    @Test("data and files are sent again without a question", arguments: [redirect, challenge])
+    @Test("data and files are sent again without a call of the delegate", arguments: [redirect, challenge])
     func replayed(first: String) async throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try content.write(to: file)
@@ -100,7 +100,7 @@ struct UploadReplayTests {
         session.finishTasksAndInvalidate()
     }
 
-    @Test("a delegate's asynchronous form gives the stream")
+    @Test("a delegate's asynchronous method provides the stream")
     func asynchronous() async throws {
         let delegate = AsyncDelegate(content)
         let session = URLSession(configuration: .isolated, delegate: delegate, delegateQueue: nil)
@@ -110,7 +110,7 @@ struct UploadReplayTests {
         session.finishTasksAndInvalidate()
     }
 
-    @Test("the asynchronous forms answer redirects, challenges, responses and storing")
+    @Test("a delegate's asynchronous methods answer redirects, challenges, responses and caching")
     func asynchronousForms() async throws {
         let delegate = AsyncDelegate(content)
         let session = URLSession(configuration: .isolated, delegate: delegate, delegateQueue: nil)

@@ -16,7 +16,7 @@ struct AdapterTests {
 
     init() throws { server = try TestServer.start() }
 
-    @Test("a request's end is logged with its status, one that failed as an error; no query is written")
+    @Test("the end of a request is logged with its status and without its query, a failure as an error")
     func logging() async {
         let handler = InMemoryLogHandler()
         var logger = Logger(label: "test") { _ in handler }

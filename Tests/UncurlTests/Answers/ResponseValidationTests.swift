@@ -13,7 +13,7 @@ struct ResponseValidationTests {
         #expect(failure == nil || failure?.status == status)
     }
 
-    @Test("bytes are given even where validation failed, and an answer that is not HTTP passes", .rows("S1"))
+    @Test("a refused answer still has its bytes, and an answer that is not HTTP passes", .rows("S1"))
     func data() {
         let rejected = DataResponseSerializer().outcome(of: answer("body", status: 404))
         #expect(rejected.value == Data("body".utf8))
@@ -28,7 +28,7 @@ struct ResponseValidationTests {
         #expect(validation.failure(of: ReceivedResponse(response: plain, data: Data("x".utf8))) == nil)
     }
 
-    @Test("nil and any put a check aside", .rows("S4"))
+    @Test("nil and any disable a check", .rows("S4"))
     func disabled() {
         let validation = ResponseValidation(statusCodes: nil, contentTypes: .any)
         #expect(validation.failure(of: answer("x", status: 599, type: "a/b")) == nil)
@@ -74,7 +74,7 @@ struct ResponseValidationTests {
     }
 
     @Test(
-        "by default of the original, the types that the request's Accept field asks for",
+        "asRequested accepts the types of the request's Accept field",
         .rows("A12"),
         arguments: [
             (nil, "a/b", true), ("*/*", "a/b", true), ("text/html;q=0.9, image/*", "image/png", true),

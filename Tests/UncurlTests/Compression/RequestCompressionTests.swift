@@ -35,7 +35,7 @@ struct RequestCompressionTests {
         #expect(output.text == "\(count) \(plain.reduce(0) { $0 + Int($1) } % 65521) True 0\n")
     }
 
-    @Test("a coding that is there already fails, is replaced, or stays, as asked", .rows("B13"))
+    @Test("an existing content coding fails, is replaced, or stays, as the option says", .rows("B13"))
     func existing() throws {
         let given = request(Data("content".utf8), "br")
         #expect(throws: CompressionFailure.encodedAlready("br")) { try RequestCompression().compress(given) }

@@ -25,7 +25,7 @@ struct DownloadDestinationTests {
     }
 
     @Test(
-        "a refused answer does not replace the file at the place: its content is in the failure, and its own file is gone"
+        "a refused answer does not replace the file at the place: its file is deleted, and the failure has its content"
     )
     func refused() async throws {
         let place = try Place()
@@ -44,7 +44,7 @@ struct DownloadDestinationTests {
     }
 
     @Test(
-        "a refused download of a task with a handler goes nowhere, and the serializer still reads the refused content"
+        "a refused download of a task with a handler is not moved, and the serializer still reads its content"
     )
     func refusedTask() async throws {
         let place = try Place()
@@ -62,7 +62,7 @@ struct DownloadDestinationTests {
         #expect(place.content == "old")
     }
 
-    @Test("a refused answer without a destination is the caller's file, and the failure names it")
+    @Test("the file of a refused answer without a destination stays for the caller, and the failure names it")
     func refusedNowhere() async throws {
         let raw = try RawServer.answering([Self.refusal])
         let response = await raw.manager().download(HTTPRequest("x"))
@@ -75,7 +75,7 @@ struct DownloadDestinationTests {
         #expect(response.fileURL == file && response.rejectedValue == file)
     }
 
-    @Test("neither the destination nor the manager's hook is asked about a refused answer")
+    @Test("neither the destination nor the manager's hook is called for a refused answer")
     func notAsked() async throws {
         let raw = try RawServer.answering([Self.refusal])
         let manager = raw.manager()
@@ -92,7 +92,7 @@ struct DownloadDestinationTests {
         #expect(log.entries.isEmpty)
     }
 
-    @Test("a download that is tried again leaves no file of the attempts before")
+    @Test("a retried download leaves no file of earlier attempts")
     func triedAgain() async throws {
         let raw = try RawServer.answering([Self.refusal, Self.good])
         let manager = raw.manager()
@@ -111,7 +111,7 @@ struct DownloadDestinationTests {
         #expect(!files.entries.contains { FileManager.default.fileExists(atPath: $0.path) })
     }
 
-    @Test("a check of the caller's own is asked once of a download")
+    @Test("the caller's own check is called once for a download")
     func askedOnce() async throws {
         let place = try Place()
         defer { place.remove() }

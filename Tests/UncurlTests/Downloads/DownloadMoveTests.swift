@@ -45,7 +45,7 @@ struct DownloadMoveTests {
 
     private func content(_ url: URL) -> String? { try? String(contentsOf: url, encoding: .utf8) }
 
-    @Test("a download that cannot be moved leaves what lies at its place", .rows("A24"))
+    @Test("a download that cannot be moved leaves the file at its place unchanged", .rows("A24"))
     func kept() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let place = folder.appendingPathComponent("place")
@@ -57,7 +57,7 @@ struct DownloadMoveTests {
     }
 
     @Test(
-        "a regular file at the place is replaced if that is asked for, and is an error that says so if not",
+        "a regular file at the place is replaced if the options allow it, and an error otherwise",
         .rows("A24")
     )
     func replaced() throws {
@@ -72,7 +72,7 @@ struct DownloadMoveTests {
     }
 
     @Test(
-        "a place with nothing takes the file, whether a file there would be replaced or not",
+        "an empty place takes the file with either option",
         arguments: [false, true]
     )
     func empty(replaces: Bool) throws {

@@ -28,7 +28,7 @@ struct PlacedFileTests {
         #expect(mode("file") == mode("plain") && mode("file") != 0)
     }
 
-    @Test("a file that a killed process has left under both its names is placed, and has its old name no more")
+    @Test("a file that a killed process has left under both names is placed, and its old name is removed")
     func linked() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("uncurl-\(UUID().uuidString)")
         let (parts, places) = (folder.appendingPathComponent("parts"), folder.appendingPathComponent("places"))

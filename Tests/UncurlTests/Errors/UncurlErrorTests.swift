@@ -136,7 +136,7 @@ struct UncurlErrorTests {
     }
 
     @Test(
-        "the errors beneath say what happened too",
+        "underlying errors also say what happened",
         arguments: [
             SecurityPolicyError.noPins, PublicKeyPinError(description: "no pin"), StreamFailure.noEvent(attempts: 3),
             OperationFailure.output(nil, written: 1), AuthenticationFailure.refreshFailed(URLError(.timedOut)),

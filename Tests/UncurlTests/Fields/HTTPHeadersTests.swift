@@ -5,7 +5,7 @@ import Uncurl
 @Suite("Headers")
 struct HTTPHeadersTests {
     @Test(
-        "names are found whatever their case; setting replaces where the first stood; several stay several",
+        "names are found in any case, setting a value replaces the first field, and repeated fields stay separate",
         .rows("B16")
     )
     func names() {

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Authentication", .ownThread, .timeLimit(.minutes(5)))
 struct AuthenticationInterceptorTests {
-    /// Tokens are numbers; the server takes one of them.
+    /// Tokens are numbers, and the server accepts one of them.
     final class Tokens: Authenticator {
         let refreshes = Log<Int>()
         let gate: Gate?
@@ -121,7 +121,7 @@ struct AuthenticationInterceptorTests {
         #expect(tokens.refreshes.entries.isEmpty)
     }
 
-    @Test("a refresh that failed ends its requests; the next one tries again, within the window", .rows("B10"))
+    @Test("a failed refresh ends its requests; the next request tries again, within the window", .rows("B10"))
     func triesAgain() async throws {
         let tokens = Tokens(failures: 2)
         let window = AuthenticationInterceptor<Tokens>.RefreshWindow(interval: .seconds(3600), limit: 3)
@@ -137,7 +137,7 @@ struct AuthenticationInterceptorTests {
                 Issue.record("another decision")
                 return
             }
-            // The old credential may be good for others still.
+            // The old credential may still be valid for other requests.
             let adapted = try await interceptor.adapt(request, for: failure(nil).attempt)
             #expect(adapted.value(forHTTPHeaderField: "Authorization") == "Bearer 1")
         }
@@ -184,7 +184,7 @@ struct AuthenticationInterceptorTests {
         }
     }
 
-    /// Whose credential is replaced while a request is looked at: as another request's refresh does.
+    /// Replaces the credential while a request is inspected, as another request's refresh does.
     final class Overtaken: Authenticator {
         let interceptor = Mutex<AuthenticationInterceptor<Overtaken>?>(nil)
         let refreshes = Log<Int>()

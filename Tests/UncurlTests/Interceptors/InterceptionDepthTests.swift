@@ -42,7 +42,7 @@ struct InterceptionDepthTests {
         }
     }
 
-    @Test("an interceptor that sends through its own manager without end fails with an error that names that")
+    @Test("an interceptor that sends through its own manager without end fails with an error that says so")
     func adapting() async {
         let manager = server.manager()
         let asking = Asking(manager)
@@ -68,7 +68,7 @@ struct InterceptionDepthTests {
         #expect(asking.calls.entries.count == 16)
     }
 
-    @Test("a few requests that wait for each other are none too many, and the depth is over with them")
+    @Test("a few requests may wait for each other, and the depth ends with them")
     func shallow() async {
         let manager = server.manager()
         for _ in 0..<10 {

@@ -19,7 +19,7 @@ struct RetryPolicyTests {
         "HTTP/1.1 \(status) No\r\nContent-Length: 0\r\nConnection: close\r\n\(field)\r\n"
     }
 
-    @Test("a failure that may pass is tried again, so often; the delays grow", .rows("B9"))
+    @Test("a temporary failure is retried up to the limit, with growing delays", .rows("B9"))
     func retries() async throws {
         let raw = try server([refusal(503), refusal(500), ok])
         let manager = raw.manager()
@@ -43,7 +43,7 @@ struct RetryPolicyTests {
         #expect(response.retryCount == 2)
     }
 
-    @Test("a request that may act twice is not retried", .rows("D28"))
+    @Test("a request that is not idempotent is not retried", .rows("D28"))
     func post() async throws {
         let raw = try server([refusal(503)])
         let manager = raw.manager()
@@ -54,7 +54,7 @@ struct RetryPolicyTests {
         #expect(response.retryCount == 0)
     }
 
-    @Test("Retry-After counts, in seconds or as a date; one that asks for too much ends it", .rows("W14"))
+    @Test("Retry-After is obeyed, in seconds or as a date; one that is too long ends the retries", .rows("W14"))
     func retryAfter() async throws {
         let raw = try server([refusal(429, "Retry-After: 7\r\n"), refusal(503, "Retry-After: 3600\r\n")])
         let manager = raw.manager()
@@ -158,7 +158,7 @@ struct RetryPolicyTests {
         #expect(server.requestCount == before)
     }
 
-    @Test("a retrier may put an error of its own in place, which keeps the first", .rows("B8"))
+    @Test("a retrier's own error replaces the failure and keeps the original", .rows("B8"))
     func otherError() async throws {
         struct Mine: Error {}
         let raw = try server([refusal(500)])
@@ -173,7 +173,7 @@ struct RetryPolicyTests {
         #expect(failure.status == 500)
     }
 
-    @Test("a Retry-After of more digits than an integer has asks for too much, and is not passed over", .rows("W14"))
+    @Test("a Retry-After with more digits than an integer counts as too long", .rows("W14"))
     func absurdRetryAfter() async throws {
         for text in ["99999999999", "18446744073709551616", String(repeating: "9", count: 400)] {
             let response = HTTPURLResponse(

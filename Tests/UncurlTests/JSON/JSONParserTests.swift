@@ -8,7 +8,7 @@ struct JSONParserTests {
     private func read(_ text: String) throws -> JSONValue { try JSONValue(reading: Data(text.utf8)) }
 
     @Test(
-        "every kind of value, by itself too",
+        "every kind of value is read, also by itself",
         .rows("S5", "A15"),
         arguments: [
             ("null", nil), ("true", true), ("false", false), (" \t\r\n1 ", 1), ("-1", -1), ("0", 0), ("-0", 0),
@@ -29,7 +29,7 @@ struct JSONParserTests {
     }
 
     @Test(
-        "text outside of the grammar is an error with its place",
+        "text outside the grammar is an error with its position",
         arguments: [
             ("", .unexpectedEnd, 0), (" ", .unexpectedEnd, 1), ("[", .unexpectedEnd, 1), ("[1", .unexpectedEnd, 2),
             ("{\"a\"", .unexpectedEnd, 4), ("\"a", .unexpectedEnd, 2), ("\"\\", .unexpectedEnd, 2),
@@ -56,7 +56,7 @@ struct JSONParserTests {
     }
 
     @Test(
-        "octets that are no UTF-8 are an error at their place",
+        "invalid UTF-8 is an error with its position",
         arguments: [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xE2, 0x82]]
     )
     func invalidUTF8(octets: [UInt8]) {
@@ -81,7 +81,7 @@ struct JSONParserTests {
         #expect(throws: JSONFailure.self) { try read(objects) }
     }
 
-    @Test("every cut of a text is an error, and none traps")
+    @Test("a text that is cut anywhere is an error and does not trap")
     func cuts() {
         let text = Array(#"{"a\u00e9":[1,-2.5e3,true,null,"x\uD83D\uDE00é"],"b":{}}"#.utf8)
         for end in 0..<text.count {
@@ -89,7 +89,7 @@ struct JSONParserTests {
         }
     }
 
-    @Test("any octet in any place gives a value or an error, and what Foundation reads is read alike")
+    @Test("any octet at any position gives a value or an error, and Foundation reads every value alike")
     func mutations() {
         let text = Array(#"{"a":[1,-2.5e3,true,null,"x\ué"],"b":{}}"#.utf8)
         for place in text.indices {
@@ -129,7 +129,7 @@ struct JSONParserTests {
         #expect(throws: JSONFailure.self) { try JSONValue(reading: Data(octets)) }
     }
 
-    @Test("slices of data begin elsewhere than at 0 and are read all the same")
+    @Test("a slice of data that does not begin at 0 is read")
     func slices() throws {
         let data = Data("xx[1]yy".utf8)
         #expect(try JSONValue(reading: data[2..<5]) == [1])

@@ -10,7 +10,7 @@ struct JSONValueTests {
         "map": ["a": 1],
     ]
 
-    @Test("accessors give what is there, nil for what is of another kind")
+    @Test("accessors return the value, and nil for another kind")
     func accessors() {
         #expect(value["bool"]?.bool == true && value["int"]?.int == -7 && value["float"]?.double == 1.5)
         #expect(value["string"]?.string == "x" && value["list"]?[0]?.int64 == 1 && value["list"]?.array?.count == 3)
@@ -30,7 +30,7 @@ struct JSONValueTests {
         #expect(number == 1)
     }
 
-    @Test("integers are exact: none goes through a double", .rows("S5"))
+    @Test("integers are exact and never converted to a double", .rows("S5"))
     func exactIntegers() throws {
         let text = "[9007199254740993,18446744073709551615,-9223372036854775808,123456789012345678901234567890]"
         let list = try JSONValue(reading: Data(text.utf8))
@@ -66,7 +66,7 @@ struct JSONValueTests {
         #expect((large as? NSDecimalNumber)?.stringValue == "123456789012345678901234567890")
     }
 
-    @Test("encoders and decoders take them")
+    @Test("encoders and decoders accept JSON values")
     func codable() throws {
         let data = try JSONEncoder().encode(value)
         #expect(try JSONDecoder().decode(JSONValue.self, from: data) == value)

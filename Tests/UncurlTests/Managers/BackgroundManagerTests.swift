@@ -6,11 +6,11 @@ import TestSupport
 import Testing
 import Uncurl
 
-/// With processes of their own, which are killed, or end themselves in the middle of a call: by `_exit`, as the leak
-/// sanitizer would take what that call holds for lost.
+/// Uses processes of its own, which are killed or end in the middle of a call, with `_exit`: the leak sanitizer would
+/// report the objects of that call.
 @Suite("Background managers", .ownThread, .timeLimit(.minutes(5)))
 struct BackgroundManagerTests {
-    /// A folder of a test's own, gone with it.
+    /// A folder of a test, removed with its owner.
     private final class Folder {
         let path = FileManager.default.temporaryDirectory.appending(path: "background-\(UUID().uuidString)").path
 
@@ -37,7 +37,7 @@ struct BackgroundManagerTests {
         sessionHooks: SessionHooks = SessionHooks()
     ) -> HTTPSessionManager {
         setenv("XDG_STATE_HOME", folder, 1)
-        // A child that hangs ends, and its test with it.
+        // A child that hangs is ended, and its test fails.
         alarm(280)
         let configuration = URLSessionConfiguration.background(withIdentifier: "test")
         configuration.connectionProxyDictionary = [:]
@@ -97,7 +97,7 @@ struct BackgroundManagerTests {
     }
 
     @Test(
-        "a download that kill -9 has cut goes on with the next process's manager, though no code touches its session",
+        "a download that kill -9 has cut resumes with the next process's manager, although no code touches its session",
         .rows("U3")
     )
     func cut() async throws {
@@ -158,7 +158,7 @@ struct BackgroundManagerTests {
     }
 
     @Test(
-        "a download that kill -9 met in its handler is told again: to the next process's hooks, and by the notification",
+        "a download whose handler kill -9 interrupted is reported again, to hooks and by notification",
         .rows("U3", "U18")
     )
     func unsettled() async throws {
@@ -197,8 +197,8 @@ struct BackgroundManagerTests {
         #expect(server.connections.count == 1)
     }
 
-    /// Downloads to a place, or goes on with what a process before this one has left, and dies: after so many octets,
-    /// after so long, or at the end. With neither it exits when the file is there.
+    /// Downloads to a place, or resumes what an earlier process has left, and ends after this many octets, after this
+    /// time, or at the end. With neither it exits when the file is there.
     private static func load(
         _ address: String,
         _ place: String,
@@ -227,7 +227,7 @@ struct BackgroundManagerTests {
         _exit(EXIT_SUCCESS)
     }
 
-    @Test("kill -9 at any moment and at any octet, through a manager: the file is whole in the end", .rows("U3"))
+    @Test("after kill -9 at any moment and at any octet, a manager's file is complete", .rows("U3"))
     func killed() async throws {
         let folder = try Folder()
         let server = try TestServer.start()
@@ -294,7 +294,7 @@ struct BackgroundManagerTests {
         }
     }
 
-    @Test("a download that cannot go to its place is kept, and goes there when it can")
+    @Test("a download that cannot be moved to its place is kept, and moved when that is possible")
     func stranded() async throws {
         let folder = try Folder()
         let server = try RawServer.start([

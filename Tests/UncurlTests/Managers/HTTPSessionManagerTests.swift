@@ -42,7 +42,7 @@ struct HTTPSessionManagerTests {
     }
 
     @Test(
-        "a string that is no URL is an error before anything is sent",
+        "a string that is not a URL is an error before anything is sent",
         .rows("H2"),
         arguments: ["http://", "http://[x", "https:///path"]
     )
@@ -115,7 +115,7 @@ struct HTTPSessionManagerTests {
         var data: String?
     }
 
-    @Test("a value of the program's own is one line: as JSON, as a form, in the manager's format, in the query")
+    @Test("a value is sent in one line: as JSON, as a form, in the manager's format, or in the query")
     func values() async throws {
         let manager = server.manager()
         let json = try await manager.post("anything", body: .json(Person()), as: Echo.self)
@@ -135,7 +135,7 @@ struct HTTPSessionManagerTests {
         #expect(formOfJSONManager.form == ["a": "b"])
     }
 
-    @Test("beside content of its own a request's parameters are the query; data and files take one line")
+    @Test("the parameters of a request with content become its query; data and files take one line")
     func ownContent() async throws {
         let manager = server.manager()
         let data = try await manager.post(
@@ -154,7 +154,7 @@ struct HTTPSessionManagerTests {
         #expect(sent.data == "from a file" && sent.headers["Content-Type"] == "text/plain")
     }
 
-    @Test("an answer without content, or whose content does not matter, needs no type; a refused one still fails")
+    @Test("an answer without content needs no type, and a refused one still fails")
     func noContent() async throws {
         let manager = server.manager()
         try await manager.delete("status/204")
@@ -166,7 +166,7 @@ struct HTTPSessionManagerTests {
         #expect(error?.statusCode == 404)
     }
 
-    @Test("a value that cannot be written fails before anything is sent, as the parameters' failure")
+    @Test("a value that cannot be written fails as the parameters' failure, before anything is sent")
     func unwritable() async throws {
         struct Broken: Encodable, Sendable {
             struct Refusal: Error {}

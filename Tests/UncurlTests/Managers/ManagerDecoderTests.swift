@@ -27,7 +27,7 @@ struct ManagerDecoderTests {
         manager.decoder = Self.snakes
     }
 
-    @Test("every way to ask for a decodable value uses it")
+    @Test("every method that returns a decodable value uses the manager's decoder")
     func everyWay() async throws {
         let wanted = HTTPRequest("x")
         let user = DecodableResponseSerializer(User.self)
@@ -56,7 +56,7 @@ struct ManagerDecoderTests {
         #expect(names == Array(repeating: "Ada", count: 8))
     }
 
-    @Test("a serializer's own decoder counts instead, and its content types with it")
+    @Test("a serializer's own decoder replaces the manager's, with its content types")
     func own() async {
         let own = DecodableResponseSerializer(User.self, decoder: JSONDecoder())
         let response = await manager.response(to: HTTPRequest("x"), serializer: own)

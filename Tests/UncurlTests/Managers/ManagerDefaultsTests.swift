@@ -38,7 +38,7 @@ struct ManagerDefaultsTests {
         }
     }
 
-    @Test("the request's own come before the manager's, and these before the serializer's")
+    @Test("a request's own fields come before the manager's, and these before the serializer's")
     func order() throws {
         var serializer = HTTPRequestSerializer()
         serializer.defaults.timeoutInterval = 60
@@ -54,7 +54,7 @@ struct ManagerDefaultsTests {
         #expect(own.value(forHTTPHeaderField: "X-Key") == "own")
     }
 
-    @Test("a change counts for the next request, and a copied manager has them for itself")
+    @Test("a change applies to the next request, and a copied manager has defaults of its own")
     func changes() throws {
         let copy = HTTPSessionManager(copying: manager)
         #expect(try manager.urlRequest(for: "users").timeoutInterval == 20)
@@ -66,13 +66,13 @@ struct ManagerDefaultsTests {
         #expect(try manager.urlRequest(for: "users").value(forHTTPHeaderField: "X-Key") == nil)
     }
 
-    @Test("a complete request gets none of them")
+    @Test("a complete request gets no defaults")
     func complete() throws {
         let given = URLRequest(url: URL(string: "http://example.com/")!)
         #expect(try manager.urlRequest(for: HTTPRequest(given)) == given)
     }
 
-    @Test("they reach the server")
+    @Test("the defaults reach the server")
     func sent() async throws {
         let server = try TestServer.start()
         defer { server.stop() }

@@ -67,7 +67,7 @@ struct ManagerNotificationsTests {
     }
 
     @Test(
-        "the end carries serializer, data and value; of a failure the error; of a download its place instead of data",
+        "the end carries serializer, data and value, or the error, or a download's place",
         .rows("U19")
     )
     func facts() async throws {
@@ -97,7 +97,7 @@ struct ManagerNotificationsTests {
         #expect(!notes[2].isData)
     }
 
-    @Test("metrics are there where they are collected, before the end, once", .rows("U19", "A18", "B4", "D27"))
+    @Test("collected metrics are reported once, before the end", .rows("U19", "A18", "B4", "D27"))
     func metrics() async {
         let tokens = observe([URLSessionManager.taskDidComplete])
         defer { tokens.forEach(center.removeObserver) }

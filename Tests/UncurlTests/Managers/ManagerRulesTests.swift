@@ -11,7 +11,7 @@ struct ManagerRulesTests {
 
     init() throws { server = try TestServer.start() }
 
-    @Test("hooks that only hear run on the session's delegate queue, one at a time", .rows("U4"))
+    @Test("hooks without a result run on the session's delegate queue, one at a time", .rows("U4"))
     func queue() async {
         let manager = server.manager()
         let queue = manager.session.delegateQueue
@@ -81,7 +81,7 @@ struct ManagerRulesTests {
     }
 
     @Test(
-        "settings change and tasks are listed from within any callback: nothing is locked while it runs",
+        "any callback may change settings and list tasks, because no lock is held while it runs",
         .rows("D26")
     )
     func reentry() async {

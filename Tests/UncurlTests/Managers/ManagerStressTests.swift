@@ -9,7 +9,7 @@ import Uncurl
 @Suite("Session manager under load", .timeLimit(.minutes(5)))
 struct ManagerStressTests {
     @Test(
-        "bar: threads that cancel, suspend and resume at random: every handler once, every notification in order, nothing left"
+        "when threads cancel, suspend and resume at random, handlers run once, in order, and nothing leaks"
     )
     func threads() async throws {
         // UNCURL_STORM=32x1000 is the whole of it, for a machine of its own.

@@ -77,7 +77,7 @@ struct ManagerTrustTests {
     }
 
     @Test(
-        "a policy that has become stricter is asked about a server that TLS would resume a session with",
+        "a stricter policy also judges a server whose TLS session would be resumed",
         arguments: TLSVersion.allCases
     )
     func stricter(version: TLSVersion) async throws {
@@ -120,7 +120,7 @@ struct ManagerTrustTests {
 
     private struct Mine: Error {}
 
-    @Test("a hook's word that is not about trust leaves a server to the policy, and to nothing weaker", .rows("U28"))
+    @Test("a hook's answer that is not about trust leaves the server to the policy", .rows("U28"))
     func wordsAboutOthers() async throws {
         var policy = SecurityPolicy()
         policy.roots = .only(try TrustedCertificate.all(inPEM: made.authorityPEM))
@@ -148,7 +148,7 @@ struct ManagerTrustTests {
     }
 
     @Test(
-        "a server that a hook refuses fails the task with just what the hook said",
+        "a server that a hook refuses fails the task with exactly the hook's error",
         .rows("U28"),
         arguments: [false, true]
     )
@@ -169,7 +169,7 @@ struct ManagerTrustTests {
         }
     }
 
-    @Test("a task that is cancelled says so, though its host was refused before", .rows("U28"))
+    @Test("a cancelled task says so even if its host was refused before", .rows("U28"))
     func cancelledLater() async throws {
         let manager = try manager(nil)
         guard case .trust? = await manager.response(to: HTTPRequest("bytes/10"), serializer: .data).error else {

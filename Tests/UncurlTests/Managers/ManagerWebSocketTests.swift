@@ -33,7 +33,7 @@ struct ManagerWebSocketTests {
     }
 
     @Test(
-        "a subprotocol that is no token, and one that is offered twice, is an error with the field's name",
+        "a subprotocol that is not a token, or is offered twice, is an error with the field's name",
         arguments: [["chat\r\nX-Evil: 1"], ["a b"], ["a,b"], [""], ["a", "a"]]
     )
     func refused(_ protocols: [String]) {

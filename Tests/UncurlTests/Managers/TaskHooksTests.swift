@@ -39,7 +39,7 @@ struct TaskHooksTests {
     }
 
     @Test(
-        "a redirect that is not followed is the response; one that is changed goes where it is sent",
+        "a redirect that is not followed is the response; a changed redirect goes to its new target",
         .rows("U30", "B12")
     )
     func redirects() async {
@@ -96,7 +96,7 @@ struct TaskHooksTests {
         #expect(server.requestCount - before == 2)
     }
 
-    @Test("a streamed upload asks for its body, the first one too, and for another when it is redirected", .rows("U31"))
+    @Test("a streamed upload asks for its first body stream, and for another when it is redirected", .rows("U31"))
     func bodyStreams() async throws {
         let manager = server.manager()
         let log = Log<Int>()
@@ -163,7 +163,7 @@ struct TaskHooksTests {
         #expect(log.entries.count == 2)
     }
 
-    @Test("the head can be looked at before the content, and ends the request there", .rows("B15"))
+    @Test("a hook can read the head before the content, and end the request", .rows("B15"))
     func onResponse() async {
         let manager = server.manager()
         var request = HTTPRequest("bytes/100000")
@@ -216,7 +216,7 @@ struct TaskHooksTests {
         try FileManager.default.removeItem(at: file)
     }
 
-    @Test("a hook watches: what it hears of is collected all the same", .rows("A6"))
+    @Test("a hook that reads the content does not keep it from being collected", .rows("A6"))
     func watching() async {
         let manager = server.manager()
         let log = Log<Int>()

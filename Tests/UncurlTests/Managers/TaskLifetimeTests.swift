@@ -6,12 +6,12 @@ import TestSupport
 import Testing
 import Uncurl
 
-/// A task refers to its delegate, its delegate to it, and a handler to whatever its author wants. Once a task has ended
-/// nothing of that is left.
+/// A task and its delegate refer to each other, and a handler to objects of the program. After the task's end, none of
+/// them may be in memory.
 @Suite("What tasks leave behind", .timeLimit(.minutes(5)))
 struct TaskLifetimeTests {
     @Test(
-        "a task that has ended leaves no task, delegate, session or object of its handler",
+        "an ended task leaves no task, delegate, session or object of its handler in memory",
         arguments: Beginning.allCases,
         Ending.allCases
     )
@@ -24,10 +24,10 @@ struct TaskLifetimeTests {
 
     /// UNCURL_TASKS=20000 is what `./dev bench tasks` asks for.
     private static let tasks = ProcessInfo.processInfo.environment["UNCURL_TASKS"].flatMap { Int($0) } ?? 100
-    /// A server remembers what it was sent: it goes before that counts.
+    /// A server stores its requests, so it is released before the objects are counted.
     private static let tasksOfAServer = 500
 
-    @Test("tasks one after the other leave nothing alive and memory as it was", arguments: Beginning.allCases)
+    @Test("successive tasks leave no objects, and memory does not grow", arguments: Beginning.allCases)
     func memory(beginning: Beginning) async throws {
         let census = Census()
         try await { () async throws in
@@ -65,7 +65,7 @@ struct TaskLifetimeTests {
         return manager
     }
 
-    /// Begins so many tasks, one after the other, and sees each to its end.
+    /// Begins this many tasks, one after the other, and waits for the end of each.
     private func spend(
         _ count: Int,
         _ beginning: Beginning,
@@ -112,7 +112,7 @@ enum Beginning: String, CaseIterable, CustomStringConvertible {
 
     var needsResumeData: Bool { self == .resumedDownload || self == .awaitedResumedDownload }
 
-    /// Its tasks are seen by a monitor; the others' are in the hand.
+    /// A monitor sees its tasks; the caller holds the others.
     var isAwaited: Bool {
         switch self {
         case .data, .dataByManagersSerializer, .uploadOfData, .uploadOfFile, .uploadOfStream, .download,
@@ -157,7 +157,7 @@ enum Ending: String, CaseIterable, CustomStringConvertible {
     }
 }
 
-/// One task, or what it was made by.
+/// A task, or the object that made it.
 struct Begun {
     let resume: () -> Void
     let cancel: () -> Void
@@ -341,10 +341,10 @@ private final class Census: Sendable {
         }
     }
 
-    /// So many have been watched.
+    /// The number of watched objects.
     var count: Int { state.withLock { $0.count } }
 
-    /// The kinds of those that are still there.
+    /// The kinds of the objects that still exist.
     var alive: [String] { state.withLock { $0.entries.compactMap { $0.object == nil ? nil : $0.name } } }
 
     /// Watches the tasks that a manager makes, and their delegates.

@@ -32,7 +32,7 @@ struct URLSessionManagerTests {
         #expect(manager.completionQueue == nil)
     }
 
-    @Test("a manager that is let go of in mid-flight dies at once; its task still ends, once", .rows("U2", "D2"))
+    @Test("a manager released during a task is deallocated at once, and the task still ends once", .rows("U2", "D2"))
     func letGo() async {
         weak var gone: URLSessionManager?
         let response: Response<Data> = await ended { done in
@@ -67,7 +67,7 @@ struct URLSessionManagerTests {
         await withCheckedContinuation { continuation in group.notify(queue: .global()) { continuation.resume() } }
     }
 
-    @Test("a serializer that is replaced while a task runs is not this task's", .rows("U6", "D5", "D7"))
+    @Test("a serializer that is replaced while a task runs does not affect that task", .rows("U6", "D5", "D7"))
     func serializerSnapshot() async {
         let manager = URLSessionManager(configuration: .isolated)
         manager.responseSerializer = StringResponseSerializer()
@@ -144,7 +144,7 @@ struct URLSessionManagerTests {
         #expect(manager.tasks.isEmpty)
     }
 
-    @Test("after an error of the network the serializer is not run, and what had come is in the response", .rows("U15"))
+    @Test("after a network error the serializer does not run, and the response has the received part", .rows("U15"))
     func networkError() async throws {
         let raw = try RawServer.answering(["HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf"])
         let manager = raw.manager()
@@ -325,7 +325,7 @@ struct URLSessionManagerTests {
     }
 
     @Test(
-        "a manager that is to end with its tasks lets them end, whatever code asks for its session, and lists them till then",
+        "a manager that ends with its tasks lets them finish and lists them, whatever code uses its session",
         .rows("U10")
     )
     func lastTasks() async {

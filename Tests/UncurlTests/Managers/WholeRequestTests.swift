@@ -37,7 +37,7 @@ struct WholeRequestTests {
         String(decoding: server.received(0), as: UTF8.self).components(separatedBy: "POST ").dropFirst().map { $0 }
     }
 
-    @Test("a URLRequest goes the way of all requests: adapted, tried again, with monitors, awaited", .rows("B8", "A11"))
+    @Test("a URLRequest is adapted, retried, monitored and awaited like any request", .rows("B8", "A11"))
     func awaited() async throws {
         let server = try RawServer.answering([Self.refused, Self.taken])
         let manager = Self.manager()

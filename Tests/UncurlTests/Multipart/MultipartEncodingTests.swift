@@ -19,7 +19,7 @@ struct MultipartEncodingTests {
         return form
     }
 
-    @Test("the file holds the form, and any session can send a request with it", .rows("Q16"))
+    @Test("a file with the form can be sent by any session", .rows("Q16"))
     func whole() async throws {
         defer { try? FileManager.default.removeItem(at: url) }
         let form = try form()
@@ -27,7 +27,7 @@ struct MultipartEncodingTests {
         #expect(try Data(contentsOf: url) == form.encoded())
     }
 
-    @Test("a file that exists is left alone, and what is no file is refused", .rows("Q16", "A16"))
+    @Test("an existing file is not changed, and a URL that is not a file's is refused", .rows("Q16", "A16"))
     func exists() async throws {
         try Data("mine".utf8).write(to: url)
         defer { try? FileManager.default.removeItem(at: url) }
@@ -43,7 +43,7 @@ struct MultipartEncodingTests {
         }
     }
 
-    @Test("a disk that fills in the middle is an error, and the torso is removed", .rows("Q16"))
+    @Test("a disk that becomes full is an error, and the partial file is removed", .rows("Q16"))
     func fullDisk() async throws {
         let form = try form()
         let failure = await #expect(throws: MultipartFailure.self) {
@@ -59,7 +59,7 @@ struct MultipartEncodingTests {
         #expect(!exists)
     }
 
-    @Test("a part that fails takes its file with it", .rows("Q16"))
+    @Test("a failing part removes the output file", .rows("Q16"))
     func failingPart() async throws {
         var form = try form()
         try form.append(.stream(length: 10, opening: { .of([1]) }), name: "lies")
@@ -69,7 +69,7 @@ struct MultipartEncodingTests {
         #expect(!exists)
     }
 
-    @Test("a cancelled task writes no further, and leaves nothing", .rows("Q16"))
+    @Test("a cancelled task stops writing and leaves no file", .rows("Q16"))
     func cancelled() async throws {
         let (began, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         var form = try form()

@@ -29,7 +29,7 @@ struct MultipartFormTests {
         }
     }
 
-    @Test("the layout to the byte: boundary, fields in order, empty line, content, closing boundary", .rows("P2", "P6"))
+    @Test("a form has boundary, fields, empty line, content and closing boundary, byte for byte", .rows("P2", "P6"))
     func layout() throws {
         var form = try MultipartForm(boundary: "B")
         try form.append(.text("one"), name: "a")
@@ -48,7 +48,7 @@ struct MultipartFormTests {
         #expect(form.count == 4 && form.isReplayable)
     }
 
-    @Test("the request says the form's type whatever it said before, and keeps the rest", .rows("P3"))
+    @Test("the request gets the form's content type and keeps its other fields", .rows("P3"))
     func request() throws {
         var request = URLRequest(url: URL(string: "http://127.0.0.1/")!)
         request.httpMethod = "PUT"
@@ -76,7 +76,7 @@ struct MultipartFormTests {
         #expect(form.isEmpty && form.contentLength == 7)
     }
 
-    @Test("a file brings its name, its type by ending, and its size as it was", .rows("P5"))
+    @Test("a file's part has its name, its type by suffix, and its size when it was appended", .rows("P5"))
     func file() throws {
         let folder = URL(fileURLWithPath: "/tmp/uncurl-form-\(UInt64.random(in: .min ... .max))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -101,7 +101,7 @@ struct MultipartFormTests {
     }
 
     @Test(
-        "each thing that is wrong with a file is an error of its own, and the form stays as it was",
+        "each defect of a file is an error of its own, and the form does not change",
         .rows("P5", "A16")
     )
     func files() throws {
@@ -155,7 +155,7 @@ struct MultipartFormTests {
         #expect(throws: MultipartFailure.nulInName("a\0b")) { try form.append(.text(""), name: "n", fileName: "a\0b") }
     }
 
-    @Test("fields of a part that would be other fields are refused", .rows("D12"))
+    @Test("fields of a part that would end or add a field are refused", .rows("D12"))
     func injection() throws {
         var form = MultipartForm()
         for (name, value) in [
@@ -234,7 +234,7 @@ struct MultipartFormTests {
         for (failure, text) in failures { #expect((failure as any Error).localizedDescription == text) }
     }
 
-    @Test("lengths that together are more than any sum holds are too long, whatever stands around them", .rows("P8"))
+    @Test("lengths whose sum overflows are too long, in any position", .rows("P8"))
     func sums() throws {
         var form = MultipartForm()
         let most = UInt64(Int64.max) - 1024

@@ -41,7 +41,7 @@ struct MultipartReaderTests {
         #expect(try reader.read(atMost: 1).isEmpty)
     }
 
-    @Test("reading begins at any offset, within whatever lies there", .rows("P9"))
+    @Test("reading begins at any offset in any part", .rows("P9"))
     func offsets() throws {
         let (file, empty) = (TemporaryFile(noise(200)), TemporaryFile())
         var form = try MultipartForm(boundary: "B")

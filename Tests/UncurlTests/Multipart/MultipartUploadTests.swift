@@ -87,7 +87,7 @@ struct MultipartUploadTests {
         #expect(text?.contains("\(try form.encoded().count)") == true)
     }
 
-    @Test("a replayable form goes along a redirect that keeps the method", .rows("P11", "W3"))
+    @Test("a replayable form is sent again after a redirect that keeps the method", .rows("P11", "W3"))
     func redirected() async throws {
         let form = try mixed(nil)
         let server = try TestServer.start()
@@ -99,7 +99,7 @@ struct MultipartUploadTests {
         #expect(String(decoding: data, as: UTF8.self).contains("\(try form.encoded().count)"))
     }
 
-    @Test("a replayable form goes along with the answer to a challenge", .rows("W3", "P11"))
+    @Test("a replayable form is sent again with the answer to a challenge", .rows("W3", "P11"))
     func challenged() async throws {
         let form = try mixed(200_000)
         let whole = [UInt8](try form.encoded())
@@ -132,7 +132,7 @@ struct MultipartUploadTests {
     }
 
     @Test(
-        "a stream that lies about its length resets the connection, and is a typed error",
+        "a stream with a wrong length resets the connection and is a typed error",
         .rows("D13", "B23"),
         arguments: [999, 1_001, 200_000]
     )
@@ -172,7 +172,7 @@ struct MultipartUploadTests {
         #expect(try server.raw.waitForEnd(of: 0).sawReset)
     }
 
-    @Test("a file that is another by the time it is sent is a typed error", .rows("P5"))
+    @Test("a file that is replaced before it is sent is a typed error", .rows("P5"))
     func changed() async throws {
         let file = TemporaryFile(noise(1_000))
         var form = MultipartForm()
@@ -242,7 +242,7 @@ struct MultipartUploadTests {
         )
     }
 
-    @Test("a form takes its task by whatever session, upload, data or download, to the server")
+    @Test("any upload, data or download task of any session sends a form")
     func otherTasks() async throws {
         let server = try TestServer.start()
         defer { server.stop() }

@@ -149,7 +149,7 @@ struct HTTPRequestOperationTests {
         }
     }
 
-    @Test("a pause keeps what came, and the rest is asked for by range and validator", .rows("O5", "D25"))
+    @Test("a pause keeps the content, and a resume requests the rest by range and validator", .rows("O5", "D25"))
     func resumes() async throws {
         let content = Array("0123456789".utf8)
         let raw = try RawServer.start([
@@ -181,7 +181,7 @@ struct HTTPRequestOperationTests {
     }
 
     @Test(
-        "a server whose content has changed, or that knows no ranges, gives all of it; nothing of the old is kept",
+        "a server with changed content or without ranges sends all of it, and the old content is dropped",
         .rows("O5", "D25"),
         arguments: [
             ["HTTP/1.1 200 OK\r\nContent-Length: 10\r\nETag: \"b\"\r\n\r\nabcdefghij"],
@@ -341,7 +341,7 @@ struct HTTPRequestOperationTests {
         #expect(await end(copy).statusCode == 200)
     }
 
-    @Test("a hook of the manager's hears an operation's answer, and takes nothing of it away", .rows("O1"))
+    @Test("a manager's hook receives an operation's answer, and the operation keeps it", .rows("O1"))
     func managersHook() async {
         let manager = server.manager()
         let log = Log<Int>()
@@ -382,7 +382,7 @@ struct HTTPRequestOperationTests {
         #expect(written?.count == 1000)
     }
 
-    @Test("a batch ends though its queue and its handlers have one thread together", .rows("O14"))
+    @Test("a batch ends although its queue and its handlers share one thread", .rows("O14"))
     func batchOnOneQueue() async {
         let manager = server.manager()
         let serial = DispatchQueue(label: "test.batch")

@@ -84,7 +84,7 @@ struct ParametersTests {
         }
     }
 
-    @Test("a struct without properties is empty; what throws, and what never ends, is a failure")
+    @Test("a struct without properties is empty; an error and endless nesting are failures")
     func edges() throws {
         #expect(try Parameters(encoding: Empty()) == .empty)
         let error = #expect(throws: ParameterFailure.self) { try Parameters(encoding: Failing()) }
@@ -150,7 +150,7 @@ struct ParametersTests {
         #expect(parts.map(\.value) == values)
     }
 
-    @Test("text is in the string encoding, and what that lacks is an error", .rows("Q15"))
+    @Test("text is in the string encoding, and a character that it lacks is an error", .rows("Q15"))
     func formPartsEncoding() throws {
         let parts = try (["k": "ä"] as Parameters).formParts(stringEncoding: .isoLatin1)
         #expect(parts.map(\.value) == [Data([0xE4])])

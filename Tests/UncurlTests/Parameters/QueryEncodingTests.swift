@@ -12,7 +12,7 @@ struct QueryEncodingTests {
         "nums": .set([1, 2]),
     ]
 
-    @Test("the worked example", .rows("Q10"))
+    @Test("the example of the documentation is encoded as shown", .rows("Q10"))
     func workedExample() throws {
         let expected = "families%5B%5D=father&families%5B%5D=mother&name=bang&nums=1&nums=2&phone%5Bhome%5D=xx"
         #expect(try QueryEncoding().string(Self.example) == expected + "&phone%5Bmobile%5D=xx")
@@ -106,7 +106,7 @@ struct QueryEncodingTests {
         #expect(try QueryEncoding().string(Parameters(encoding: ["s": set])) == sorted)
     }
 
-    @Test("arrays, names within names, truth, null, spaces and order each in their ways", .rows("B17"))
+    @Test("arrays, nested names, Booleans, null, spaces and order are written in each style", .rows("B17"))
     func styles() throws {
         let parameters: Parameters = ["b": ["y", "x"], "a": ["k": true], "n": nil, "s": "1 2"]
         func text(_ change: (inout QueryEncoding) -> Void) throws -> String {
@@ -173,7 +173,7 @@ struct QueryEncodingTests {
     }
 
     @Test(
-        "a value without a text is an error that names its parameter",
+        "a value that has no text is an error that names its parameter",
         arguments: [
             .double(.nan), .double(-.infinity), .date(Date(timeIntervalSince1970: .infinity)),
             .date(Date(timeIntervalSince1970: 1e300)), .decimal(.nan),
@@ -216,7 +216,7 @@ struct QueryEncodingTests {
         return request
     }
 
-    @Test("a date that has no number is an error, and not nothing")
+    @Test("a date that is not finite is an error and not omitted")
     func endlessDates() {
         var encoding = QueryEncoding()
         encoding.dates = .millisecondsSince1970

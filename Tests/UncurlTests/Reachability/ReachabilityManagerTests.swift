@@ -155,7 +155,7 @@ struct ReachabilityManagerTests {
     }
 
     @Test(
-        "after its token is cancelled or gone an observer is not called, and cancelling waits for a call elsewhere",
+        "a cancelled or released observer is not called, and cancelling waits for a call on another thread",
         .rows("D6")
     )
     func tokens() async throws {
@@ -199,7 +199,7 @@ struct ReachabilityManagerTests {
         end.cancel()
     }
 
-    @Test("a manager that is dropped stops, and observers hold nothing of it")
+    @Test("a released manager stops, and observers do not retain it")
     func dropped() async throws {
         weak var gone: ReachabilityManager?
         let seen = Sightings<ReachabilityStatus>()
@@ -254,7 +254,7 @@ struct ReachabilityManagerTests {
     }
 
     @Test(
-        "a sequence begins with what is known and goes on with what changes; waiting ends when there is a way",
+        "a sequence begins with the known status and continues with changes; waiting ends when there is a path",
         .rows("B11")
     )
     func sequence() async throws {

@@ -8,7 +8,7 @@ import Testing
 struct RequestDefaultsTests {
     private let request = URLRequest(url: URL(string: "http://h/")!)
 
-    @Test("two fields by default, and neither Accept nor Accept-Encoding", .rows("Q1", "A10"))
+    @Test("a request has two default fields, and neither Accept nor Accept-Encoding", .rows("Q1", "A10"))
     func defaultFields() {
         #expect(RequestDefaults().headers.map(\.name) == ["Accept-Language", "User-Agent"])
         let serializer = HTTPRequestSerializer()
@@ -104,7 +104,7 @@ struct RequestDefaultsTests {
     }
 
     @Test(
-        "a field that would be another, or another message, is refused",
+        "a field that would end or add a field or a message is refused",
         arguments: [
             ("X", "a\r\nEvil: 1"), ("X", "a\nb"), ("X", "a\u{0}b"), ("X", "a\rb"), ("X", "\u{7F}"), ("X\r\nY", "a"),
             ("X Y", "a"), ("", "a"), ("X:", "a"), ("Ü", "a"), ("X\u{0}", "a"),
@@ -129,7 +129,7 @@ struct RequestDefaultsTests {
         #expect(made.value(forHTTPHeaderField: "X-B") == "default")
     }
 
-    @Test("properties are applied only where they are set, and tell before that that they are not", .rows("Q6"))
+    @Test("properties are applied only where they are set, and are nil before", .rows("Q6"))
     func properties() {
         var defaults = RequestDefaults.none
         #expect(defaults.timeoutInterval == nil && defaults.cachePolicy == nil)
@@ -187,7 +187,7 @@ struct RequestDefaultsTests {
         return request
     }
 
-    @Test("a colon is one to the server whatever accent it bears", .rows("Q10"))
+    @Test("a colon with a combining accent is still a colon to the server", .rows("Q10"))
     func accentedColon() {
         var defaults = RequestDefaults()
         #expect(throws: ParameterFailure.self) {

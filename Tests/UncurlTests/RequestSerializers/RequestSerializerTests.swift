@@ -42,7 +42,7 @@ struct RequestSerializerTests {
         #expect(made.url?.absoluteString == expected)
     }
 
-    @Test("no parameters leave the URL alone", .rows("Q11"), arguments: [nil, [:], ["k": []]] as [Parameters?])
+    @Test("without parameters the URL stays as it is", .rows("Q11"), arguments: [nil, [:], ["k": []]] as [Parameters?])
     func emptyQuery(parameters: Parameters?) throws {
         let made = try HTTPRequestSerializer().serialize(parameters, into: request("GET", "http://h/p#f"))
         #expect(made.url?.absoluteString == "http://h/p#f")
@@ -67,7 +67,7 @@ struct RequestSerializerTests {
         #expect(made.value(forHTTPHeaderField: "Content-Type") == "application/x-www-form-urlencoded")
     }
 
-    @Test("a body that is there stays where no parameters are given")
+    @Test("an existing body stays if there are no parameters")
     func foreignBody() throws {
         var given = request("POST")
         given.httpBody = Data("own".utf8)
@@ -76,7 +76,7 @@ struct RequestSerializerTests {
         #expect(made.value(forHTTPHeaderField: "Content-Type") == nil)
     }
 
-    @Test("a content type that is there stays", .rows("Q5", "A13"))
+    @Test("an existing content type stays", .rows("Q5", "A13"))
     func contentType() throws {
         var given = request("POST")
         given.setValue("x/y", forHTTPHeaderField: "content-type")
@@ -235,7 +235,7 @@ struct RequestSerializerTests {
         #expect(body(made) == #"{"userName":"n"}"#)
     }
 
-    @Test("parameters are written by any encoder as they are meant")
+    @Test("any encoder writes parameters by their meaning")
     func parametersByEncoder() throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -7,7 +7,7 @@ import Uncurl
 
 @Suite("curl commands", .timeLimit(.minutes(5)))
 struct CURLCommandTests {
-    @Test("content that the command has not is named: a file by its path, a stream or a form by a mark", .rows("B21"))
+    @Test("content outside the command is named: a file by its path, a stream or a form by a comment", .rows("B21"))
     func content() throws {
         let manager = HTTPSessionManager(baseURL: URL(string: "http://example.com/"), configuration: .isolated)
         let file = HTTPRequest(.put, "a", body: .file(URL(fileURLWithPath: "/tmp/a b.txt")))
@@ -62,7 +62,7 @@ struct CURLCommandTests {
         #expect(seen.args["a"] == "$HOME")
     }
 
-    @Test("octets that are no text go through base64")
+    @Test("octets that are not text are encoded in Base64")
     func binary() async throws {
         let server = try TestServer.start()
         var made = request(server.url("/echo"))
@@ -94,7 +94,7 @@ struct CURLCommandTests {
         #expect(text.contains("Cookie: n=v"))
     }
 
-    @Test("a quote that bears an accent is a quote to the shell", .rows("B21", "D12"))
+    @Test("a quote with a combining accent is quoted for the shell", .rows("B21", "D12"))
     func accents() throws {
         let server = try TestServer.start()
         var made = request(server.url("/echo"))

@@ -9,7 +9,7 @@ import Uncurl
 struct ContentOptionsTests {
     private static let taken = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nCache-Control: max-age=600\r\n\r\nok"
 
-    @Test("a GET sends content where the caller says so, and is refused without that word", .rows("W22"))
+    @Test("a GET sends content if the option allows it, and is refused otherwise", .rows("W22"))
     func get() async throws {
         let server = try RawServer.answering([Self.taken, Self.taken])
         let configuration = URLSessionConfiguration.isolated

@@ -58,7 +58,7 @@ struct RequestContentTests {
     }
 
     @Test(
-        "resume data that is none says so",
+        "invalid resume data fails with an error that says so",
         arguments: [Data(), Data("rubbish".utf8), Data(repeating: 0xFF, count: 4096)]
     )
     func resumeData(data: Data) async {

@@ -40,7 +40,7 @@ struct RequestRouteTests {
     }
 
     @Test(
-        "a place to connect to that is none is an error",
+        "a malformed target of a connection is an error",
         arguments: [("", 80), ("a b", 80), ("h", 0), ("h", 65_536)]
     )
     func noPlace(_ host: String, _ port: Int) {
@@ -74,7 +74,7 @@ struct RequestRouteTests {
         #expect(text(origin, 0).hasPrefix("GET /y HTTP/1.1\r\n"))
     }
 
-    @Test("a proxy that refuses a request's credentials fails it, and no hook is asked", .rows("W19"))
+    @Test("a proxy that refuses a request's credentials fails it without a call of a hook", .rows("W19"))
     func refusedByProxy() async throws {
         let refusal =
             "HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=\"p\"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
@@ -91,7 +91,7 @@ struct RequestRouteTests {
         #expect(response.error != nil && asked.entries.isEmpty)
     }
 
-    @Test("a proxy that is none is an error without the password", arguments: ["ftp://h", "http://u:secret@", "a b"])
+    @Test("a malformed proxy URL is an error without the password", arguments: ["ftp://h", "http://u:secret@", "a b"])
     func noProxy(_ url: String) {
         #expect {
             _ = try RequestProxy(url)

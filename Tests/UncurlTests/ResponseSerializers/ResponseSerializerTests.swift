@@ -25,7 +25,7 @@ struct ResponseSerializerTests {
         #expect(JSONResponseSerializer().outcome(of: answer("[1]", status: 500, type: type)).value == [1])
     }
 
-    @Test("no content, and one space, are null and no failure", .rows("S5"), arguments: ["", " "])
+    @Test("empty content and a single space are null without a failure", .rows("S5"), arguments: ["", " "])
     func jsonEmpty(body: String) throws {
         #expect(try JSONResponseSerializer().serialize(answer(body)) == .null)
         let strict = JSONResponseSerializer(emptyContent: .whereThereIsNone)
@@ -34,7 +34,7 @@ struct ResponseSerializerTests {
     }
 
     @Test(
-        "strictly, no content is for HEAD, 204 and 205 alone",
+        "with the strict rule, only HEAD, 204 and 205 may have no content",
         .rows("A15", "B18"),
         arguments: [
             ("GET", 200, false), ("HEAD", 200, true), ("GET", 204, true), ("POST", 205, true), ("GET", 206, false),
@@ -83,7 +83,7 @@ struct ResponseSerializerTests {
     }
 
     @Test(
-        "a guard against running the text as a script is taken away, by its line or without",
+        "a script guard is removed, with or without a line end",
         .rows("B18"),
         arguments: [")]}',\n[1]", ")]}',[1]", "[1]"]
     )
@@ -256,7 +256,7 @@ struct ResponseSerializerTests {
     }
 
     @Test(
-        "the first that takes the type and makes a value; else the bytes, of any type and without a failure",
+        "the first candidate that accepts the type and makes a value is used; otherwise the bytes",
         .rows("S10", "B5"),
         arguments: [
             ("[1]", "application/json", .json([1])), ("x", "text/plain", .text("x")),
@@ -290,7 +290,7 @@ struct ResponseSerializerTests {
         #expect(JSONResponseSerializer().outcome(of: empty).value == .null)
     }
 
-    @Test("a file that is gone, and an answer that is no file, are failures that say so", .rows("B18"))
+    @Test("a missing file, and an answer without a file, are failures that say so", .rows("B18"))
     func missingFile() throws {
         let gone = ReceivedResponse(response: nil, data: Data(), fileURL: URL(filePath: "/nonexistent/x"))
         let failure = DataResponseSerializer().outcome(of: gone).serializationFailure

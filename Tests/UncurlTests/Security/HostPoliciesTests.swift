@@ -25,7 +25,7 @@ struct HostPoliciesTests {
         }
     }
 
-    @Test("the most exact rule is asked; wildcards stand for one label, or for any number of them")
+    @Test("the most specific rule applies; wildcards match one label, or any number of labels")
     func precedence() throws {
         let policies = try HostPolicies([
             "a.example.com": rule("exact"), "*.example.com": rule("one"), "**.example.com": rule("any"),
@@ -54,7 +54,7 @@ struct HostPoliciesTests {
         #expect(other.evaluator(for: "b.test") != nil && strict.evaluator(for: "b.test") == nil)
     }
 
-    @Test("patterns that mean nothing, or the same twice, are refused")
+    @Test("malformed and repeated patterns are refused")
     func patterns() throws {
         for text in [
             "", "*", "*.", "a.*.test", "*a.test", "**", "*.127.0.0.1", "https://a.test", "a.test:443", "bücher.test",
@@ -82,7 +82,7 @@ struct HostPoliciesTests {
         )
     }
 
-    @Test("whether anything pins is known of rules, too", .rows("H9"))
+    @Test("isPinning is true if any rule pins", .rows("H9"))
     func pinning() throws {
         let pinned = SecurityPolicy(pinningMode: .publicKey, certificates: [try world.held(world.leaf)])
         #expect(pinned.isPinning)

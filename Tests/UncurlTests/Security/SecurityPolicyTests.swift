@@ -14,7 +14,7 @@ struct SecurityPolicyTests {
     init() throws { world = try TrustWorld.made.get() }
 
     @Test(
-        "the whole table, with the session's roots and with roots of the policy's own",
+        "each row of the table holds, with the session's roots and with the policy's own",
         .rows("C2", "C3", "C4", "C5", "C6", "C7", "C8"),
         arguments: [false, true]
     )
@@ -50,7 +50,7 @@ struct SecurityPolicyTests {
         #expect(policy.ground(try world.trust([world.leaf, world.intermediate])) == nil)
     }
 
-    @Test("the session's word is for the name that it connected to, and for no other", .rows("C9"))
+    @Test("the session's verdict applies only to the name that it connected to", .rows("C9"))
     func otherHost() throws {
         let trust = try world.trust([world.leaf, world.intermediate], host: "a.test")
         // Of another name the system's roots are asked, which do not know this authority.
@@ -84,7 +84,7 @@ struct SecurityPolicyTests {
         #expect(try SecurityPolicy.pinning(.none, to: []) == .default)
     }
 
-    @Test("pins that change change the keys; a copy is its own; coding keeps all of it", .rows("C10"))
+    @Test("changed pins change the keys; a copy is independent; coding keeps every property", .rows("C10"))
     func values() throws {
         let trust = try world.trust([world.leaf, world.intermediate])
         var policy = try SecurityPolicy.pinning(.publicKey, to: [world.held(world.otherLeaf)])
@@ -153,7 +153,7 @@ struct SecurityPolicyTests {
         }
     }
 
-    @Test("lists that nothing would be held against are a contradiction, and never passed over", .rows("A17"))
+    @Test("revocation lists that could not be checked are a contradiction and are not ignored", .rows("A17"))
     func revocationOfAnything() throws {
         let trust = try world.trust([world.leaf, world.intermediate])
         let bad = try RevocationList(Data(TestRevocationList(revoked: [1]).pem(by: world.intermediate).utf8))

@@ -4,7 +4,7 @@ import URLLoading
 
 @testable import Uncurl
 
-/// A small public-key infrastructure: authority, intermediate, a server's certificates, and strangers.
+/// A small public-key infrastructure: an authority, an intermediate, a server's certificates, and foreign ones.
 struct TrustWorld {
     static let made = Result { try TrustWorld() }
 
@@ -41,7 +41,7 @@ struct TrustWorld {
         clientOnly = try client.issued(by: intermediate)
     }
 
-    /// What a server of that chain showed, judged as a session does whose roots are `roots`.
+    /// The trust of a server with this chain, judged by a session with these roots.
     func trust(
         _ chain: [TestCertificate],
         host: String = "a.test",
@@ -68,7 +68,7 @@ struct TrustWorld {
 }
 
 extension ServerTrustEvaluator {
-    /// The reason's bare name; nil: trusted.
+    /// The name of the reason; nil where the server is trusted.
     func ground(_ trust: URLServerTrust, host: String = "a.test") -> String? {
         do throws(Uncurl.TrustFailure) {
             try evaluate(trust, host: host)

@@ -60,7 +60,7 @@ struct EventSourceTests {
     }
 
     @Test(
-        "a stream that ends is asked for again behind the last event, after the stream's own time; a 204 ends it",
+        "an ended stream is requested again behind the last event, after the stream's own pause; a 204 ends it",
         .rows("B26")
     )
     func reconnects() async throws {
@@ -90,7 +90,7 @@ struct EventSourceTests {
         #expect(script.waits.withLock { $0 } == [1, 2, 4, 8, 10, 10, 1, 1].map { .seconds($0) })
     }
 
-    @Test("a server's own time counts, up to the longest that it may ask for", .rows("B26"))
+    @Test("a server's own pause is used, up to the longest that it may name", .rows("B26"))
     func longRetry() async throws {
         let script = Script([
             .pieces(["retry: 120000\n\n"], then: nil), .pieces(["retry: 99999999999999999999\n\n"], then: nil),
@@ -131,7 +131,7 @@ struct EventSourceTests {
         #expect(script.ids.withLock { $0.count } == 4)
     }
 
-    @Test("errors that are none of the network end it, and so does one attempt too many", .rows("B26"))
+    @Test("errors other than network errors end the source, and so does one attempt too many", .rows("B26"))
     func fatal() async throws {
         await #expect(throws: Other.self) { try await collect(Script([.pieces(["data: a\n\n"], then: nil), .other])) }
         let untrusted = Script([.refusal(URLError(.serverCertificateUntrusted)), .noContent])
@@ -144,7 +144,7 @@ struct EventSourceTests {
         #expect(script.ids.withLock { $0.count } == 2)
     }
 
-    @Test("an event too long ends it: to ask again would bring the same", .rows("B26"))
+    @Test("an event that is too long ends the source, because another request would bring it again", .rows("B26"))
     func tooLong() async throws {
         let script = Script([.pieces(["data: ok\n\ndata: " + String(repeating: "x", count: 2000)], then: nil)])
         var got: [String] = []
@@ -192,7 +192,7 @@ struct EventSourceSessionTests {
         return [.receive(.headEnd), .pieces(of: 3), .send(head + body), .finish, .receive(.endOfStream)]
     }
 
-    @Test("a connection lost is taken up behind the last event, and a 204 ends the stream", .rows("B26", "W10"))
+    @Test("a lost connection is resumed behind the last event, and a 204 ends the stream", .rows("B26", "W10"))
     func session() async throws {
         let server = try RawServer.start(
             [

@@ -68,7 +68,7 @@ struct LineSplitterTests {
         #expect(got == ["ok", "ok2"])
     }
 
-    @Test("after an error there is nothing more", .rows("W10"))
+    @Test("no line follows an error", .rows("W10"))
     func afterError() async throws {
         var iterator = stream(["1234567890\n", "a\n"]).lines(limit: 5).makeAsyncIterator()
         await #expect(throws: StreamFailure.self) { try await iterator.next() }
@@ -99,7 +99,7 @@ struct LineSplitterTests {
         }
     }
 
-    @Test("a limit may be any number")
+    @Test("any number is accepted as a limit")
     func anyLimit() throws {
         #expect(try lines("a\r\nb", of: 1, limit: .max) == ["a", "b"])
         #expect(throws: StreamFailure.self) { try lines("a\n", of: 1, limit: .min) }

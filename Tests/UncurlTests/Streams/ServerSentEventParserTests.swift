@@ -125,7 +125,7 @@ struct ServerSentEventParserTests {
         #expect(resumed.lastEventID == "")
     }
 
-    @Test("retry takes digits alone", .rows("B26"), arguments: sizes)
+    @Test("retry accepts digits only", .rows("B26"), arguments: sizes)
     func retry(size: Int) throws {
         for (text, expected) in [
             ("retry: 1500\n", 1500), ("retry: 15x\n", nil), ("retry: -1\n", nil), ("retry\n", nil),
@@ -142,7 +142,7 @@ struct ServerSentEventParserTests {
         #expect(try parse(": c\n:\nfoo: bar\nDATA: x\n data: y\n\ndata: z\n\n", size) == [ServerSentEvent(data: "z")])
     }
 
-    @Test("octets that are no UTF-8 are repaired", .rows("B26"), arguments: sizes)
+    @Test("invalid UTF-8 is replaced", .rows("B26"), arguments: sizes)
     func repaired(size: Int) throws {
         var parser = ServerSentEventParser()
         #expect(

@@ -28,7 +28,7 @@ struct AdaptedDownloadTests {
         return request
     }
 
-    @Test("the rest that a retry asks for is asked for as the interceptors say", .rows("A11", "A23"))
+    @Test("the interceptors change a retry's request for the rest", .rows("A11", "A23"))
     func retried() async throws {
         let server = try Self.server(.finish)
         let manager = server.manager()

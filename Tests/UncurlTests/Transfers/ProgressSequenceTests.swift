@@ -34,7 +34,7 @@ struct ProgressSequenceTests {
         #expect(last == TransferProgress(completed: 300_000, total: 300_000))
     }
 
-    @Test("a reader that comes late hears of what came, and its sequence ends with a cancel")
+    @Test("a late reader gets the later progress, and its sequence ends when the transfer is cancelled")
     func late() async throws {
         let content = [UInt8](repeating: 7, count: 3000)
         let head = Array("HTTP/1.1 200 OK\r\nContent-Length: 3000\r\n\r\n".utf8)

@@ -32,7 +32,7 @@ struct ResponseStreamTests {
         #expect(failure.data == Data("why?".utf8))
     }
 
-    @Test("a stream that is let go of is cancelled", .rows("B14"))
+    @Test("a released stream is cancelled", .rows("B14"))
     func letGo() async throws {
         let manager = server.manager()
         do {

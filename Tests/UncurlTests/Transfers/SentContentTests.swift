@@ -72,7 +72,7 @@ struct SentContentTests {
         #expect(try await downloaded(request, by: server.manager()).contains("needle"))
     }
 
-    @Test("a file that is not there fails a stream and a download before anything is sent")
+    @Test("a missing file fails a stream and a download before anything is sent")
     func missingFile() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let request = HTTPRequest(.post, "anything", body: .file(folder.appendingPathComponent("none")))
@@ -84,7 +84,7 @@ struct SentContentTests {
         #expect(server.requestCount == 0)
     }
 
-    @Test("an interceptor that changes the content of a request with data is obeyed by every way to send it")
+    @Test("every method that sends data sends the content that an interceptor has set")
     func intercepted() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let manager = server.manager()

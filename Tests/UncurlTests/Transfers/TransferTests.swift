@@ -126,7 +126,7 @@ struct TransferTests {
 
     private struct Mine: Error {}
 
-    /// An interceptor that says when it is asked, and then takes for ever, unless its Swift task is cancelled.
+    /// An interceptor that reports when it is called, and then waits until its Swift task is cancelled.
     private func slow(_ asked: Log<Bool>) -> ClosureInterceptor {
         .adapting { request, _ in
             asked.add(true)
@@ -160,7 +160,7 @@ struct TransferTests {
         #expect(server.requestCount == 0)
     }
 
-    @Test("a transfer that is cancelled while a retrier is asked ends as cancelled, whatever he says", .rows("B6"))
+    @Test("a transfer that is cancelled while a retrier decides ends as cancelled", .rows("B6"))
     func cancelledInRetrier() async {
         let manager = server.manager()
         let control = Log<TransferControl>()
@@ -200,7 +200,7 @@ struct TransferTests {
         _ = await transfer.response
     }
 
-    @Test("a stream that cannot be made is the reason that its request fails for", .rows("P9"))
+    @Test("a stream that cannot be made fails its request with the stream's error", .rows("P9"))
     func streamless() async {
         let request = HTTPRequest(.post, "post", body: .stream(length: 3) { throw Mine() })
         let response = await server.manager().response(to: request, serializer: .data)
@@ -222,7 +222,7 @@ struct TransferTests {
         _ = await transfer.response
     }
 
-    @Test("a length of less than nothing is no length: nothing is sent", .rows("P9"))
+    @Test("a negative length is refused and nothing is sent", .rows("P9"))
     func negativeLength() async {
         let request = HTTPRequest(.post, "post", body: .stream(length: -1) { InputStream(data: Data([1])) })
         guard case .header("Content-Length")? = await server.manager().response(to: request, serializer: .data).error
