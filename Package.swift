@@ -233,6 +233,13 @@ let package = Package(
             path: "Fuzz/Sources/Chaos",
             swiftSettings: testing
         ),
+        // `./dev garden`; no product.
+        .executableTarget(
+            name: "GardenClient",
+            dependencies: ["URLLoading", "HTTP1"],
+            path: "Tests/garden/Client",
+            swiftSettings: testing
+        ),
         // What tests of several rooms need; no product.
         .target(name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport", swiftSettings: testing),
         // What tests of the facade's rooms need besides; no product.
