@@ -46,7 +46,7 @@ struct LeadTests {
         }
     }
 
-    @Test("four parts form one run, whose counts equal the server's", arguments: [[], ["-R", "400", "--drain", "60s"]])
+    @Test("four parts form one run with the server's counts", arguments: [[], ["-R", "400", "--drain", "60s"]])
     func whole(line: [String]) throws {
         let server = try TestServer.start()
         defer { server.stop() }
