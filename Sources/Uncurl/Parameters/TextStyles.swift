@@ -32,7 +32,6 @@ public import URLLoading
 
     /// The words of a name in lower case. A word begins at a capital after a non-capital, and at the last of
     /// several capitals before a small letter: `myURLText` is my, url, text.
-    /// small letter follows: `myURLText` is my, url, text.
     private static func words(_ name: String) -> [String] {
         let letters = Array(name)
         var words: [String] = []
