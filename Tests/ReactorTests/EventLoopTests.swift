@@ -278,7 +278,8 @@ struct EventLoopTests {
                     #expect(loop.now >= posted.value)
                     loop.stop()
                 }
-            })
+            }
+        )
         bench.run()
         #expect(posted.value < .never)
     }
