@@ -310,8 +310,8 @@ let package = Package(
         .testTarget(
             name: "FuzzTests",
             dependencies: [
-                "UncurlExtras", "UncurlTestKit", "TestServer", "LoadReports", "LocustWorker", "Chaos", "HTTPSemantics",
-                "FacadeTestSupport", "TestSupport",
+                "UncurlExtras", "UncurlTestKit", "TestServer", "LoadReports", "LocustWorker", "volley", "Chaos",
+                "HTTPSemantics", "FacadeTestSupport", "TestSupport",
             ],
             swiftSettings: testing
         ),
@@ -412,5 +412,16 @@ if Context.environment["UNCURL_DROPIN"] != nil {
 }
 // Fuzz/run.sh alone: rooms that are no products.
 if Context.environment["UNCURL_FUZZ"] != nil {
-    package.products += [.library(name: "InnerRooms", targets: ["TextCoding", "LocustWorker"])]
+    package.products.removeAll { $0.name == "volley" }
+    package.products += [.library(name: "InnerRooms", targets: ["TextCoding", "LocustWorker", "volley"])]
+    // Without its entry volley is a library as any other.
+    package.targets = package.targets.map { target in
+        guard target.name == "volley" else { return target }
+        return .target(
+            name: target.name,
+            dependencies: target.dependencies,
+            exclude: target.exclude + ["Commands/Program.swift"],
+            swiftSettings: strict
+        )
+    }
 }

@@ -81,7 +81,7 @@ coverage() {
     binary="$(swift build -c release --scratch-path .build-coverage --show-bin-path)/FuzzReader"
     tools=$(dirname "$(readlink -f "$(command -v swift)")")
     profile=$(mktemp -d)
-    READER=list "$binary" | while read -r reader source; do
+    READER=list LLVM_PROFILE_FILE="$profile/list" "$binary" 2>/dev/null | while read -r reader source; do
         lengthen "$reader"
         READER="$reader" LLVM_PROFILE_FILE="$profile/raw" "$binary" -runs=0 -max_len=131072 \
             "corpus.work/$reader" "Corpus/$reader" "FailCases/$reader" >/dev/null 2>&1

@@ -41,6 +41,8 @@ enum FittingError {
         if error is CancellationError { return Verdict(name: "cancelled", fits: mayBeCancelled, text: "\(error)") }
         if let error = error as? UncurlError { return judge(error, mayBeCancelled) }
         guard let error = error as? URLError else { return Verdict(name: "foreign", fits: false, text: "\(error)") }
+        // A task that was made when its session had been invalidated already.
+        if error.code == .unknown, mayBeCancelled { return Verdict(name: "session invalidated", fits: true, text: "") }
         guard let name = codes[error.code] else {
             return Verdict(name: "code \(error.code.rawValue)", fits: false, text: "\(error)")
         }

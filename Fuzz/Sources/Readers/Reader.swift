@@ -18,7 +18,7 @@ public struct Reader: Sendable {
     }
 
     /// Every reader, by the room that it belongs to.
-    public static let all = messages + connections + security + stores + facade + extras + loadTests
+    public static let all = messages + connections + security + stores + facade + extras + loadTests + volley
 }
 
 /// Ends the process where a property does not hold: the fuzzer takes that for a finding, a test run for a failure.

@@ -41,6 +41,10 @@ extension Reader {
             require(data.received > 0, "what is gone on from is not empty")
             _ = URLRequest(resuming: data)
         },
+        Reader("upload-resume-data", of: "URLLoading/Uploads/UploadResumeData") { octets in
+            guard let data = UploadResumeData(Data(octets)), let written = data.data else { return }
+            require(UploadResumeData(written) != nil, "resume data that was read can be written and read")
+        },
         Reader(
             "data-url",
             of: "URLLoading/LocalLoading/DataURL",

@@ -20,11 +20,11 @@ struct ShellWords {
         while let character = peek {
             switch character {
             case " ", "\t": advance()
-            case "\n", "\r\n", ";":
+            case _ where Self.isNewline(character), ";":
                 advance()
                 if !words.isEmpty { return (words, start) }
             case "#" where words.isEmpty || isBehindBlank:
-                while let next = peek, !next.isNewline { advance() }
+                while let next = peek, !Self.isNewline(next) { advance() }
             case "\\" where isNewline(position + 1):
                 advance()
                 advance()
@@ -37,18 +37,25 @@ struct ShellWords {
     }
 
     private var peek: Character? { position < characters.count ? characters[position] : nil }
-    private var isBehindBlank: Bool { position > 0 && characters[position - 1].isWhitespace }
+    private var isBehindBlank: Bool { position > 0 && Self.isBlank(characters[position - 1]) }
 
-    private func isNewline(_ index: Int) -> Bool { index < characters.count && characters[index].isNewline }
+    /// A shell knows no other: a carriage return alone, or a space of Unicode's, is a part of a word.
+    private static func isBlank(_ character: Character) -> Bool {
+        character == " " || character == "\t" || isNewline(character)
+    }
+
+    private static func isNewline(_ character: Character) -> Bool { character == "\n" || character == "\r\n" }
+
+    private func isNewline(_ index: Int) -> Bool { index < characters.count && Self.isNewline(characters[index]) }
 
     private mutating func advance() {
-        if characters[position].isNewline { line += 1 }
+        if Self.isNewline(characters[position]) { line += 1 }
         position += 1
     }
 
     private mutating func word() throws(Problem) -> String {
         var text = ""
-        while let character = peek, !character.isWhitespace, character != ";" {
+        while let character = peek, !Self.isBlank(character), character != ";" {
             switch character {
             case "'": text += try quoted { _ in nil }
             case "\"":
@@ -67,7 +74,7 @@ struct ShellWords {
             case "\\":
                 advance()
                 guard let next = peek else { throw Problem(line: line, text: "nothing follows a backslash") }
-                if !next.isNewline { text.append(next) }
+                if !Self.isNewline(next) { text.append(next) }
                 advance()
             default:
                 text.append(character)

@@ -1,0 +1,39 @@
+@testable import LoadGenerator
+@testable import volley
+
+/// The load tester's files and words: scenarios, requests as other programs write them, and values of flags.
+extension Reader {
+    static let volley =
+        [
+            Reader("yaml", of: "volley/Scenarios/YAMLReader") { octets in _ = try? YAMLReader.read(octets) },
+            Reader("scenario", of: "volley/Scenarios/ScenarioFile") { octets in
+                _ = try? ScenarioFile(octets, "scenario.yml")
+            },
+            Reader("quantity", of: "volley/Values/Quantity", text: quantity),
+            Reader("stages", of: "volley/Values/StagePlan", text: { _ = try? StagePlan([$0]) }),
+            Reader("threshold", of: "volley/Values/ThresholdText", text: { _ = try? Threshold($0) }),
+            Reader("input-urls", of: "volley/Inputs/URLListInput", .urls),
+            Reader("input-vegeta", of: "volley/Inputs/VegetaInput", .vegeta),
+            Reader("input-har", of: "volley/Inputs/HARInput", .har),
+            Reader("input-access-log", of: "volley/Inputs/AccessLogInput", .accessLog),
+            Reader("input-curl", of: "volley/Inputs/CurlInput", .curl),
+            Reader("input-postman", of: "volley/Inputs/PostmanInput", .postman),
+            Reader("input-openapi", of: "volley/Inputs/OpenAPIInput", .openAPI),
+        ]
+
+    private init(_ name: String, of source: String, _ format: InputFormat) {
+        self.init(name, of: source) { octets in
+            // A target's `@name` is a file of this machine.
+            if case .vegeta = format, octets.contains(UInt8(ascii: "@")) { return }
+            guard let input = try? format.parse(octets, file: "input") else { return }
+            for draft in input.drafts { require(!draft.url.isEmpty, "a request has a URL") }
+        }
+    }
+
+    /// Counts, times and rates: each text by every grammar.
+    private static func quantity(_ text: String) {
+        _ = try? Quantity.count(text, for: "-c")
+        if let time = try? Quantity.time(text, for: "-d") { require(time > 0, "a time is more than nothing") }
+        _ = try? Rate(text, for: "-R")
+    }
+}
