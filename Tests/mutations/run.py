@@ -20,7 +20,8 @@ import rows as inventory
 ROOT = inventory.ROOT
 # A mutant whose test waits for what never comes has been found too.
 LONGEST = 75
-SWITCH = "Sources/Uncurl/Mutant.swift"
+# In each module that a mutant changes.
+SWITCH = "Sources/%s/Mutant.swift"
 SWITCH_TEXT = """internal import Glibc
 
 /// Made by Tests/mutations/run.py, which removes it again.
@@ -37,6 +38,7 @@ class Mutant:
         self.number = number
         rows, self.file, self.tests = (part.strip() for part in head.split("|", 2))
         self.rows = rows.split()
+        self.switch = os.path.join(ROOT, SWITCH % self.file.split("/")[1])
         self.old, self.new = text.split("\n--->\n")
 
     def apply(self):
@@ -109,9 +111,9 @@ def main():
     if subprocess.run(git + ["status", "--porcelain", "Sources"], capture_output=True, check=True).stdout:
         sys.exit("run.py: Sources has changes that are not committed")
     try:
-        open(os.path.join(ROOT, SWITCH), "w", encoding="utf-8").write(SWITCH_TEXT)
         for mutant in chosen:
             mutant.apply()
+            open(mutant.switch, "w", encoding="utf-8").write(SWITCH_TEXT)
         built = subprocess.run(["swift", "build", "--build-tests"], cwd=ROOT, capture_output=True, text=True,
                                env=dict(os.environ, UNCURL_ROOM="Uncurl"))
         if built.returncode:
@@ -130,7 +132,9 @@ def main():
         print("%d of %d mutants found" % (len(chosen) - survivors, len(chosen)))
         return 1 if survivors else 0
     finally:
-        os.remove(os.path.join(ROOT, SWITCH))
+        for switch in {mutant.switch for mutant in chosen}:
+            if os.path.exists(switch):
+                os.remove(switch)
         subprocess.run(git + ["checkout", "--quiet", "--"] + sorted({mutant.file for mutant in chosen}), check=True)
 
 

@@ -34,14 +34,23 @@ struct URLSessionManagerTests {
 
     @Test("a manager released during a task is deallocated at once, and the task still ends once", .rows("U2", "D2"))
     func letGo() async {
+        let clock = TestClock()
+        let stubs = Stubs(clock: clock)
+        stubs.add(.any, StubResponse.status(200, data: Data(count: 100)).delayed(by: .seconds(1)))
         weak var gone: URLSessionManager?
-        let response: Response<Data> = await ended { done in
-            let manager = URLSessionManager(configuration: .isolated)
+        let log = Log<Int?>()
+        do {
+            let configuration = URLSessionConfiguration.isolated
+            stubs.install(in: configuration)
+            let manager = URLSessionManager(configuration: configuration)
             gone = manager
-            return manager.dataTask(with: request("/bytes/100"), serializer: .data, completion: done)
+            manager.dataTask(with: request("/x"), serializer: .data) { log.add($0.value?.count) }.resume()
         }
+        await clock.waitForSleepers()
         #expect(gone == nil)
-        #expect(response.value?.count == 100)
+        clock.advance(by: .seconds(1))
+        await log.wait(for: 1)
+        #expect(log.entries == [100])
     }
 
     @Test(
@@ -219,26 +228,6 @@ struct URLSessionManagerTests {
         #expect(log.entries.dropLast().allSatisfy { $0 != nil })
     }
 
-    @Test("an upload's progress counts the bytes that the socket took, up to all of them", .rows("U20", "U21", "A4"))
-    func uploadProgress() async {
-        let manager = URLSessionManager(configuration: .isolated)
-        var post = request("/upload")
-        post.httpMethod = "POST"
-        let log = Log<TransferProgress>()
-        let response: Response<Data> = await ended { done in
-            manager.uploadTask(
-                with: post,
-                from: .data(Data(repeating: 7, count: 500_000)),
-                serializer: .data,
-                progress: { log.add($0) },
-                completion: done
-            )
-        }
-        #expect(response.statusCode == 200)
-        #expect(log.entries.last == TransferProgress(completed: 500_000, total: 500_000))
-        #expect(log.entries.allSatisfy { ($0.fraction ?? 2) <= 1 })
-    }
-
     @Test("an invalidated manager fails its tasks cleanly, and goes on with a reset", .rows("U33"))
     func invalidation() async {
         let manager = server.manager()
@@ -308,7 +297,35 @@ struct URLSessionManagerTests {
         #expect(copy.configuration.timeoutIntervalForRequest == 30)
     }
 
-    @Test("a cancelled task has one end, and it says cancelled", .rows("D14"))
+    @Test("after a cancellation nothing follows but the one end, which says cancelled", .rows("D14"))
+    func cancelledInHook() async {
+        let manager = URLSessionManager(configuration: .isolated)
+        let log = Log<String>()
+        manager.hooks.willPerformRedirection = { _, task, _, next in
+            log.add("redirect")
+            task.cancel()
+            return next
+        }
+        manager.hooks.didReceiveResponse = { _, _, _ in
+            log.add("head")
+            return .allow
+        }
+        manager.hooks.didReceiveData = { _, _, _ in log.add("content") }
+        manager.hooks.didComplete = { _, _, error in log.add("hook \((error as? URLError)?.code.rawValue ?? 0)") }
+        let response: Response<Data> = await ended { done in
+            manager.dataTask(with: request("/redirect/3"), serializer: .data, completion: done)
+        }
+        guard case .cancelled? = response.error else {
+            Issue.record("\(response)")
+            return
+        }
+        await log.wait(for: 2)
+        // What the session has still to tell is told before this.
+        await withCheckedContinuation { next in manager.session.delegateQueue.addBarrierBlock { next.resume() } }
+        #expect(log.entries == ["redirect", "hook -999"])
+    }
+
+    @Test("a task that is cancelled twice has one end, and it says cancelled", .rows("D14"))
     func cancellation() async {
         let manager = URLSessionManager(configuration: .isolated)
         let log = Log<UncurlError?>()
@@ -326,7 +343,7 @@ struct URLSessionManagerTests {
 
     @Test(
         "a manager that ends with its tasks lets them finish and lists them, whatever code uses its session",
-        .rows("U10")
+        .rows("U33")
     )
     func lastTasks() async {
         let clock = TestClock()
