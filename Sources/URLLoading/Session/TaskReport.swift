@@ -48,8 +48,8 @@ package struct TaskReport: Sendable {
     }
 }
 
-/// The result of a task.
-package struct TaskOutcome: Sendable {
+/// The result of a task. It is an object, as it goes through many hands.
+package final class TaskOutcome: Sendable {
     /// The task that ended. It is not the one that began if the answer became a download.
     package let task: URLSessionTask
     package let response: URLResponse?

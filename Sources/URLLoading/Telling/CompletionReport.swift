@@ -102,7 +102,9 @@ struct CompletionReport: Sendable {
 
     private func tell(_ report: TaskReport, _ batch: BatchedResumption? = nil) {
         let waitsOnLoop = mark()
-        let settle: @Sendable (Bool) -> Void = { release(wasHeard: $0) }
+        // A closure holds a copy of all of this.
+        var settle: (@Sendable (Bool) -> Void)?
+        if session.keeper != nil { settle = { release(wasHeard: $0) } }
         let outcome = TaskOutcome(
             task: task,
             response: response,
@@ -110,11 +112,11 @@ struct CompletionReport: Sendable {
             file: file?.url,
             error: urlError,
             metrics: metrics,
-            settle: session.keeper == nil ? nil : settle
+            settle: settle
         )
         // The task is released first: the function that is told finds it gone from its session's list, and its delegate
         // gone from the task. A background session keeps what has come until it has been taken.
-        if outcome.settle == nil { release() }
+        if settle == nil { release() }
         guard report.wakesWaiter, !waitsOnLoop, let batch else { return report.tell(outcome) }
         batch.add(.report(report, outcome))
     }

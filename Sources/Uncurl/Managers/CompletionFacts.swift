@@ -20,11 +20,8 @@ struct CompletionFacts: @unchecked Sendable {
         URLSessionManager.serializedResponseKey: .value,
     ]
 
-    func userInfo<Value>(
-        of response: Response<Value>,
-        by serializer: some ResponseSerializer
-    ) -> [AnyHashable: Any] {
-        let value: Any? = (response.value ?? response.rejectedValue).map { $0 }
+    func userInfo(of response: ResponseFacts, by serializer: any ResponseSerializer) -> [AnyHashable: Any] {
+        let value = response.made
         var facts: [AnyHashable: Any] = usual.mapValues { fact in
             switch fact {
             case .serializer: serializer

@@ -39,11 +39,7 @@ extension URLSessionManager {
 }
 
 extension ManagerCore {
-    func postCompletion<Value>(
-        _ task: URLSessionTask,
-        _ response: Response<Value>,
-        _ serializer: some ResponseSerializer
-    ) {
+    func postCompletion(_ task: URLSessionTask, _ response: ResponseFacts, _ serializer: any ResponseSerializer) {
         guard settings.notificationCenter != nil else { return }
         post(URLSessionManager.taskDidComplete, task, CompletionFacts.ofTasks.userInfo(of: response, by: serializer))
     }

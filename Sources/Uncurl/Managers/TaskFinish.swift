@@ -6,15 +6,15 @@ internal import URLLoading
 /// loop or delegate queue → (a download is validated, and its file is moved on the delegate queue) → serialization,
 /// several at once → completion queue: the handler, then the notification, then the operations that waited for the end.
 /// The hook for the end runs on the delegate queue, in parallel.
-struct TaskFinish<Serializer: ResponseSerializer>: Sendable {
+struct TaskFinish: Sendable {
     let core: ManagerCore
     let delegate: TaskDelegate
     let session: URLSession
     let settings: ManagerCore.Snapshot
-    let serializer: Serializer
+    let serializer: any ResponseSerializer
     let watchers: Watchers
     let destination: DownloadDestination?
-    let completion: @Sendable (Response<Serializer.Value>) -> Void
+    let completion: @Sendable (ResponseFacts) -> Void
 
     func run(_ outcome: TaskOutcome) {
         let group = settings.values.completionGroup ?? ManagerCore.sharedGroup
@@ -47,7 +47,7 @@ struct TaskFinish<Serializer: ResponseSerializer>: Sendable {
                 reason: delegate.reason(for: outcome.error, of: outcome.task),
                 download: download
             )
-            delegate.note(response.facts)
+            delegate.note(response)
             watchers.tellDetails(of: download, response.error)
             watchers.tell(.serialized(statusCode: response.statusCode, response.error))
             watchers.tell(.finished(statusCode: response.statusCode, response.error, retryCount: 0))

@@ -116,7 +116,7 @@ extension URLSessionManager {
             serializer: serializer.decoding(by: settings.decoder),
             watchers: watchers,
             destination: destination,
-            completion: completion
+            completion: { completion(Response($0)) }
         )
         delegate.watch(watchers)
         let task = task(

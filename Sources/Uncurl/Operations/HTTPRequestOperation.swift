@@ -204,7 +204,8 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
             do throws(UncurlError) {
                 send(try await steps.adapted(request, facts.withLock { $0.retryCount }))
             } catch {
-                await decide(on: Response(failing: error, request, retryCount: facts.withLock { $0.retryCount }), steps)
+                let count = facts.withLock { $0.retryCount }
+                await decide(on: Response(ResponseFacts(failing: error, request, retryCount: count)), steps)
             }
         }
         control.carries { task.cancel() }
@@ -282,17 +283,18 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         // All of the answer may have come before the sink's failure could stop it.
         let error = failure == nil ? outcome.error : outcome.error ?? URLError(.cannotWriteToFile)
         let whole = TaskOutcome(outcome, data: data, response: head, error: error)
-        let made = whole.response(
+        let all = whole.response(
             by: serializer,
             validation: options.validation,
             reason: failure.map { .output($0) } ?? delegate.reason(for: error, of: outcome.task),
             download: nil,
             retryCount: facts.withLock { $0.retryCount }
         )
-        delegate.note(made.facts)
+        delegate.note(all)
+        let made = Response<any Sendable>(all)
         control.watchers.tell(.serialized(statusCode: made.statusCode, made.error))
         let tell: @Sendable (Response<any Sendable>) -> Void = { [self] response in
-            manager.core.postCompletion(outcome.task, response, serializer)
+            manager.core.postCompletion(outcome.task, response.facts, serializer)
             delegate.open()
         }
         let steps = AttemptSteps(manager.core.settings, options.interceptors, control)
@@ -341,7 +343,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
     }
 
     private var cancelled: Response<any Sendable> {
-        Response(failing: .cancelled, request)
+        Response(ResponseFacts(failing: .cancelled, request))
     }
 
     /// - Parameter then: called after the handlers, on the completion queue.

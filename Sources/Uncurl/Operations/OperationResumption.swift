@@ -101,7 +101,7 @@ extension HTTPRequestOperation.Facts {
 
 extension TaskOutcome {
     /// The same outcome, with content that was kept outside the task.
-    init(_ outcome: TaskOutcome, data: Data, response: HTTPURLResponse?, error: URLError?) {
+    convenience init(_ outcome: TaskOutcome, data: Data, response: HTTPURLResponse?, error: URLError?) {
         self.init(
             task: outcome.task,
             response: response ?? outcome.response,

@@ -38,28 +38,35 @@ public struct SerializedResponse<Value: Sendable>: Sendable {
 extension ResponseSerializer {
     /// Validates the answer and makes a value of it. The outcome reports both failures.
     public func outcome(of answer: ReceivedResponse) -> SerializedResponse<Value> {
-        let (result, rejected) = outcome(of: answer, refusal: validation.failure(of: answer))
-        return switch result {
-        case .success(let value): SerializedResponse(value: value, error: nil)
-        case .failure(let error): SerializedResponse(value: rejected, error: error)
-        }
+        let result = serialized(answer, refusal: validation.failure(of: answer))
+        return SerializedResponse(value: result.made.map { SerializedAnswer.value(of: $0) }, error: result.error)
     }
 
     /// Reads the content of a refused answer too: it may be an error document.
-    func outcome(
-        of answer: ReceivedResponse,
-        refusal: ValidationFailure?
-    ) -> (Result<Value, UncurlError>, rejected: Value?) {
+    func serialized(_ answer: ReceivedResponse, refusal: ValidationFailure?) -> SerializedAnswer {
         do {
-            let value = try serialize(answer)
-            guard let refusal else { return (.success(value), nil) }
-            return (.failure(.validation(refusal)), value)
+            return SerializedAnswer(made: try serialize(answer), error: refusal.map { .validation($0) })
         } catch {
             let failure = SerializationFailure.wrapping(error, .other, answer: answer)
-            guard var refusal else { return (.failure(.serialization(failure)), nil) }
+            guard var refusal else { return SerializedAnswer(error: .serialization(failure)) }
             // `noFile` says nothing about the content: the file of a refused download has been deleted.
             if case .noFile = failure.reason {} else { refusal.serialization = failure }
-            return (.failure(.validation(refusal)), nil)
+            return SerializedAnswer(error: .validation(refusal))
         }
+    }
+}
+
+/// A ``SerializedResponse`` of any type of value.
+struct SerializedAnswer {
+    var made: (any Sendable)?
+    var error: UncurlError?
+
+    /// What was made, as its type. Its own type is looked at first, so that an optional value stays as it is.
+    static func value<Value>(of made: any Sendable) -> Value {
+        func exact<Made>(_ made: Made) -> Value {
+            guard let value = made as? Value else { preconditionFailure("\(Made.self) was made, and no \(Value.self)") }
+            return value
+        }
+        return exact(made)
     }
 }

@@ -3,18 +3,21 @@ public import URLLoading
 /// The outcome of a request: its result, and the facts behind it.
 public struct Response<Value: Sendable>: Sendable {
     let facts: ResponseFacts
-    /// The value, or the reason why there is none.
-    public let result: Result<Value, UncurlError>
-    /// The value of an answer that validation refused, such as an error document.
-    public let rejectedValue: Value?
 
-    /// Inlined: the caller knows the type of the result, which would otherwise be looked up at run time.
-    @inline(__always)
-    init(_ facts: ResponseFacts, _ result: Result<Value, UncurlError>, _ rejectedValue: Value?) {
-        self.facts = facts
-        self.result = result
-        self.rejectedValue = rejectedValue
+    init(_ facts: ResponseFacts) { self.facts = facts }
+
+    /// The value, or the reason why there is none.
+    public var result: Result<Value, UncurlError> {
+        if let error { return .failure(error) }
+        guard let made = facts.made else { preconditionFailure("a response without a failure has a value") }
+        return .success(SerializedAnswer.value(of: made))
     }
+
+    /// The value of an answer that validation refused, such as an error document.
+    public var rejectedValue: Value? { error == nil ? nil : made }
+
+    /// The value that the serializer made, whether or not the answer was accepted.
+    private var made: Value? { facts.made.map { SerializedAnswer.value(of: $0) } }
 
     /// The request that was answered, or would have been; after redirects, the last one. Nil where none could be built.
     public var request: URLRequest? { facts.request }
@@ -35,13 +38,13 @@ public struct Response<Value: Sendable>: Sendable {
     public var retryCount: Int { facts.retryCount }
 
     /// The value; nil for a failure.
-    public var value: Value? { try? result.get() }
+    public var value: Value? { error == nil ? made : nil }
 
     /// Why there is no value; nil where there is one.
     public var error: UncurlError? { facts.error }
 
     /// The answer's status; nil where there was no answer.
-    public var statusCode: Int? { response?.statusCode }
+    public var statusCode: Int? { facts.statusCode }
 
     /// The resume data of an interrupted or cancelled download, for
     /// ``URLSessionManager/download(resuming:to:options:)``.
@@ -49,27 +52,14 @@ public struct Response<Value: Sendable>: Sendable {
 
     /// The same response with another value.
     public func map<Other: Sendable>(_ transform: (Value) throws -> Other) rethrows -> Response<Other> {
-        Response<Other>(facts, try result.map(transform), try rejectedValue.map(transform))
+        Response<Other>(ResponseFacts(facts, made: try made.map(transform), error: error))
     }
 }
 
 extension Response {
     /// The same response with another failure.
     func failing(_ error: UncurlError) -> Response {
-        Response(ResponseFacts(facts, failing: error), .failure(error), rejectedValue)
-    }
-}
-
-extension Result {
-    var failure: Failure? {
-        if case .failure(let failure) = self { failure } else { nil }
-    }
-
-    fileprivate func map<Other>(_ transform: (Success) throws -> Other) rethrows -> Result<Other, Failure> {
-        switch self {
-        case .success(let value): .success(try transform(value))
-        case .failure(let error): .failure(error)
-        }
+        Response(facts.failing(error))
     }
 }
 

@@ -7,58 +7,40 @@ extension TaskOutcome {
     ///   - validation: replaces the serializer's own validation.
     ///   - reason: why the task failed; nil where it did not.
     ///   - download: the validated and moved file of a download; nil for any other task.
-    func response<Serializer: ResponseSerializer>(
-        by serializer: Serializer,
+    func response(
+        by serializer: any ResponseSerializer,
         validation: ResponseValidation? = nil,
         reason: UncurlError?,
         download: DownloadedFile?,
         retryCount: Int = 0
-    ) -> Response<Serializer.Value> {
+    ) -> ResponseFacts {
         let request = task.currentRequest ?? task.originalRequest
         var answer = ReceivedResponse(request: request, response: response, data: data, fileURL: file)
-        var rejected: Serializer.Value?
-        let result: Result<Serializer.Value, UncurlError>
+        let result: SerializedAnswer
         switch (reason, download) {
-        case (let reason?, _): result = .failure(reason)
-        case (nil, .stranded(let failure)?): result = .failure(failure)
+        case (let reason?, _): result = SerializedAnswer(error: reason)
+        case (nil, .stranded(let failure)?): result = SerializedAnswer(error: failure)
         case (nil, .placed(let place)?):
             answer.fileURL = place
-            (result, rejected) = serializer.outcome(of: answer, refusal: nil)
+            result = serializer.serialized(answer, refusal: nil)
         case (nil, .refused(let refusal)?):
             (answer.data, answer.fileURL) = (refusal.data, refusal.fileURL)
-            (result, rejected) = serializer.outcome(of: answer, refusal: refusal)
+            result = serializer.serialized(answer, refusal: refusal)
         case (nil, nil):
             let refusal = (validation ?? serializer.validation).failure(of: answer)
-            (result, rejected) = serializer.outcome(of: answer, refusal: refusal)
+            result = serializer.serialized(answer, refusal: refusal)
         }
-        let facts = ResponseFacts(
+        return ResponseFacts(
             request: request,
             response: response as? HTTPURLResponse,
             data: answer.data,
             fileURL: answer.fileURL,
-            error: result.failure,
+            error: result.error,
             metrics: metrics,
             retryCount: retryCount,
-            resumeData: error?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data
+            resumeData: error?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data,
+            made: result.made
         )
-        return Response(facts, result, rejected)
-    }
-}
-
-extension Response {
-    /// The response of a request that never became a task.
-    init(failing error: UncurlError, _ request: URLRequest?, retryCount: Int = 0) {
-        let facts = ResponseFacts(
-            request: request,
-            response: nil,
-            data: Data(),
-            fileURL: nil,
-            error: error,
-            metrics: nil,
-            retryCount: retryCount,
-            resumeData: nil
-        )
-        self.init(facts, .failure(error), nil)
     }
 }
 

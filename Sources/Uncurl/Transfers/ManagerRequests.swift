@@ -11,7 +11,7 @@ extension URLSessionManager {
         to request: HTTPRequest,
         serializer: Serializer
     ) async -> Response<Serializer.Value> {
-        await awaited(TransferRun(self, request.options), request, serializer)
+        Response(await resumed(TransferRun(self, request.options, by: serializer)).response(to: request))
     }
 
     /// Sends a request and makes the value with the manager's ``URLSessionManager/responseSerializer``.
@@ -29,7 +29,8 @@ extension URLSessionManager {
         _ request: HTTPRequest,
         to destination: DownloadDestination? = nil
     ) async -> Response<URL> {
-        await awaited(TransferRun(self, request.options, .file, to: destination), request, .file)
+        let run = TransferRun(self, request.options, by: .file, .file, to: destination)
+        return Response(await resumed(run).response(to: request))
     }
 
     /// Downloads to a file over several connections at once. It helps where a server or the route to it limits the rate
@@ -75,8 +76,8 @@ extension URLSessionManager {
         to destination: DownloadDestination? = nil,
         as type: Value.Type
     ) async throws(UncurlError) -> Value {
-        let run = TransferRun(self, request.options, .file, to: destination)
-        let response = await awaited(run, request, .decodable(type))
+        let run = TransferRun(self, request.options, by: .decodable(type), .file, to: destination)
+        let response = Response<Value>(await resumed(run).response(to: request))
         if destination == nil, let file = response.fileURL { try? FileManager.default.removeItem(at: file) }
         return try response.result.get()
     }
@@ -88,8 +89,8 @@ extension URLSessionManager {
         to destination: DownloadDestination? = nil,
         options: RequestOptions = RequestOptions()
     ) async -> Response<URL> {
-        let run = TransferRun(self, options, .rest(data), to: destination)
-        return await awaited(run, HTTPRequest("", options: options), .file)
+        let run = TransferRun(self, options, by: .file, .rest(data), to: destination)
+        return Response(await resumed(run).response(to: HTTPRequest("", options: options)))
     }
 
     /// Begins the request and returns its transfer. `completion` is called once, on the completion queue.
@@ -110,7 +111,7 @@ extension URLSessionManager {
         serializer: Serializer,
         completion: @escaping @Sendable (Response<Serializer.Value>) -> Void = { _ in }
     ) -> Transfer<Serializer.Value> {
-        launch(TransferRun(self, request.options), request, serializer, completion)
+        launch(TransferRun(self, request.options, by: serializer), request, completion)
     }
 
     /// Makes a download that has not begun. ``Transfer/resume()`` begins it.
@@ -119,27 +120,22 @@ extension URLSessionManager {
         to destination: DownloadDestination? = nil,
         completion: @escaping @Sendable (Response<URL>) -> Void = { _ in }
     ) -> Transfer<URL> {
-        launch(TransferRun(self, request.options, .file, to: destination), request, .file, completion)
+        launch(TransferRun(self, request.options, by: .file, .file, to: destination), request, completion)
     }
 
     // MARK: Runs
 
-    private func awaited<Serializer: ResponseSerializer>(
-        _ run: TransferRun,
-        _ request: HTTPRequest,
-        _ serializer: Serializer
-    ) async -> Response<Serializer.Value> {
+    private func resumed(_ run: TransferRun) -> TransferRun {
         run.control.resume()
-        return await run.response(to: request, by: serializer)
+        return run
     }
 
-    private func launch<Serializer: ResponseSerializer>(
+    private func launch<Value: Sendable>(
         _ run: TransferRun,
         _ request: HTTPRequest,
-        _ serializer: Serializer,
-        _ completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
-    ) -> Transfer<Serializer.Value> {
-        let task = Task { await run.response(to: request, by: serializer, completion) }
+        _ completion: @escaping @Sendable (Response<Value>) -> Void
+    ) -> Transfer<Value> {
+        let task = Task { Response<Value>(await run.response(to: request) { completion(Response($0)) }) }
         run.control.carries { task.cancel() }
         return Transfer(run.control, task)
     }

@@ -110,7 +110,7 @@ final class SegmentedDownload: Sendable {
 
     /// Loads the content over one connection, as an ordinary download.
     private func whole() async -> Response<URL> {
-        guard !control.isCancelled else { return Response(failing: .cancelled, nil) }
+        guard !control.isCancelled else { return Response(ResponseFacts(failing: .cancelled, nil)) }
         var plain = request
         plain.options.deadline = nil
         return await manager.download(plain, to: destination)
@@ -229,7 +229,7 @@ final class SegmentedDownload: Sendable {
                 continuation.resume(with: Result { try Self.put(file, head, destination) })
             }
         }
-        return Response(facts(place, head, nil, nil), .success(place), nil)
+        return Response(facts(place, head, nil, nil))
     }
 
     private static func put(
@@ -255,7 +255,7 @@ final class SegmentedDownload: Sendable {
         _ head: HTTPURLResponse?,
         _ validator: String?
     ) -> Response<URL> {
-        if case .file = error { return Response(facts(file?.url, head, error, nil), .failure(error), nil) }
+        if case .file = error { return Response(facts(file?.url, head, error, nil)) }
         var data: Data?
         if let file, let validator, let plan = state.withLock({ $0.plan }), file.cut(to: plan.prefix) {
             data = (try? manager.urlRequest(for: request))?.resumeData(
@@ -266,7 +266,7 @@ final class SegmentedDownload: Sendable {
             )
         }
         if data == nil { file?.remove() }
-        return Response(facts(nil, head, error, data), .failure(error), nil)
+        return Response(facts(nil, head, error, data))
     }
 
     private func facts(
@@ -285,7 +285,8 @@ final class SegmentedDownload: Sendable {
             error: error,
             metrics: nil,
             retryCount: 0,
-            resumeData: resumeData
+            resumeData: resumeData,
+            made: error == nil ? file : nil
         )
     }
 }

@@ -4,8 +4,7 @@ internal import URLLoading
 /// Carries a request from its building to its response: through its attempts, and through the interceptors' decisions
 /// on failures.
 ///
-/// Only the function that makes the value is generic over the value's type. Generic code looks its types up at run
-/// time, which would cost a small request a tenth of its time.
+/// Only the function that makes the value knows its type; see ``ResponseFacts``.
 final class TransferRun: Sendable {
     /// What the request loads.
     enum Kind {
@@ -20,7 +19,7 @@ final class TransferRun: Sendable {
     }
 
     /// The outcome of an attempt, before a response is made of it.
-    private enum Attempt: Sendable {
+    private indirect enum Attempt: Sendable {
         /// The request could not be built or adapted, so it never became a task.
         case refused(UncurlError, URLRequest?)
         case ended(TaskOutcome, TaskDelegate, DownloadedFile?)
@@ -44,14 +43,18 @@ final class TransferRun: Sendable {
     let control: TransferControl
     private let kind: Kind
     private let steps: AttemptSteps
+    private let serializer: any ResponseSerializer
     private let destination: DownloadDestination?
 
     /// A run with the manager's current settings.
     ///
-    /// - Parameter options: the options of the request.
+    /// - Parameters:
+    ///   - options: the options of the request.
+    ///   - serializer: gets the manager's decoder, if it needs one.
     init(
         _ manager: URLSessionManager,
         _ options: RequestOptions,
+        by serializer: some ResponseSerializer,
         _ kind: Kind = .answer,
         to destination: DownloadDestination? = nil
     ) {
@@ -62,16 +65,15 @@ final class TransferRun: Sendable {
         self.control = control
         self.kind = kind
         steps = AttemptSteps(settings, options.interceptors, control)
+        self.serializer = serializer.decoding(by: settings.decoder)
         self.destination = destination
     }
 
     /// - Parameter completion: called on the completion queue before the notification.
-    func response<Serializer: ResponseSerializer>(
+    func response(
         to request: HTTPRequest,
-        by serializer: Serializer,
-        _ completion: (@Sendable (Response<Serializer.Value>) -> Void)? = nil
-    ) async -> Response<Serializer.Value> {
-        let serializer = serializer.decoding(by: settings.decoder)
+        _ completion: (@Sendable (ResponseFacts) -> Void)? = nil
+    ) async -> ResponseFacts {
         let request = request.withProgressOfAllAttempts
         if let deadline = request.options.deadline ?? settings.deadline {
             control.limit(by: deadline, on: settings.values.clock)
@@ -84,12 +86,12 @@ final class TransferRun: Sendable {
         // The previous attempt. A background session keeps it until the next one has ended.
         var last: Attempt?
         while true {
-            let attempt = await cancellably { await self.attempt(request, validation, retryCount, resumption) }
+            let attempt = await attempt(request, validation, retryCount, resumption)
             last?.settle()
-            let response = made(of: attempt, serializer, validation, retryCount)
+            let response = made(of: attempt, validation, retryCount)
             guard let error = response.error, !control.isCancelled else {
                 let reason = response.error.map { control.reason(for: $0) }
-                return await ended(reason.map { response.failing($0) } ?? response, attempt, serializer, completion)
+                return await ended(reason.map { response.failing($0) } ?? response, attempt, completion)
             }
             let failure = FailedAttempt(
                 attempt: RequestAttempt(transfer: control.identifier, retryCount: retryCount),
@@ -102,9 +104,9 @@ final class TransferRun: Sendable {
             switch await cancellably({ await steps.next(after: failure) }) {
             case .end(let error):
                 let reason = control.reason(for: error)
-                return await ended(response.failing(reason), attempt, serializer, completion)
+                return await ended(response.failing(reason), attempt, completion)
             case .again:
-                await onCompletionQueue { self.tell(attempt, response, serializer) }
+                await told(attempt, response)
                 attempt.removeFile()
                 last = attempt
                 resumption = response.resumeData
@@ -113,8 +115,7 @@ final class TransferRun: Sendable {
         }
     }
 
-    /// Awaits a step. Cancelling the Swift task cancels the request. The function is generic only over the step's
-    /// result, so it is not compiled for each type of value.
+    /// Awaits a step. Cancelling the Swift task cancels the request.
     private func cancellably<Made>(_ step: () async -> Made) async -> Made {
         await withTaskCancellationHandler {
             await step()
@@ -124,62 +125,58 @@ final class TransferRun: Sendable {
     }
 
     /// Reports the end in its order: handler, notification, then the operations that wait for the task.
-    private func ended<Serializer: ResponseSerializer>(
-        _ response: Response<Serializer.Value>,
+    private func ended(
+        _ response: ResponseFacts,
         _ attempt: Attempt,
-        _ serializer: Serializer,
-        _ completion: (@Sendable (Response<Serializer.Value>) -> Void)?
-    ) async -> Response<Serializer.Value> {
+        _ completion: (@Sendable (ResponseFacts) -> Void)?
+    ) async -> ResponseFacts {
         control.finish(response.statusCode, response.error, retryCount: response.retryCount)
         if let completion {
             let group = settings.values.completionGroup ?? ManagerCore.sharedGroup
             await unsafe withUnsafeContinuation { continuation in
                 (settings.completionQueue ?? manager.core.ownQueue).async(group: group) {
                     completion(response)
-                    self.tell(attempt, response, serializer)
+                    self.tell(attempt, response)
                     unsafe continuation.resume()
                 }
             }
         } else {
-            await onCompletionQueue { self.tell(attempt, response, serializer) }
+            await told(attempt, response)
         }
         attempt.settle()
         return response
     }
 
-    /// Runs `work` on the completion queue that the program has set. Without such a queue it runs at once, because no
-    /// program can see the difference.
-    private func onCompletionQueue(_ work: @escaping @Sendable () -> Void) async {
-        guard let queue = settings.completionQueue, settings.notificationCenter != nil else { return work() }
+    /// Reports the end of an attempt on the completion queue that the program has set. Without such a queue it reports
+    /// at once, because no program can see the difference.
+    private func told(_ attempt: Attempt, _ response: ResponseFacts) async {
+        guard let queue = settings.completionQueue, settings.notificationCenter != nil else {
+            return tell(attempt, response)
+        }
         await unsafe withUnsafeContinuation { continuation in
             queue.async {
-                work()
+                self.tell(attempt, response)
                 unsafe continuation.resume()
             }
         }
     }
 
-    private func tell<Serializer: ResponseSerializer>(
-        _ attempt: Attempt,
-        _ response: Response<Serializer.Value>,
-        _ serializer: Serializer
-    ) {
+    private func tell(_ attempt: Attempt, _ response: ResponseFacts) {
         guard case .ended(let outcome, let delegate, _) = attempt else { return }
         manager.core.postCompletion(outcome.task, response, serializer)
         delegate.open()
     }
 
-    private func made<Serializer: ResponseSerializer>(
+    private func made(
         of attempt: Attempt,
-        _ serializer: Serializer,
         _ validation: ResponseValidation,
         _ retryCount: Int
-    ) -> Response<Serializer.Value> {
+    ) -> ResponseFacts {
         switch attempt {
         case .refused(let error, let request):
             if control.watchers.hearsDetails { control.watchers.tellDetail(.failedBeforeSending(error)) }
             control.watchers.tell(.serialized(statusCode: nil, error))
-            return Response(failing: error, request, retryCount: retryCount)
+            return ResponseFacts(failing: error, request, retryCount: retryCount)
         case .ended(let outcome, let delegate, let download):
             let response = outcome.response(
                 by: serializer,
@@ -188,7 +185,7 @@ final class TransferRun: Sendable {
                 download: download,
                 retryCount: retryCount
             )
-            delegate.note(response.facts)
+            delegate.note(response)
             control.watchers.tellDetails(of: download, response.error)
             control.watchers.tell(.serialized(statusCode: response.statusCode, response.error))
             return response
@@ -203,53 +200,40 @@ final class TransferRun: Sendable {
         _ retryCount: Int,
         _ resumption: Data?
     ) async -> Attempt {
+        if Task.isCancelled { control.cancel() }
         // A failure before sending carries the URL of the program's own request.
         var built = wanted.whole
+        var plan: TaskPlan
         do throws(UncurlError) {
             guard !control.isCancelled else { throw .cancelled }
             guard !manager.isInvalid else { throw .sessionInvalidated }
-            var plan = try plan(for: wanted)
+            plan = try self.plan(for: wanted)
             built = plan.request
-            if let request = plan.request {
+            if let request = built {
                 control.watchers.tell(.built(request))
-                if !steps.isEmpty {
-                    plan.take(try await steps.adapted(request, retryCount))
-                    built = plan.request
-                }
+                if !steps.isEmpty { plan.take(try await adapted(request, retryCount)) }
             }
-            // A range applies to a GET only (RFC 9110 §14.2). Any other request is sent again as it is.
-            if let resumption, plan.request?.httpMethod ?? "GET" == "GET" { plan.kind = .resumedDownload(resumption) }
-            return await send(plan, validation)
         } catch {
             return .refused(error, built)
         }
-    }
-
-    private func plan(for request: HTTPRequest) throws(UncurlError) -> TaskPlan {
-        switch kind {
-        case .answer: return try manager.taskPlan(for: request, settings)
-        case .file:
-            var plan = try manager.taskPlan(for: request, settings)
-            plan.kind = .download(plan.kind.content)
-            return plan
-        case .rest(let data): return manager.taskPlan(resuming: data, request.options)
-        }
-    }
-
-    private func send(_ plan: TaskPlan, _ validation: ResponseValidation) async -> Attempt {
-        let delegate = manager.delegate(for: plan)
+        // A range is of what a GET gives (RFC 9110 §14.2): any other request is sent again as it is.
+        if let resumption, plan.request?.httpMethod ?? "GET" == "GET" { plan.kind = .resumedDownload(resumption) }
+        let (delegate, session) = (manager.delegate(for: plan), manager.session)
         delegate.watch(control.watchers)
-        let session = manager.session
-        let outcome = await unsafe withUnsafeContinuation { continuation in
-            let task = manager.task(
-                plan,
-                delegate,
-                in: session,
-                collectsMetrics: settings.collectsMetrics,
-                to: unsafe .waiter(continuation)
-            )
-            control.watchers.tell(.createdTask(task))
-            control.begin(task)
+        let outcome = await withTaskCancellationHandler {
+            await unsafe withUnsafeContinuation { continuation in
+                let task = manager.task(
+                    plan,
+                    delegate,
+                    in: session,
+                    collectsMetrics: settings.collectsMetrics,
+                    to: unsafe .waiter(continuation)
+                )
+                control.watchers.tell(.createdTask(task))
+                control.begin(task)
+            }
+        } onCancel: {
+            control.cancel()
         }
         session.tellEnd(of: outcome.task, outcome.error, manager.core, delegate)
         control.watchers.tell(.completedTask(outcome.task, outcome.error))
@@ -273,5 +257,26 @@ final class TransferRun: Sendable {
             }
         }
         return .ended(outcome, delegate, download)
+    }
+
+    private func adapted(_ request: URLRequest, _ retryCount: Int) async throws(UncurlError) -> URLRequest {
+        try await cancellably { () async -> Result<URLRequest, UncurlError> in
+            do throws(UncurlError) {
+                return .success(try await steps.adapted(request, retryCount))
+            } catch {
+                return .failure(error)
+            }
+        }.get()
+    }
+
+    private func plan(for request: HTTPRequest) throws(UncurlError) -> TaskPlan {
+        switch kind {
+        case .answer: return try manager.taskPlan(for: request, settings)
+        case .file:
+            var plan = try manager.taskPlan(for: request, settings)
+            plan.kind = .download(plan.kind.content)
+            return plan
+        case .rest(let data): return manager.taskPlan(resuming: data, request.options)
+        }
     }
 }
