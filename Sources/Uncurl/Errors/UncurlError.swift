@@ -5,7 +5,7 @@ public import URLLoading
 /// The facts that programs need most are properties of every case: ``statusCode``, ``responseData``, ``urlError``,
 /// ``isCancelled``, ``isTimeout``, ``isConnectivity``. ``nsError`` is the error that AFNetworking and `URLSession`
 /// give, with their domains, codes and keys.
-@frozen public enum UncurlError: Error, Sendable {
+@frozen public indirect enum UncurlError: Error, Sendable {
     /// A string is not a URL, or is a URL that this manager does not load. Nothing has been sent.
     case invalidURL(String, reason: String)
     /// The parameters cannot be put into the request; nothing has been sent.
@@ -38,7 +38,7 @@ public import URLLoading
     /// The manager has been invalidated.
     case sessionInvalidated
     /// A retrier returned an error of its own in place of the attempt's.
-    indirect case retry(any Error, original: UncurlError)
+    case retry(any Error, original: UncurlError)
     /// The content must be sent again and can be read only once.
     case bodyNotReplayable
 }

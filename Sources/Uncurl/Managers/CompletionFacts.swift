@@ -1,35 +1,58 @@
+internal import Synchronization
 internal import URLLoading
 
-/// The user info of the notification of a task's end. Every request posts one. The dictionary is copied from a template
-/// and only its values are replaced, so no key is hashed again.
+/// The user info of the notification of a task's end. Every request posts one, and few programs keep it. A dictionary
+/// that no observer has kept serves the next request, so no key is hashed or copied again.
 struct CompletionFacts: @unchecked Sendable {
     // `@unchecked` because `AnyHashable` need not be `Sendable`; these keys are strings.
 
-    private enum Fact {
-        case serializer
-        case data
-        case value
+    /// As many as threads may post at once; more are made when they are needed.
+    private static let kept = 8
+    private static let unused = Mutex<[CompletionFacts]>([])
+
+    /// The keys of nearly every end, and where they stand.
+    private var usual: [AnyHashable: Any]
+    private let serializer, data, value: Dictionary<AnyHashable, Any>.Index?
+
+    private init() {
+        let keys = [
+            URLSessionManager.responseSerializerKey, URLSessionManager.responseDataKey,
+            URLSessionManager.serializedResponseKey,
+        ]
+        usual = [AnyHashable: Any](uniqueKeysWithValues: keys.map { (AnyHashable($0), ()) })
+        serializer = usual.index(forKey: URLSessionManager.responseSerializerKey)
+        data = usual.index(forKey: URLSessionManager.responseDataKey)
+        value = usual.index(forKey: URLSessionManager.serializedResponseKey)
     }
 
-    static let ofTasks = CompletionFacts()
-
-    /// The keys of nearly every notification.
-    private let usual: [AnyHashable: Fact] = [
-        URLSessionManager.responseSerializerKey: .serializer,
-        URLSessionManager.responseDataKey: .data,
-        URLSessionManager.serializedResponseKey: .value,
-    ]
-
-    func userInfo(of response: ResponseFacts, by serializer: any ResponseSerializer) -> [AnyHashable: Any] {
-        let value = response.made
-        var facts: [AnyHashable: Any] = usual.mapValues { fact in
-            switch fact {
-            case .serializer: serializer
-            case .data: response.data
-            case .value: value ?? ()
-            }
+    /// Calls `post` with the user info of a response.
+    static func with(
+        _ response: ResponseFacts,
+        _ serializer: any ResponseSerializer,
+        _ post: ([AnyHashable: Any]) -> Void
+    ) {
+        var facts = unused.withLock { $0.popLast() } ?? CompletionFacts()
+        facts.set(serializer, response.data, response.made ?? ())
+        post(facts.userInfo(of: response))
+        // Nothing of the answer is kept here.
+        facts.set((), (), ())
+        unused.withLock { unused in
+            if unused.count < kept { unused.append(facts) }
         }
-        if value == nil { facts[URLSessionManager.serializedResponseKey] = nil }
+    }
+
+    private mutating func set(_ serializer: Any, _ data: Any, _ value: Any) {
+        if let place = self.serializer { usual.values[place] = serializer }
+        if let place = self.data { usual.values[place] = data }
+        if let place = self.value { usual.values[place] = value }
+    }
+
+    private func userInfo(of response: ResponseFacts) -> [AnyHashable: Any] {
+        if response.made != nil, response.fileURL == nil, response.metrics == nil, response.error == nil {
+            return usual
+        }
+        var facts = usual
+        if response.made == nil { facts[URLSessionManager.serializedResponseKey] = nil }
         if let file = response.fileURL {
             facts[URLSessionManager.responseDataKey] = nil
             facts[URLSessionManager.assetPathKey] = file

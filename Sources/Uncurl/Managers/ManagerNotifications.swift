@@ -41,6 +41,6 @@ extension URLSessionManager {
 extension ManagerCore {
     func postCompletion(_ task: URLSessionTask, _ response: ResponseFacts, _ serializer: any ResponseSerializer) {
         guard settings.notificationCenter != nil else { return }
-        post(URLSessionManager.taskDidComplete, task, CompletionFacts.ofTasks.userInfo(of: response, by: serializer))
+        CompletionFacts.with(response, serializer) { post(URLSessionManager.taskDidComplete, task, $0) }
     }
 }

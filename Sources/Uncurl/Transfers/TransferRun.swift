@@ -26,8 +26,8 @@ final class TransferRun: Sendable {
 
         /// Called when the attempt's end has been reported. A background session then no longer keeps the task.
         func settle() {
-            guard case .ended(let outcome, _, let download) = self else { return }
-            outcome.settle?(download?.isStranded != true)
+            guard case .ended(let outcome, _, _) = self, let settle = outcome.settle else { return }
+            if case .ended(_, _, let download?) = self { settle(!download.isStranded) } else { settle(true) }
         }
 
         /// Removes the file of a download that is tried again. No caller knows of it.
