@@ -22,8 +22,7 @@ struct RequestValues {
     /// The fields in the order they were set, each name once, without folds, as they are sent. Nil until the first is
     /// set. The loader starts its own fields from these.
     private(set) var fields: HTTPFields?
-    /// The name of a field that was refused and has got no other value since. Nothing in this room reads it: the room
-    /// above reports it to its callers.
+    /// The name of a field that was refused and has got no other value since. A task of such a request fails.
     private(set) var refusedField: String?
     private var folded = FoldedValues()
     var body = Body.none

@@ -3,8 +3,9 @@ public import Foundation
 /// A request: its URL, its method, its fields and its content.
 ///
 /// A value over one object, cheap to copy and to read. A field whose name is no token, or whose value holds control
-/// characters (CR, LF, NUL and others), is refused: the call changes nothing. FoundationNetworking refuses these three
-/// only. A folded value is kept, as there.
+/// characters (CR, LF, NUL and others), is refused: the request keeps the fields that it had, and its tasks fail with
+/// `URLError.badURL` until the field is given another value or removed. FoundationNetworking refuses these three only,
+/// and sends the request without the field. A folded value is kept, as there.
 public struct URLRequest: ReferenceConvertible, Equatable, Hashable, Sendable {
     /// The class that holds the same as an object.
     public typealias ReferenceType = NSURLRequest

@@ -11,10 +11,6 @@ struct WebSocketOpening {
     /// sent.
     init(_ request: URLRequest) throws(URLError) {
         let field = request.value(forHTTPHeaderField: SubprotocolOffer.field) ?? ""
-        if let refused = request.refusedField, HeaderNames.areEqual(refused, SubprotocolOffer.field) {
-            let reason = "\(SubprotocolOffer.field) has a value that cannot be sent"
-            throw ErrorTranslation.urlError(.badURL, request.url, reason)
-        }
         let names = field.split(separator: ",").map { $0.trimmingCharacters(in: CharacterSet(charactersIn: " \t")) }
         handshake = try SubprotocolOffer.handshake(offering: names, request.url)
     }

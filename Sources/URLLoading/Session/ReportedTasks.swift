@@ -23,13 +23,11 @@ extension URLSession {
     /// - Parameters:
     ///   - request: of a resumed download in place of the one that its data has; nil for that.
     ///   - delegate: the task's own; hears of its being resumed and suspended too.
-    ///   - refusal: why the task fails when it is resumed, with `URLError.badURL`; nil: it does not.
     package func task(
         _ kind: ReportedKind,
         _ request: URLRequest?,
         delegate: any SelectiveDelegate & TaskWatcher,
-        report: TaskReport,
-        refusal: String? = nil
+        report: TaskReport
     ) -> URLSessionTask {
         let receiver = TaskSpec.Receiver.report(report)
         let task: URLSessionTask =
@@ -51,7 +49,6 @@ extension URLSession {
             snapshot.listener = .selective(delegate)
             snapshot.watcher = delegate
             snapshot.waitsOnLoop = waitsOnLoop
-            if let refusal { snapshot.refusal = ErrorTranslation.urlError(.badURL, request?.url, refusal) }
         }
         return task
     }

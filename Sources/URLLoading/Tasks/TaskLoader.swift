@@ -101,6 +101,10 @@ final class TaskLoader: HeldLoad, TaskLoad {
     func start(_ request: URLRequest) {
         attempt.replaceRequest(by: request, isKept: background != nil && task is URLSessionDownloadTask)
         do throws(URLError) {
+            if let refused = request.refusedField {
+                let reason = "the field “\(refused)” was given a value that cannot be sent"
+                throw ErrorTranslation.urlError(.badURL, url, reason)
+            }
             switch try attempt.loadContent(spec.content) {
             case .ready: transact()
             case .asksForStream: askForStream()

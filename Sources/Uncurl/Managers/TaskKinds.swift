@@ -52,15 +52,13 @@ extension URLSessionManager {
         collectsMetrics: Bool,
         to receiver: TaskReport.Receiver
     ) -> URLSessionTask {
-        let refused = plan.request?.refusedField
         let task = session.task(
             plan.kind,
             plan.request,
             delegate: delegate,
-            report: TaskReport(plan.keeping, collectsMetrics: collectsMetrics, to: receiver),
-            refusal: refused.map { "the field “\($0)” has a value that cannot be sent" }
+            report: TaskReport(plan.keeping, collectsMetrics: collectsMetrics, to: receiver)
         )
-        if let refused { delegate.ownReason = .header(name: refused) }
+        if let refused = plan.request?.refusedField { delegate.ownReason = .header(name: refused) }
         if let priority = plan.priority { task.priority = priority }
         if task.isOfOpenSession {
             delegate.attach(task)

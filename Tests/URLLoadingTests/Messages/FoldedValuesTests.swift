@@ -57,4 +57,28 @@ struct FoldedValuesTests {
         let (data, _) = try await URLSession(configuration: .isolated).data(for: request)
         #expect(String(decoding: data, as: UTF8.self).contains("\"one two\""))
     }
+
+    @Test("a task whose request was given CR, LF or NUL in a field fails with the field's name, and nothing is sent")
+    func refusedTask() async throws {
+        let server = try TestServer.start()
+        let session = URLSession(configuration: .isolated)
+        for value in ["a\r\nX-Evil: 1", "a\nb", "a\rb", "a\u{0}"] {
+            var request = URLRequest(url: URL(string: server.url("/headers"))!)
+            request.setValue(value, forHTTPHeaderField: "X-Note")
+            for load in [
+                { _ = try await session.data(for: $0) }, { _ = try await session.download(for: $0) },
+                { _ = try await session.bytes(for: $0) }, { _ = try await session.upload(for: $0, from: Data()) },
+            ] as [(URLRequest) async throws -> Void] {
+                let error = await #expect(throws: URLError.self) { try await load(request) }
+                let reason = (error?.userInfo[NSUnderlyingErrorKey] as? NSError)?.localizedDescription
+                #expect(error?.code == .badURL && reason?.contains("X-Note") == true)
+            }
+        }
+        #expect(server.requestCount == 0)
+        var mended = URLRequest(url: URL(string: server.url("/headers"))!)
+        mended.setValue("a\nb", forHTTPHeaderField: "X-Note")
+        mended.setValue("good", forHTTPHeaderField: "x-note")
+        let (data, _) = try await session.data(for: mended)
+        #expect(String(decoding: data, as: UTF8.self).contains("\"good\""))
+    }
 }
