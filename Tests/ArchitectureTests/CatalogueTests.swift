@@ -97,6 +97,25 @@ struct CatalogueTests {
         }
     }
 
+    @Test("the ten commonest tasks take the symbols that a page lists for newcomers, and fifteen at most")
+    func symbols() throws {
+        func sections(_ name: String) throws -> [String] {
+            let page = try #require(Self.pages(of: "Uncurl").first { $0.name == name })
+            return page.text.replacing("\n## ", with: "\u{0}## ").split(separator: "\u{0}").map(String.init)
+        }
+        let list = try #require(try sections("WhichDoor.md").first { $0.hasPrefix("## The symbols a newcomer needs") })
+        let listed = Set(list.matches(of: /`(\w+)`/).map { String($0.output.1) })
+        #expect(listed.count <= 15)
+        #expect(list.contains(listed.count == 15 ? " fifteen symbols" : " \(listed.count) symbols"))
+        let tasks = try sections("CommonTasks.md").dropFirst().prefix(10).joined()
+        let code = tasks.matches(of: /```swift\n([^`]+)```/).map { String($0.output.1) }.joined()
+        let declarations = Self.declarations.all.filter { $0.file.hasPrefix("Sources/Uncurl/") }
+        let known = Set(declarations.map { String($0.name.prefix { $0 != "(" }) })
+        let used = code.matches(of: /\.(\w+)|\b([A-Z]\w+)/).map { String($0.output.1 ?? $0.output.2 ?? "") }
+        // Code that uses a manager has made one.
+        #expect(Set(used).intersection(known).union(["HTTPSessionManager"]) == listed)
+    }
+
     @Test("no page of a catalogue links to a file, which the site does not have")
     func files() {
         for page in Self.products.flatMap(Self.pages(of:)) where page.name != "ComingFromFoundationNetworking.md" {
