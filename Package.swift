@@ -18,6 +18,28 @@ let testing: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// What a session and a manager tell of their work to, each by its trait.
+let observation: [Target.Dependency] = [
+    .product(name: "Logging", package: "swift-log", condition: .when(traits: ["SwiftLog"])),
+    .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["SwiftMetrics"])),
+    .product(
+        name: "Tracing",
+        package: "swift-distributed-tracing",
+        condition: .when(traits: ["SwiftDistributedTracing"])
+    ),
+]
+
+/// The same kept in memory, for tests.
+let observed: [Target.Dependency] = [
+    .product(name: "InMemoryLogging", package: "swift-log", condition: .when(traits: ["SwiftLog"])),
+    .product(name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["SwiftMetrics"])),
+    .product(
+        name: "InMemoryTracing",
+        package: "swift-distributed-tracing",
+        condition: .when(traits: ["SwiftDistributedTracing"])
+    ),
+]
+
 let package = Package(
     name: "uncurl",
     products: [
@@ -43,10 +65,11 @@ let package = Package(
         // On unless a package says `traits: []`, which spares it what only these commands and the load generator need.
         .default(enabledTraits: ["Commands"]),
         .trait(name: "Commands", description: "volley, httpbin and LoadGenerator, which need two packages"),
-        // Adapters of Uncurl's for programs that have these packages; off unless asked for.
-        .trait(name: "SwiftLog", description: "LoggingMonitor, for swift-log"),
-        .trait(name: "SwiftMetrics", description: "MetricsMonitor, for swift-metrics"),
-        .trait(name: "SwiftDistributedTracing", description: "TracingInterceptor, for swift-distributed-tracing"),
+        // For programs that have these packages; off unless asked for.
+        .trait(name: "SwiftLog", description: "sessions and managers write to swift-log"),
+        .trait(name: "SwiftMetrics", description: "sessions and managers count by swift-metrics"),
+        .trait(name: "SwiftDistributedTracing", description: "sessions and managers trace (swift-distributed-tracing)"),
+        .trait(name: "HTTPTypes", description: "URLSession takes and gives the messages of swift-http-types"),
         // Codings of content, each with a system library; off unless asked for.
         .trait(name: "Brotli", description: "answers in br are asked for and decoded, by libbrotli (libbrotli-dev)"),
         .trait(name: "Zstd", description: "answers in zstd are asked for and decoded, by libzstd (libzstd-dev)"),
@@ -59,6 +82,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     ],
     targets: [
         .target(name: "CLinux"),
@@ -97,7 +121,10 @@ let package = Package(
         ),
         .target(
             name: "URLLoading",
-            dependencies: ["HTTPEngine", "HTTPSemantics", "WebSocket", "Reactor", "HTTP1", "TLS", "CZlib"],
+            dependencies: [
+                "HTTPEngine", "HTTPSemantics", "WebSocket", "Reactor", "HTTP1", "TLS", "CZlib",
+                .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTPTypes"])),
+            ] + observation,
             exclude: ["README.md"],
             swiftSettings: strict
         ),
@@ -105,14 +132,8 @@ let package = Package(
             name: "Uncurl",
             dependencies: [
                 "URLLoading", "HTTPEngine", "HTTPSemantics", "WebSocket", "Reactor", "HTTP1", "TLS", "CZlib",
-                .product(name: "Logging", package: "swift-log", condition: .when(traits: ["SwiftLog"])),
-                .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["SwiftMetrics"])),
-                .product(
-                    name: "Tracing",
-                    package: "swift-distributed-tracing",
-                    condition: .when(traits: ["SwiftDistributedTracing"])
-                ),
-            ],
+            ]
+                + observation,
             exclude: ["README.md"],
             swiftSettings: strict
         ),
@@ -273,7 +294,8 @@ let package = Package(
             dependencies: [
                 "URLLoading", "HTTPEngine", "HTTPSemantics", "WebSocket", "Reactor", "HTTP1", "TLS", "TestServer",
                 "TestSupport",
-            ],
+                .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTPTypes"])),
+            ] + observed,
             swiftSettings: testing
         ),
         .testTarget(
@@ -281,14 +303,7 @@ let package = Package(
             dependencies: [
                 "Uncurl", "UncurlTestKit", "HTTPEngine", "TLS", "Reactor", "TestServer", "TestSupport",
                 "FacadeTestSupport",
-                .product(name: "InMemoryLogging", package: "swift-log", condition: .when(traits: ["SwiftLog"])),
-                .product(name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["SwiftMetrics"])),
-                .product(
-                    name: "InMemoryTracing",
-                    package: "swift-distributed-tracing",
-                    condition: .when(traits: ["SwiftDistributedTracing"])
-                ),
-            ],
+            ] + observed,
             swiftSettings: testing
         ),
         // The programs in the documentation's pages.

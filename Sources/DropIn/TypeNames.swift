@@ -11,6 +11,7 @@ public typealias HTTPCookieStringPolicy = URLLoading.HTTPCookieStringPolicy
 public typealias HTTPURLResponse = URLLoading.HTTPURLResponse
 public typealias NSMutableURLRequest = URLLoading.NSMutableURLRequest
 public typealias NSURLRequest = URLLoading.NSURLRequest
+public typealias ProxyConfiguration = URLLoading.ProxyConfiguration
 public typealias URLAuthenticationChallenge = URLLoading.URLAuthenticationChallenge
 public typealias URLAuthenticationChallengeSender = URLLoading.URLAuthenticationChallengeSender
 public typealias URLCache = URLLoading.URLCache

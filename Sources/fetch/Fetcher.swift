@@ -28,7 +28,7 @@ final class Fetcher: ExchangeDelegate {
             configuration.tls = try TLSContext(tls)
             configuration.proxyTLS = configuration.tls
         }
-        if let proxy = options.proxy { configuration.proxies = ProxyConfiguration(proxy) }
+        if let proxy = options.proxy { configuration.proxies = OriginProxies(proxy) }
         engine = Engine(on: loop, configuration: configuration)
     }
 

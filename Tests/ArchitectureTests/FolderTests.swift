@@ -65,6 +65,7 @@ struct FolderTests {
             "Errors": [],
             "Questions": [],
             "Proxies": [],
+            "Observation": ["Messages"],
             "Stores": ["Messages"],
             "Metrics": ["Messages"],
             "Bridges": ["Credentials", "Messages"],
@@ -75,7 +76,7 @@ struct FolderTests {
             // What a program sees, and what is kept for it.
             "Session": [
                 "Cache", "Channels", "Cookies", "Credentials", "Downloads", "Errors", "Messages", "Metrics",
-                "Questions", "Uploads",
+                "Observation", "Proxies", "Questions", "Uploads",
             ],
             "Cache": ["Messages", "Session", "Stores"],
             "Cookies": ["Messages", "Session", "Stores"],
@@ -91,7 +92,8 @@ struct FolderTests {
             "Background": ["Channels", "Downloads", "Errors", "Messages", "Session", "Stores", "Telling", "Uploads"],
             "Requests": ["Errors", "Messages", "Session", "Settings"],
             "Engine": [
-                "Background", "Connections", "Credentials", "Messages", "Requests", "Session", "Settings", "Telling",
+                "Background", "Connections", "Credentials", "Messages", "Proxies", "Requests", "Session", "Settings",
+                "Telling",
             ],
             // Where answers come from.
             "LocalLoading": ["Engine", "Errors", "Messages"],
@@ -103,8 +105,8 @@ struct FolderTests {
             // How a task comes to its answer.
             "Tasks": [
                 "Background", "Cache", "Captured", "Channels", "Connections", "Credentials", "Downloads", "Engine",
-                "Errors", "LocalLoading", "Messages", "Metrics", "ProtocolClasses", "Questions", "Requests",
-                "Session", "Settings", "Stores", "Stream", "Telling", "Uploads", "WebSocket",
+                "Errors", "LocalLoading", "Messages", "Metrics", "Observation", "ProtocolClasses", "Proxies",
+                "Questions", "Requests", "Session", "Settings", "Stores", "Stream", "Telling", "Uploads", "WebSocket",
             ],
         ],
         // Each folder is a part of HTTP's semantics.

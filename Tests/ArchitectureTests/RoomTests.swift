@@ -26,6 +26,8 @@ struct RoomTests {
         "URLLoading": [
             "Foundation", "FoundationEssentials", "Dispatch", "HTTPEngine", "HTTPSemantics", "HTTP1", "Reactor", "TLS",
             "WebSocket", "CZlib", "Glibc", "Synchronization",
+            // By package traits, off unless asked for.
+            "HTTPTypes", "Logging", "Metrics", "Tracing", "Instrumentation",
         ],
         // The module FoundationNetworking of an installation.
         "DropIn": ["URLLoading", "Foundation"],

@@ -35,6 +35,8 @@ public struct Proxy: Hashable, Sendable {
     public let credentials: Credentials?
     /// Whether `credentials` are sent by Basic before the proxy asks. SOCKS5 offers them in any case.
     public let isPreemptive: Bool
+    /// Whether an HTTP proxy is asked for a tunnel (CONNECT) to http origins too, instead of forwarding their requests.
+    public let tunnelsAll: Bool
 
     /// - Parameters:
     ///   - kind: the proxy's protocol.
@@ -42,18 +44,21 @@ public struct Proxy: Hashable, Sendable {
     ///   - port: nil for the default of the kind.
     ///   - credentials: for the proxy alone; no origin gets them.
     ///   - isPreemptive: whether to answer by Basic before there was a challenge.
+    ///   - tunnelsAll: whether to ask for a tunnel to http origins too.
     public init(
         _ kind: Kind,
         host: URLHost,
         port: UInt16? = nil,
         credentials: Credentials? = nil,
-        isPreemptive: Bool = false
+        isPreemptive: Bool = false,
+        tunnelsAll: Bool = false
     ) {
         self.kind = kind
         self.host = host
         self.port = port ?? kind.defaultPort
         self.credentials = credentials
         self.isPreemptive = isPreemptive
+        self.tunnelsAll = tunnelsAll
     }
 }
 

@@ -27,13 +27,13 @@ public enum ProxyEnvironment {
     /// - Parameter variables: the environment; tests give their own.
     public static func configuration(
         from variables: [String: String]
-    ) throws(Problem) -> ProxyConfiguration {
+    ) throws(Problem) -> OriginProxies {
         try configuration(settings(from: variables))
     }
 
     /// Returns the proxies in this process's present environment. Like any reader of it, it must not be called while
     /// another thread changes the environment.
-    public static func configuration() throws(Problem) -> ProxyConfiguration { try configuration(settings()) }
+    public static func configuration() throws(Problem) -> OriginProxies { try configuration(settings()) }
 
     /// - Parameter variables: the environment; tests give their own.
     public static func settings(from variables: [String: String]) -> Settings { settings { variables[$0] } }
@@ -46,8 +46,8 @@ public enum ProxyEnvironment {
         }
     }
 
-    private static func configuration(_ settings: Settings) throws(Problem) -> ProxyConfiguration {
-        ProxyConfiguration(
+    private static func configuration(_ settings: Settings) throws(Problem) -> OriginProxies {
+        OriginProxies(
             http: try settings.http.get(),
             https: try settings.https.get(),
             exceptions: settings.exceptions

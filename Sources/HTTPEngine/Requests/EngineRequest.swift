@@ -58,7 +58,7 @@ public final class EngineRequest: Sendable {
         public var toleratesMissingCloseNotify = false
         /// Replaces ``EngineConfiguration/proxies``; `.direct` for none. Requests that use different proxies, or one
         /// with different credentials, never share a connection. A unix socket is reached without a proxy.
-        public var proxies: ProxyConfiguration?
+        public var proxies: OriginProxies?
         /// The local address of the connection, instead of ``EngineConfiguration/localAddresses``; only addresses of
         /// its family are then reached. Port 0: any. Requests with different ones never share a connection. It does not
         /// apply to a unix socket.

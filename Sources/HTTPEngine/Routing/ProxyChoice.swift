@@ -6,7 +6,7 @@ enum ProxyChoice: Hashable, Sendable {
     case via(Proxy)
 
     /// - Parameter own: the request's proxies; nil if it leaves them to the engine.
-    init(_ own: ProxyConfiguration?, for origin: Origin) {
+    init(_ own: OriginProxies?, for origin: Origin) {
         if let own {
             self = own.proxy(for: origin).map(ProxyChoice.via) ?? .direct
         } else {
@@ -14,7 +14,7 @@ enum ProxyChoice: Hashable, Sendable {
         }
     }
 
-    func resolved(_ configuration: ProxyConfiguration, for origin: Origin) -> Proxy? {
+    func resolved(_ configuration: OriginProxies, for origin: Origin) -> Proxy? {
         switch self {
         case .configured: configuration.proxy(for: origin)
         case .direct: nil

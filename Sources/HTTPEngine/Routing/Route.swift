@@ -11,7 +11,7 @@ struct Route {
     let isAbsolute: Bool
 
     /// - Parameter configured: the engine's own proxies, for requests that name none.
-    init(to destination: Destination, _ configured: ProxyConfiguration) {
+    init(to destination: Destination, _ configured: OriginProxies) {
         let origin = destination.origin
         let secured: [RouteStep] =
             switch origin.scheme {
@@ -46,6 +46,7 @@ struct Route {
             // A request line can name the origin, but no other endpoint: that needs a tunnel.
             isAbsolute =
                 origin.scheme == .http && destination.endpoint == .origin && !destination.needsTunnel
+                && !proxy.tunnelsAll
             let around: [RouteStep] = proxy.kind == .https ? [.secureProxy] : []
             steps = around + (isAbsolute ? [] : [.tunnel(to: Route.authority(host, port))]) + secured
         case .socks5, .socks5h:

@@ -39,7 +39,7 @@ public struct EngineConfiguration: Sendable {
     /// The TLS of https servers; nil: `TLSContext.standard`. Engines with the same context share its tickets.
     public var tls: TLSContext?
     /// The proxies for origins. The environment's apply only if a program reads them with ``ProxyEnvironment``.
-    public var proxies = ProxyConfiguration.direct
+    public var proxies = OriginProxies.direct
     /// The TLS of https proxies, instead of `TLSContext.standard`.
     public var proxyTLS: TLSContext?
     /// Decides about servers if the context says so. Without one, the built-in verdict applies.

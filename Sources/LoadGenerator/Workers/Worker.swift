@@ -108,7 +108,7 @@ final class Worker: TimerHandler {
             total: span(plan.timeout)
         )
         configuration.localAddresses = plan.sources(for: share)
-        configuration.proxies = plan.proxy.map { ProxyConfiguration($0) } ?? .direct
+        configuration.proxies = plan.proxy.map { OriginProxies($0) } ?? .direct
         configuration.proxyTLS = plan.security.proxy
         return configuration
     }

@@ -22,7 +22,7 @@ final class SessionEngine {
     /// The credentials that servers have accepted: later requests carry them from the start.
     var authorizations = AuthorizationMemory()
     /// The proxies, with the credentials that the user has given for them since.
-    private(set) var proxies: ProxyConfiguration
+    private(set) var proxies: SessionProxies
     /// The last request that was sent, for the next one like it: most programs load one URL again and again.
     var lastPlan: RequestPlan?
 
@@ -35,7 +35,7 @@ final class SessionEngine {
         self.loop = loop
         batch = BatchedResumption(on: loop)
         self.settings = settings
-        proxies = settings.proxies.configuration
+        proxies = settings.proxies
         self.security = security
         self.background = background
     }
@@ -84,34 +84,24 @@ final class SessionEngine {
     /// Lets the session's user be asked about servers. This is done before the first context is used, and not earlier:
     /// from then on the session is held weakly, and every reference to a weakly held object is counted in a separate
     /// table, five times as slowly.
-    private func ask(_ session: URLSession) {
+    func ask(_ session: URLSession) {
         security.setJudge(TrustQuestion.judge(of: session))
         security.setChoice(IdentityQuestion.choice(of: session))
     }
 
     /// The context for TLS with an https proxy; nil without such a proxy.
     private var contextOfProxies: TLSContext? {
-        guard
-            settings.proxies.configuration.http?.kind == .https || settings.proxies.configuration.https?.kind == .https
-        else { return nil }
-        return try? TLSContext.standard
+        settings.hasSecureProxies ? try? TLSContext.standard : nil
     }
 
     /// The most connections in all. Apple's URLSession has no such limit; this one keeps a crawler from using every
     /// descriptor of its process.
     private static let mostConnections = 1024
 
-    /// Gives these credentials to the proxy for that URL from here on.
-    func use(_ credentials: Credentials, forProxyOf url: URL) {
+    /// Gives these credentials to the proxy for that origin from here on; see ``SessionProxies/use(_:for:after:)``.
+    func use(_ credentials: Credentials, forProxyTo origin: Origin, after failures: Int) {
         lastPlan = nil
-        func renewed(_ proxy: Proxy?) -> Proxy? {
-            proxy.map { Proxy($0.kind, host: $0.host, port: $0.port, credentials: credentials) }
-        }
-        if url.scheme == "https" {
-            proxies.https = renewed(proxies.https)
-        } else {
-            proxies.http = renewed(proxies.http)
-        }
+        proxies.use(credentials, for: origin, after: failures)
     }
 
     func add(_ load: any TaskLoad) {
@@ -144,7 +134,7 @@ final class SessionEngine {
         for context in [madeForHTTP, madeForStreams, contextOfProxies] { context?.sessions.removeAll() }
         lastPlan = nil
         authorizations.forgetAll()
-        proxies = settings.proxies.configuration
+        proxies = settings.proxies
         guard loads.isEmpty else { return }
         made?.shutdown()
         made = nil

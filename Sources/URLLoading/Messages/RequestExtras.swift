@@ -65,7 +65,7 @@ package struct TransferTerms: Hashable, Sendable {
     /// Where the connection leads that is made for the first request's own host and port; nil: to these.
     package var endpoint: Endpoint?
     /// In place of the session's proxies. Their credentials are those that they have here.
-    package var proxies: ProxyConfiguration?
+    package var proxies: OriginProxies?
 
     package init() {}
 }

@@ -10,7 +10,7 @@ struct ProxyDictionary {
 
     init(_ dictionary: [AnyHashable: Any]) {
         let list = dictionary[kCFNetworkProxiesExceptionsList]
-        exceptions = ProxyExceptions((list as? [String])?.joined(separator: ",") ?? "")
+        exceptions = ProxyExceptions(domains: list as? [String] ?? [])
         func proxy(_ name: String) -> Result<Proxy?, ProxyFault> {
             Result { () throws(ProxyFault) in
                 if list != nil, !(list is [String]) {

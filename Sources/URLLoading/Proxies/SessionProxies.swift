@@ -1,32 +1,38 @@
 internal import Foundation
 internal import HTTPEngine
+internal import HTTPSemantics
 
 /// The proxies of a session's requests. If a setting names no proxy, requests that would use it fail, instead of going
 /// without one.
 struct SessionProxies: Sendable {
-    /// The proxies, without those that cannot be read.
-    let configuration: ProxyConfiguration
+    /// The proxies of the dictionary or the environment, without those that cannot be read.
+    private(set) var configuration: OriginProxies
+    /// Those of `proxyConfigurations`, in their order.
+    private var listed: [ListedProxy] = []
     private let http: ProxyFault?
     private let https: ProxyFault?
 
     /// - Parameters:
     ///   - dictionary: nil for the environment's proxies.
+    ///   - configurations: the proxies that are tried before.
     ///   - environment: the proxies of the environment; tests give their own.
     init(
         _ dictionary: [AnyHashable: Any]?,
+        _ configurations: [ProxyConfiguration] = [],
         environment: @autoclosure () -> ProxyEnvironment.Settings = SessionProxies.environment
     ) {
-        guard let dictionary else {
+        if let dictionary {
+            let settings = ProxyDictionary(dictionary)
+            self.init(http: settings.http, https: settings.https, exceptions: settings.exceptions)
+        } else {
             let settings = environment()
             self.init(
                 http: settings.http.mapError { ProxyFault("\($0)") },
                 https: settings.https.mapError { ProxyFault("\($0)") },
                 exceptions: settings.exceptions
             )
-            return
         }
-        let settings = ProxyDictionary(dictionary)
-        self.init(http: settings.http, https: settings.https, exceptions: settings.exceptions)
+        listed = configurations.map(ListedProxy.init)
     }
 
     private init(
@@ -35,11 +41,60 @@ struct SessionProxies: Sendable {
         exceptions: ProxyExceptions
     ) {
         (self.http, self.https) = (http.failure, https.failure)
-        configuration = ProxyConfiguration(http: http.proxy, https: https.proxy, exceptions: exceptions)
+        configuration = OriginProxies(http: http.proxy, https: https.proxy, exceptions: exceptions)
     }
 
     /// The environment is read once: a program may change it while other threads run.
     private static let environment = ProxyEnvironment.settings()
+
+    /// Whether TLS is spoken with one of the proxies.
+    var areSecure: Bool {
+        listed.contains { (try? $0.proxy.get().kind) == .https }
+            || configuration.http?.kind == .https || configuration.https?.kind == .https
+    }
+
+    /// Returns the proxies of a request.
+    ///
+    /// - Parameter failures: how many of the listed proxies for this host could not be used.
+    func route(
+        for scheme: Origin.Scheme,
+        _ host: String,
+        after failures: Int = 0
+    ) -> Result<OriginProxies, ProxyFault> {
+        let indices = indices(for: host)
+        if indices.indices.contains(failures) { return listed[indices[failures]].proxy.map { OriginProxies($0) } }
+        guard indices.isEmpty else { return .success(.direct) }
+        return fault(for: scheme, host).map { .failure($0) } ?? .success(configuration)
+    }
+
+    /// Whether a request may go on without the proxy that it has now.
+    func allowsFailover(for host: String, after failures: Int) -> Bool {
+        let indices = indices(for: host)
+        return indices.indices.contains(failures) && listed[indices[failures]].allowsFailover
+    }
+
+    /// Gives these credentials to the proxy of a request.
+    mutating func use(_ credentials: Credentials, for origin: Origin, after failures: Int) {
+        func renewed(_ proxy: Proxy) -> Proxy {
+            Proxy(
+                proxy.kind,
+                host: proxy.host,
+                port: proxy.port,
+                credentials: credentials,
+                tunnelsAll: proxy.tunnelsAll
+            )
+        }
+        let indices = indices(for: origin.host)
+        if indices.indices.contains(failures) {
+            listed[indices[failures]].proxy = listed[indices[failures]].proxy.map(renewed)
+        } else if origin.scheme == .https {
+            configuration.https = configuration.https.map(renewed)
+        } else {
+            configuration.http = configuration.http.map(renewed)
+        }
+    }
+
+    private func indices(for host: String) -> [Int] { listed.indices.filter { listed[$0].applies(to: host) } }
 
     /// Returns the fault in the setting of the proxy for this host; nil if there is none.
     func fault(for scheme: Origin.Scheme, _ host: String) -> ProxyFault? {

@@ -16,7 +16,7 @@ struct RequestBuilder {
     /// The fields of this transaction only: cookies, credentials, validators.
     var extra: [(name: String, value: String)] = []
     /// The proxies of this request; nil for the engine's own.
-    var proxies: ProxyConfiguration?
+    var proxies: OriginProxies?
     /// The task's own terms, which override the session's.
     var terms: TransferTerms?
     /// The target of the connection.
@@ -58,9 +58,6 @@ struct RequestBuilder {
         guard values.httpMethod != "GET" || content.isEmpty || values.sendsContentWithGET else {
             // Content of a GET has no defined meaning (RFC 9110 §9.3.1); URLSession has refused it since iOS 13.
             throw ErrorTranslation.urlError(.dataLengthExceedsMaximum, url, "a GET request carries no content")
-        }
-        if terms?.proxies == nil, let fault = settings.proxies.fault(for: place.scheme, place.origin.host) {
-            throw ErrorTranslation.urlError(.cannotConnectToHost, url, fault)
         }
         var options = EngineRequest.Options()
         options.timeouts = timeouts(values)

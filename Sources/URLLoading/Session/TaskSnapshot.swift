@@ -34,6 +34,10 @@ extension URLSessionTask {
         /// The task's own delegate.
         var listener: Listener?
         var watcher: (any TaskWatcher)?
+        /// Whether the session's observers have been told of the task.
+        var isObserved = false
+        /// What tells the session's observers of the task, until its load takes it; nil without any.
+        var observation: TaskObservation?
         var taskDescription: String?
         var priority = URLSessionTask.defaultPriority
         var beginDate: Date?

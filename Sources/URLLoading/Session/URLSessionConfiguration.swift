@@ -1,6 +1,16 @@
 public import Foundation
 internal import HTTPSemantics
 
+#if SwiftLog
+public import Logging
+#endif
+#if SwiftMetrics
+public import Metrics
+#endif
+#if SwiftDistributedTracing
+public import Tracing
+#endif
+
 /// How a session behaves. A session copies it when it is made: later changes affect only later sessions.
 ///
 /// It must not be changed by one thread while others use it.
@@ -105,6 +115,13 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     /// for which there is no interpreter here.
     open var connectionProxyDictionary: [AnyHashable: Any]?
 
+    /// The proxies that are tried before ``connectionProxyDictionary``: the first that is for a request's host, by
+    /// ``ProxyConfiguration/matchDomains`` and ``ProxyConfiguration/excludedDomains``, and those after it while
+    /// ``ProxyConfiguration/allowFailover`` lets a task go on without one that cannot be used. For hosts that none is for,
+    /// the dictionary counts. Stream tasks use the first alone. One that names no host fails the requests that would use
+    /// it, as in the dictionary.
+    open var proxyConfigurations: [ProxyConfiguration] = []
+
     /// The oldest version of TLS that is allowed. Versions before 1.2 never are.
     open var tlsMinimumSupportedProtocolVersion: tls_protocol_version_t = .TLSv12
     /// The newest version of TLS that is allowed.
@@ -186,6 +203,40 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     /// session.
     package var protocolContext: (any Sendable)?
 
+    #if SwiftLog
+    /// What the session writes its tasks to; nil: nothing. Behind the package trait `SwiftLog`.
+    ///
+    /// A task's end is written at `info`, with its status, how long it took, and the octets of content that were sent and
+    /// received; a failure at `error`; its beginning, redirects, what is sent again and a cancel at `debug`. Fields are
+    /// not written. A URL is written without user, password and fragment, and without its query unless
+    /// ``observesQueries``. The logger is called on the thread that resumes a task, and on a queue of this library's.
+    open var logger: Logger?
+    #endif
+
+    #if SwiftMetrics
+    /// What the session's tasks are counted and timed by; nil: they are not. Behind the package trait `SwiftMetrics`.
+    ///
+    /// By OpenTelemetry's conventions for HTTP clients: the timer `http.client.request.duration`, shown in seconds, from
+    /// a task's beginning to its end; the meter `http.client.active_requests`; the recorders
+    /// `http.client.request.body.size` and `http.client.response.body.size`, in octets on the wire, of a task's last
+    /// request. Their labels are `http.request.method`, `server.address`, `server.port`, and at the end
+    /// `http.response.status_code` and `error.type`: a status from 400 on, or an error's domain and code.
+    open var metricsFactory: (any MetricsFactory)?
+    #endif
+
+    #if SwiftDistributedTracing
+    /// What makes a span for each of the session's tasks; nil: none is made. Behind the package trait
+    /// `SwiftDistributedTracing`.
+    ///
+    /// The span lies beneath the one of the Swift task that resumes the task, and has the attributes of OpenTelemetry's
+    /// conventions for HTTP clients. Each of the task's requests carries its context, as the tracer injects it
+    /// (`traceparent` and the like).
+    open var tracer: (any Tracer)?
+    #endif
+
+    /// Whether logs and spans have URLs with their queries, which often hold secrets.
+    open var observesQueries = false
+
     @available(*, deprecated, message: "Please use URLSessionConfiguration.default or another class method")
     public override init() {}
 
@@ -213,6 +264,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
         copy.usesClassicLoadingMode = usesClassicLoadingMode
         copy.enablesEarlyData = enablesEarlyData
         copy.connectionProxyDictionary = connectionProxyDictionary
+        copy.proxyConfigurations = proxyConfigurations
         copy.tlsMinimumSupportedProtocolVersion = tlsMinimumSupportedProtocolVersion
         copy.tlsMaximumSupportedProtocolVersion = tlsMaximumSupportedProtocolVersion
         copy.tlsAllowsLegacyAlgorithms = tlsAllowsLegacyAlgorithms
@@ -229,12 +281,37 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
         copy.urlCache = urlCache
         copy.protocolClasses = protocolClasses
         copy.protocolContext = protocolContext
+        #if SwiftLog
+        copy.logger = logger
+        #endif
+        #if SwiftMetrics
+        copy.metricsFactory = metricsFactory
+        #endif
+        #if SwiftDistributedTracing
+        copy.tracer = tracer
+        #endif
+        copy.observesQueries = observesQueries
         (self as any HasDeprecated).copyDeprecated(to: copy)
         return copy
     }
 }
 
 extension URLSessionConfiguration {
+    /// What hears of the session's tasks.
+    var observers: [any SessionObserver] {
+        var all: [any SessionObserver] = []
+        #if SwiftLog
+        if let logger { all.append(SessionLog(logger: logger, showsQueries: observesQueries)) }
+        #endif
+        #if SwiftMetrics
+        if let metricsFactory { all.append(SessionMeter(factory: metricsFactory)) }
+        #endif
+        #if SwiftDistributedTracing
+        if let tracer { all.append(SessionTracer(tracer: tracer, showsQueries: observesQueries)) }
+        #endif
+        return all
+    }
+
     /// The versions of the draft for resumable uploads, by the number in `Upload-Draft-Interop-Version`.
     @frozen public enum ResumableUploadVersion: Int, Hashable, Sendable, CaseIterable {
         /// Draft 01.

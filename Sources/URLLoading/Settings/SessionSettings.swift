@@ -34,6 +34,8 @@ final class SessionSettings: Sendable {
     let cache: URLCache?
     let protocolClasses: [URLProtocol.Type]
     let proxies: SessionProxies
+    /// Whether TLS is spoken with one of the proxies.
+    let hasSecureProxies: Bool
     let minimumVersion: TLSVersion
     let maximumVersion: TLSVersion
     let allowsLegacyAlgorithms: Bool
@@ -63,7 +65,8 @@ final class SessionSettings: Sendable {
         credentials = configuration.urlCredentialStorage
         cache = configuration.urlCache
         protocolClasses = (configuration.protocolClasses ?? []).compactMap { $0 as? URLProtocol.Type }
-        proxies = SessionProxies(configuration.connectionProxyDictionary)
+        proxies = SessionProxies(configuration.connectionProxyDictionary, configuration.proxyConfigurations)
+        hasSecureProxies = proxies.areSecure
         minimumVersion = configuration.tlsMinimumSupportedProtocolVersion.tlsVersion
         maximumVersion = configuration.tlsMaximumSupportedProtocolVersion.tlsVersion
         allowsLegacyAlgorithms = configuration.tlsAllowsLegacyAlgorithms

@@ -118,7 +118,7 @@ final class StreamLoad: StreamWorker {
     }
 
     private func connect(to origin: Origin) {
-        guard delegate != nil, let options = try? engine.streamOptions(securing: nil) else { return }
+        guard delegate != nil, let options = try? engine.streamOptions(to: origin, securing: nil) else { return }
         state = .connecting(engine.engine.open(origin, options: options) { [weak self] in self?.opened($0) })
     }
 

@@ -5,8 +5,10 @@ internal import TLS
 extension SessionEngine {
     /// Returns how a stream reaches its peer: as https does, through a tunnel, but without a word of HTTP to the peer.
     ///
-    /// - Parameter session: the session whose rules TLS follows; nil for a connection without TLS.
-    func streamOptions(securing session: URLSession?) throws(TLSError) -> EngineRequest.Options {
+    /// - Parameters:
+    ///   - origin: the peer. Its proxy is that of https.
+    ///   - session: the session whose rules TLS follows; nil for a connection without TLS.
+    func streamOptions(to origin: Origin, securing session: URLSession?) throws(TLSError) -> EngineRequest.Options {
         var options = EngineRequest.Options()
         options.timeouts = Timeouts(
             connect: RequestBuilder.duration(settings.requestTimeout),
@@ -15,7 +17,8 @@ extension SessionEngine {
             idle: nil,
             total: nil
         )
-        var proxies = proxies
+        // A setting that names no proxy has failed the task before.
+        var proxies = (try? self.proxies.route(for: .https, origin.host).get()) ?? .direct
         proxies.http = proxies.https
         options.proxies = proxies
         if let session { options.tls = try streamContext(of: session) }

@@ -17,6 +17,8 @@ struct Attempt: ~Copyable {
     var machine: AnswerMachine
     /// The transaction on the network now, or the last one.
     var transaction: Transaction?
+    /// How many of the session's proxies for the request's host could not be used.
+    var proxyFailures = 0
     /// How many octets of the content have been sent.
     var sent: Int64 = 0
     /// The cached response that the machine knows as its stored response.

@@ -38,6 +38,10 @@ extension Attempt {
         )
         if let space = verdict.accepted { storeCredential(for: space, engine) }
         for url in verdict.invalidated { engine.settings.cache?.discard(CacheKey(method: "GET", url: url.text)) }
+        // An upload's PATCH answers its first request, whose URL has changed with it.
+        if !verdict.invalidated.isEmpty, let creation = upload?.creationURL {
+            engine.settings.cache?.discard(CacheKey(method: "GET", url: creation))
+        }
         return verdict.step
     }
 
@@ -103,6 +107,7 @@ extension Attempt {
     mutating func follow(_ next: URLRequest, _ source: ContentSource) -> Step {
         var bringsContent = false
         if case .request = source { if case .none = next.values.body {} else { bringsContent = true } }
+        proxyFailures = 0
         return machine.follow(
             to: next.url.map { WebURL($0) },
             from: request.url.map { WebURL($0) },
@@ -122,7 +127,9 @@ extension Attempt {
         let step = machine.reply(reply, to: question, url: WebURL(url))
         if case .sendAgain = step, let credential {
             offered = (credential, question.space)
-            if question.side == .proxy, let words = credential.value.words { engine.use(words, forProxyOf: url) }
+            if question.side == .proxy, let words = credential.value.words, let origin = transaction?.place.origin {
+                engine.use(words, forProxyTo: origin, after: proxyFailures)
+            }
         }
         return step
     }

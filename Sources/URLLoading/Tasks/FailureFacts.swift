@@ -13,7 +13,7 @@ extension AnswerFailure {
         _ error: EngineError,
         _ report: ExchangeReport,
         _ attempt: borrowing Attempt,
-        _ proxies: ProxyConfiguration,
+        _ proxies: OriginProxies,
         mayRepeat: Bool
     ) {
         self.init(

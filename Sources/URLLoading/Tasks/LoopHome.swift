@@ -7,6 +7,7 @@ internal import Synchronization
 final class LoopHome: SessionHome {
     private let security: SessionSecurity
     private let background: BackgroundSession?
+    private let observers: [any SessionObserver]
     /// The session's part on its loop, or the reason why there is none.
     private let engine: Result<LoopBound<SessionEngine>, Errno>
 
@@ -17,6 +18,7 @@ final class LoopHome: SessionHome {
             configuration.isBackground
             ? BackgroundSession(configuration.identifier ?? "", in: configuration.stateDirectory) : nil
         self.security = security
+        observers = configuration.observers
         self.background = background
         engine = Result { () throws(Errno) in
             let loop = try SharedLoops.next()
@@ -38,6 +40,7 @@ final class LoopHome: SessionHome {
     /// the task says by then.
     func updateFlow(of task: URLSessionTask, in session: URLSession) {
         background?.noteFlow(of: task)
+        if !observers.isEmpty { observe(task) }
         post(task, session) { engine, session, task in
             let (isHeld, isRunning) = task.snapshot.withLock { ($0.suspensions > 0, $0.state == .running) }
             switch task.stage {
@@ -51,6 +54,7 @@ final class LoopHome: SessionHome {
 
     func reopen(_ task: URLSessionTask, in session: URLSession) {
         background?.reopen(task.taskIdentifier)
+        if !observers.isEmpty { observe(task) }
         post(task, session) { engine, session, task in
             task.stage = .new
             let isCancelled = task.snapshot.withLock { snapshot in
@@ -59,8 +63,20 @@ final class LoopHome: SessionHome {
                 return false
             }
             let load = LoopHome.takeUp(task, session, engine)
-            if isCancelled { load.cancel(.atOnce) } else { load.begin() }
+            if isCancelled { load.cancelUnbegun(.atOnce) } else { load.begin() }
         }
+    }
+
+    /// Tells the session's observers of a task that begins. A WebSocket's task is no request with one answer.
+    private func observe(_ task: URLSessionTask) {
+        let isFirst = task.snapshot.withLock { snapshot in
+            guard !snapshot.isObserved, snapshot.suspensions == 0, snapshot.fate == .open else { return false }
+            snapshot.isObserved = true
+            return true
+        }
+        guard isFirst, !(task is URLSessionWebSocketTask) else { return }
+        let observation = TaskObservation(task.taskIdentifier, task.originalRequest, by: observers)
+        task.snapshot.withLock { $0.observation = observation }
     }
 
     func cancel(_ task: URLSessionTask, in session: URLSession, _ way: TaskCancellation) -> Bool {
@@ -90,7 +106,7 @@ final class LoopHome: SessionHome {
         switch task.stage {
         case .loading(let load): load.cancel(way)
         // A task that never began ends as the others do.
-        case .new: takeUp(task, session, engine).cancel(way)
+        case .new: takeUp(task, session, engine).cancelUnbegun(way)
         case .passed(let other):
             task.passFate(to: other)
             cancel(other, session, engine, way)
@@ -130,6 +146,7 @@ final class LoopHome: SessionHome {
             return error
         }
         guard let error else { return }
+        task.snapshot.withLock { $0.observation.take() }?.end(nil, error)
         CompletionReport(task: task, session: session, failure: error, response: nil).tell(by: CallbackQueue())
     }
 

@@ -100,7 +100,8 @@ extension Attempt {
         // An upload's content is not the request's: the same request may have been sent without any. Nor are the terms,
         // which stay the task's when it goes on with another request.
         let terms = spec.request?.values.terms?.values
-        let isRepeatable = opening == nil && !machine.hasLeftOrigin && content.isEmpty && terms == nil
+        let isRepeatable =
+            opening == nil && !machine.hasLeftOrigin && content.isEmpty && terms == nil && proxyFailures == 0
         var last: RequestPlan?
         if isRepeatable, let plan = engine.lastPlan, plan.serves(request, url) { last = plan }
         let place: HTTPURL
@@ -114,7 +115,8 @@ extension Attempt {
         if extra.isEmpty, let last { return (last, nil) }
         var builder = builder(url, content, engine)
         builder.extra = extra
-        builder.proxies = terms?.proxies ?? engine.proxies
+        builder.proxies = terms?.proxies
+        if builder.proxies == nil { builder.proxies = try proxies(to: place, url, engine) }
         builder.context = try engine.context(for: place, url, of: session)
         builder.terms = terms
         if let endpoint = terms?.endpoint, isFirstOrigin(place, of: spec) { builder.endpoint = endpoint }
@@ -247,12 +249,12 @@ extension Attempt {
         var builder = builder(url, .none, engine)
         guard let cache = engine.settings.cache, let place = try? builder.place() else { return }
         builder.extra = conditions
-        builder.proxies = engine.proxies
         // The request goes as the user that was served: others may get other content under the same URL.
         if let cookies = cookieField(CookieScope(place), engine.settings) { builder.extra.append(("Cookie", cookies)) }
         let answer = try? authorization(url, place, engine)
         if let answer { builder.extra.append(("Authorization", answer.value)) }
         do throws(URLError) {
+            builder.proxies = try proxies(to: place, url, engine)
             builder.context = try engine.context(for: place, url, of: session)
             let (made, sent) = try builder.build(to: place)
             let fields = selecting(sent, place, answer?.credentials, engine)
@@ -327,7 +329,11 @@ extension CachedURLResponse {
 extension SessionEngine {
     /// Returns the TLS context for an https server; nil for others.
     func context(for place: HTTPURL, _ url: URL, of session: URLSession) throws(URLError) -> TLSContext? {
-        guard place.scheme == .https else { return nil }
+        guard place.scheme == .https else {
+            // The user is asked about the proxy's certificate too.
+            if settings.hasSecureProxies { ask(session) }
+            return nil
+        }
         do throws(TLSError) {
             return try context(of: session)
         } catch {

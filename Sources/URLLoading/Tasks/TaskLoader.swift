@@ -15,6 +15,8 @@ final class TaskLoader: HeldLoad, TaskLoad {
     var delivery: Delivery
     /// The metrics; nil where none are asked for.
     var record: Record?
+    /// What tells the session's observers of the task; nil without any.
+    private(set) var observation: TaskObservation?
     private var resourceTimer: TimerID?
     private(set) var index = 0
 
@@ -47,7 +49,9 @@ final class TaskLoader: HeldLoad, TaskLoad {
         if let limit = RequestBuilder.nanoseconds(resourceTime) {
             resourceTimer = engine.loop.arm(at: engine.loop.now.advanced(byNanoseconds: limit), self)
         }
-        if let refusal = task.snapshot.withLock({ $0.refusal }) { return end(refusal) }
+        let (refusal, observation) = task.snapshot.withLock { ($0.refusal, $0.observation.take()) }
+        self.observation = observation
+        if let refusal { return end(refusal) }
         guard let request = spec.request else { return beginStream() }
         guard let date = task.beginDate, date.timeIntervalSinceNow > 0 else { return startFromDisk(request) }
         let delay = RequestBuilder.duration(min(date.timeIntervalSinceNow, RequestBuilder.longest)) ?? .zero
@@ -72,7 +76,7 @@ final class TaskLoader: HeldLoad, TaskLoad {
         }
         do throws(URLError) {
             // A stream uses the proxy that https uses.
-            if let fault = settings.proxies.fault(for: .https, place.host) {
+            if case .failure(let fault) = engine.proxies.route(for: .https, place.host) {
                 throw ErrorTranslation.urlError(.cannotConnectToHost, nil, fault)
             }
             let stream = try StreamLoad(self, engine, task.channel, to: place.origin())
@@ -113,6 +117,12 @@ final class TaskLoader: HeldLoad, TaskLoad {
         } catch {
             end(error)
         }
+    }
+
+    /// Ends a task that never began, though its observers may have been told of it.
+    func cancelUnbegun(_ way: TaskCancellation) {
+        observation = task.snapshot.withLock { $0.observation.take() }
+        cancel(way)
     }
 
     // MARK: A transaction
@@ -191,7 +201,8 @@ final class TaskLoader: HeldLoad, TaskLoad {
 
     private func send(_ url: URL, _ conditions: [(name: String, value: String)]) {
         do throws(URLError) {
-            let request = try attempt.transact(url, conditions, spec, session, engine)
+            let fields = observation.map { conditions + $0.fields } ?? conditions
+            let request = try attempt.transact(url, fields, spec, session, engine)
             // The engine counts from 0 to 255: 0.5, the default, is its usual priority.
             let priority = UInt8(clamping: Int(task.snapshot.withLock { $0.priority } * 256))
             let id = engine.engine.start(request, delegate: self, priority: priority)
@@ -230,6 +241,7 @@ final class TaskLoader: HeldLoad, TaskLoad {
         case .fail(let reason): end(ErrorTranslation.error(reason, attempt.request.url))
         case .waitForConnectivity(let pause, let isFirst):
             if isFirst { tell(.connectivity) { $2.urlSession($0, taskIsWaitingForConnectivity: $1) } }
+            observation?.note(.waitsForConnectivity)
             // Nothing of the content has been read: a stream serves once more.
             start(after: pause) { [self] in transact() }
         case .beginAnew(let pause): beginAnew(after: pause)
@@ -267,7 +279,9 @@ final class TaskLoader: HeldLoad, TaskLoad {
         case .answerGatewayTimeout:
             let response = HTTPURLResponse(url: url, statusCode: 504, httpVersion: "HTTP/1.1", headerFields: nil)
             if let response { load(LocalLoad(response, Data(), on: engine.loop, self)) }
-        case .sendAgain: settle(held) { [self] in start(attempt.request) }
+        case .sendAgain:
+            observation?.note(.sendsAgain)
+            settle(held) { [self] in start(attempt.request) }
         case .askForCredentials, .proposeRedirect, .requestWhole, .askForStream, .waitForConnectivity, .beginAnew,
             .deliver, .fail:
             break
@@ -297,6 +311,7 @@ final class TaskLoader: HeldLoad, TaskLoad {
     /// Tries again instead of failing: with the bytes that have come, if the server allows it.
     private func beginAnew(after pause: Duration) {
         guard let request = spec.request else { return }
+        observation?.note(.sendsAgain)
         attempt = attempt.anew(request, continuing: delivery.takeFile())
         task.snapshot.withLock { $0.response = nil }
         start(after: pause) { [self] in startFromDisk(request) }
@@ -352,6 +367,7 @@ final class TaskLoader: HeldLoad, TaskLoad {
         if let resourceTimer { engine.loop.cancel(resourceTimer) }
         resourceTimer = nil
         engine.remove(self)
+        observation?.end((attempt.response as? HTTPURLResponse)?.statusCode, error)
         let metrics = record?.metrics(redirects: attempt.machine.redirects)
         let failure = error.map { attempt.withResumeData($0, delivery.sink, background) }
         let ending = delivery.end(failure, attempt.response, metrics, streams)

@@ -203,6 +203,7 @@ extension TaskLoader: ExchangeDelegate {
 
     func exchange(_ id: ExchangeID, didFinish outcome: Outcome, report: ExchangeReport) {
         record?.note(attempt.request, report, attempt.response)
+        observation?.note(report)
         if finishDraining(id) { return }
         guard course.isCurrent(id) else { return }
         switch outcome {
@@ -214,8 +215,14 @@ extension TaskLoader: ExchangeDelegate {
     private func failed(_ error: EngineError, _ report: ExchangeReport) {
         // An answer that has been told cannot be told again; nor is content sent twice that the server has answered.
         let mayRepeat = background?.record(of: task) != nil && !(task is URLSessionUploadTask && task.response != nil)
+        let hasOwnProxies = spec.request?.values.terms?.values.proxies != nil
+        if !hasOwnProxies, attempt.failOver(error, engine) {
+            observation?.note(.sendsAgain)
+            start()
+            return transact()
+        }
         // A proxy of the request's own has the credentials that the request gave it: no others are asked for.
-        let proxies = spec.request?.values.terms?.values.proxies == nil ? engine.proxies : .direct
+        let proxies = hasOwnProxies ? .direct : attempt.proxies(engine)
         let step = attempt.machine.fail(AnswerFailure(error, report, attempt, proxies, mayRepeat: mayRepeat))
         if let next = attempt.uploadStep(after: error, step) {
             start()

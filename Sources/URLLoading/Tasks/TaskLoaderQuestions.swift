@@ -56,6 +56,7 @@ extension TaskLoader {
         let step = attempt.follow(next, spec.content)
         guard case .sendAgain = step else { return perform(step, nil, held) }
         task.currentRequest = next
+        observation?.note(.redirected((attempt.response as? HTTPURLResponse)?.statusCode, to: next.url))
         settle(held) { [self] in start(next) }
     }
 

@@ -9,6 +9,7 @@ extension TaskLoader {
             let reason = "the server does not say how much of the upload it has"
             return end(.badServerResponse, attempt.request.url, reason)
         }
+        observation?.note(.sendsAgain)
         pause { [self] held in
             settle(held) { [self] in
                 start(after: delay) { [self] in

@@ -24,6 +24,17 @@ extension UncurlError {
         }
     }
 
+    /// The kind of error, for the label of a metric: each distinct value is a metric of its own.
+    func type(_ status: Int?) -> String {
+        switch self {
+        case .validation: status.map(String.init) ?? "none"
+        case .cancelled: "cancelled"
+        case .transport: "transport"
+        case .trust: "trust"
+        default: "other"
+        }
+    }
+
     /// The user info of network errors contains the URL.
     private static func words(of error: any Error) -> String {
         switch error {

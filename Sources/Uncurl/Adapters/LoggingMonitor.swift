@@ -32,11 +32,11 @@ public struct LoggingMonitor: EventMonitor {
         case .built: break
         case .adapted(let request):
             facts["method"] = "\(request.httpMethod ?? "GET")"
-            facts["url"] = "\(request.url?.withoutSecrets ?? "")"
+            facts["url"] = "\(ObservedNames.url(request.url))"
             logger.log(level: stepLevel, "adapted", metadata: facts)
         case .createdTask(let task):
             facts["method"] = "\(task.originalRequest?.httpMethod ?? "GET")"
-            facts["url"] = "\(task.originalRequest?.url?.withoutSecrets ?? "")"
+            facts["url"] = "\(ObservedNames.url(task.originalRequest?.url))"
             logger.log(level: stepLevel, "sending", metadata: facts)
         case .suspended: logger.log(level: stepLevel, "suspended", metadata: facts)
         case .resumed: logger.log(level: stepLevel, "resumed", metadata: facts)
@@ -60,18 +60,6 @@ public struct LoggingMonitor: EventMonitor {
         case .cancelled?: stepLevel
         default: .error
         }
-    }
-}
-
-extension URL {
-    fileprivate var withoutSecrets: String {
-        guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return "" }
-        parts.user = nil
-        parts.password = nil
-        if parts.percentEncodedQuery != nil {
-            parts.percentEncodedQuery = "…".addingPercentEncoding(withAllowedCharacters: [])
-        }
-        return parts.string ?? ""
     }
 }
 #endif

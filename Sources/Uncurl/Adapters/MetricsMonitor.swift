@@ -25,7 +25,9 @@ public final class MetricsMonitor: EventMonitor {
         case .retries: Counter(label: "http_client_retries_total", dimensions: [], factory: factory).increment()
         case .finished(let status, let error, _):
             guard let start = begun.withLock({ $0.removeValue(forKey: event.transfer) }) else { return }
-            let labels = [("method", start.method), ("outcome", Self.outcome(status, error))]
+            let labels = [
+                ("method", start.method), ("outcome", error?.type(status) ?? status.map(String.init) ?? "none"),
+            ]
             Counter(label: "http_client_requests_total", dimensions: labels, factory: factory).increment()
             Timer(label: "http_client_request_duration", dimensions: labels, factory: factory)
                 .recordNanoseconds(Int64(start.time.duration(to: event.time) / .nanoseconds(1)))
@@ -33,17 +35,6 @@ public final class MetricsMonitor: EventMonitor {
             .detail,
             .serialized:
             break
-        }
-    }
-
-    /// Limits the values of the label: each distinct value is a metric of its own.
-    static func outcome(_ status: Int?, _ error: UncurlError?) -> String {
-        switch error {
-        case nil, .validation?: status.map(String.init) ?? "none"
-        case .cancelled?: "cancelled"
-        case .transport?: "transport"
-        case .trust?: "trust"
-        default: "other"
         }
     }
 }

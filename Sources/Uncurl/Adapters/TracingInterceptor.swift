@@ -1,8 +1,7 @@
 #if SwiftDistributedTracing
 public import Dispatch
-internal import Instrumentation
 internal import Synchronization
-public import Tracing
+internal import Tracing
 public import URLLoading
 
 /// A span for each request, with its context in the header fields of every attempt. Behind the package trait
@@ -17,7 +16,7 @@ public import URLLoading
 public final class TracingInterceptor: RequestInterceptor, EventMonitor {
     /// A serial queue of its own.
     public let queue = DispatchQueue(label: "Uncurl.tracing")
-    private let spans = Mutex<[Int: any Span]>([:])
+    private let spans = Mutex<[Int: ClientSpan]>([:])
 
     /// Traces by the tracer that `InstrumentationSystem` was bootstrapped with.
     public init() {}
@@ -26,15 +25,12 @@ public final class TracingInterceptor: RequestInterceptor, EventMonitor {
         let known = spans.withLock { $0[attempt.transfer] }
         let span = known ?? begun(request, attempt.transfer)
         var request = request
-        InstrumentationSystem.instrument.inject(span.context, into: &request, using: FieldInjector())
+        for (name, value) in span.fields { request.setValue(value, forHTTPHeaderField: name) }
         return request
     }
 
-    private func begun(_ request: URLRequest, _ transfer: Int) -> any Span {
-        let method = request.httpMethod ?? "GET"
-        let span = InstrumentationSystem.tracer.startSpan(method, ofKind: .client)
-        span.attributes["http.request.method"] = method
-        span.attributes["server.address"] = request.url?.host
+    private func begun(_ request: URLRequest, _ transfer: Int) -> ClientSpan {
+        let span = ClientSpan(request, InstrumentationSystem.tracer, injectedBy: InstrumentationSystem.instrument)
         spans.withLock { $0[transfer] = span }
         return span
     }
@@ -43,19 +39,7 @@ public final class TracingInterceptor: RequestInterceptor, EventMonitor {
         guard case .finished(let status, let error, let retryCount) = event.kind,
             let span = spans.withLock({ $0.removeValue(forKey: event.transfer) })
         else { return }
-        if let status { span.attributes["http.response.status_code"] = status }
-        if retryCount > 0 { span.attributes["http.request.resend_count"] = retryCount }
-        if let error {
-            span.recordError(error)
-            span.setStatus(SpanStatus(code: .error))
-        }
-        span.end()
-    }
-}
-
-private struct FieldInjector: Injector {
-    func inject(_ value: String, forKey key: String, into request: inout URLRequest) {
-        request.setValue(value, forHTTPHeaderField: key)
+        span.end(status, failure: error?.words, type: error?.type(status), resends: retryCount)
     }
 }
 #endif

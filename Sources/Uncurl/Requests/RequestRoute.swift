@@ -34,12 +34,12 @@ public struct ConnectTo: Hashable, Sendable {
 /// The proxy of one request, which replaces those of the session's configuration. It also applies to the request's
 /// redirects and retries.
 public struct RequestProxy: Hashable, Sendable {
-    let configuration: ProxyConfiguration
+    let configuration: OriginProxies
 
     /// No proxy: the connection goes to the server.
     public static let none = RequestProxy(.direct)
 
-    private init(_ configuration: ProxyConfiguration) { self.configuration = configuration }
+    private init(_ configuration: OriginProxies) { self.configuration = configuration }
 
     /// A proxy by its URL: `http://proxy:3128`, `https://user:password@proxy`, `socks5://[::1]:1080`, `socks5h://…`.
     /// With `socks5h` the proxy itself looks names up. Special characters of a user name or a password are written as
@@ -48,7 +48,7 @@ public struct RequestProxy: Hashable, Sendable {
     /// - Throws: ``UncurlError/invalidURL(_:reason:)``. The error does not contain the user name and the password.
     public init(_ url: String) throws(UncurlError) {
         do throws(Proxy.Problem) {
-            self.init(ProxyConfiguration(try Proxy(url: url)))
+            self.init(OriginProxies(try Proxy(url: url)))
         } catch {
             throw .invalidURL(url.lastIndex(of: "@").map { "…" + url[$0...] } ?? url, reason: "\(error)")
         }

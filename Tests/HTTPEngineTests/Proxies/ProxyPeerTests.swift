@@ -32,7 +32,7 @@ struct ProxyPeerTests {
         configuration.timeouts = Timeouts(connect: nil, idle: nil)
         configuration.tls = try TLSContext(trust)
         configuration.proxyTLS = configuration.tls
-        configuration.proxies = ProxyConfiguration(
+        configuration.proxies = OriginProxies(
             Proxy(kind, host: .v4(.loopback), port: peer.port, credentials: credentials)
         )
         return try EngineHarness(configuration)
@@ -141,7 +141,7 @@ struct ProxyPeerTests {
     func haproxy() async throws {
         let squid = try await ProxyPeers.squid(.basic)
         defer { squid.stop() }
-        let front = try await ProxyPeers.haproxy(before: squid, identity)
+        let front = try await ProxyPeers.haproxy(before: squid, identityPEM: identity.chainPEM + identity.keyPEM)
         defer { front.stop() }
         try await expectTransfers(by: try engine(.https, front, Self.right))
     }
@@ -151,7 +151,7 @@ struct ProxyPeerTests {
         let squid = try await ProxyPeers.squid()
         defer { squid.stop() }
         let stranger = try TestCertificates.identity(["IP:127.0.0.1"])
-        let front = try await ProxyPeers.haproxy(before: squid, stranger)
+        let front = try await ProxyPeers.haproxy(before: squid, identityPEM: stranger.chainPEM + stranger.keyPEM)
         defer { front.stop() }
         for scheme in [Origin.Scheme.http, .https] {
             let result = await (try engine(.https, front, Self.right)).run(try request(scheme, "/get"))

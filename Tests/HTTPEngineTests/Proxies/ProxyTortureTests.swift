@@ -31,7 +31,7 @@ struct ProxyTortureTests {
         var options = EngineRequest.Options()
         options.endpoint = .host("behind.test", port: 81)
         let credentials = Credentials(user: "u", password: "p")
-        options.proxies = ProxyConfiguration(
+        options.proxies = OriginProxies(
             Proxy(kind, host: try URLHost(Torture.host), port: proxy.port, credentials: credentials)
         )
         return try EngineRequest(origin: Origin(host: "origin.test"), options: options)

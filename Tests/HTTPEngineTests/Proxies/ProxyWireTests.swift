@@ -20,7 +20,7 @@ struct ProxyWireTests {
         var configuration = EngineConfiguration()
         // A machine may be busy with other tests for longer than a network should be.
         configuration.timeouts = Timeouts(connect: nil, idle: nil)
-        configuration.proxies = ProxyConfiguration(try self.proxy(proxy, kind, userInfo))
+        configuration.proxies = OriginProxies(try self.proxy(proxy, kind, userInfo))
         return try EngineHarness(configuration)
     }
 
@@ -80,7 +80,7 @@ struct ProxyWireTests {
         #expect(proxy.connections[0].receivedText == "OPTIONS http://origin.test:8080 HTTP/1.1\r\n\(host)\r\n")
         let pipeline = try plain(method: "POST", body: .bytes(bytes("ab"))) {
             $0.pipelineDepth = 2
-            $0.proxies = ProxyConfiguration(
+            $0.proxies = OriginProxies(
                 Proxy(
                     .http,
                     host: .v4(.loopback),
@@ -200,7 +200,7 @@ struct ProxyWireTests {
         let engine = try EngineHarness()
         for user in ["a", "b", "a"] {
             let own = try self.proxy(proxy, .http, "\(user):p@")
-            #expect(await engine.run(try plain { $0.proxies = ProxyConfiguration(own) }).text == "ok")
+            #expect(await engine.run(try plain { $0.proxies = OriginProxies(own) }).text == "ok")
         }
         #expect(proxy.connections.count == 2)
     }
@@ -349,7 +349,7 @@ struct ProxyWireTests {
         }
         let silent = try RawServer.start()
         var configuration = EngineConfiguration()
-        configuration.proxies = ProxyConfiguration(try proxy(silent))
+        configuration.proxies = OriginProxies(try proxy(silent))
         configuration.timeouts.connect = .milliseconds(50)
         #expect(await (try EngineHarness(configuration)).run(try tunnelled()).error == .timedOut(.connect))
     }

@@ -16,7 +16,7 @@ struct RouteTests {
         let proxy = try url.map { try Proxy(url: $0) }
         let origin = try Origin(scheme: scheme, host: host)
         let destination = Destination(origin: origin, endpoint: endpoint, serverName: serverName)
-        return Route(to: destination, proxy.map { ProxyConfiguration($0) } ?? .direct)
+        return Route(to: destination, proxy.map { OriginProxies($0) } ?? .direct)
     }
 
     @Test(
@@ -61,7 +61,7 @@ struct RouteTests {
     func tunnels() throws {
         let origin = try Origin(host: "origin.test")
         let (ordinary, other) = (Destination(origin: origin), Destination(origin: origin, needsTunnel: true))
-        let route = Route(to: other, ProxyConfiguration(try Proxy(url: "http://p:1")))
+        let route = Route(to: other, OriginProxies(try Proxy(url: "http://p:1")))
         #expect(route.steps == [.tunnel(to: "origin.test:80")] && !route.isAbsolute)
         #expect(ordinary != other)
     }
@@ -85,14 +85,14 @@ struct RouteTests {
     @Test("a request's own word on proxies comes before the engine's")
     func choice() throws {
         let origin = try Origin(host: "origin.test")
-        let (own, configured) = (try Proxy(url: "p:1"), ProxyConfiguration(try Proxy(url: "q:1")))
-        func proxy(_ choice: ProxyConfiguration?) -> Proxy? {
+        let (own, configured) = (try Proxy(url: "p:1"), OriginProxies(try Proxy(url: "q:1")))
+        func proxy(_ choice: OriginProxies?) -> Proxy? {
             Route(to: Destination(origin: origin, proxy: ProxyChoice(choice, for: origin)), configured).proxy
         }
         #expect(proxy(nil) == configured.http)
         #expect(proxy(.direct) == nil)
-        #expect(proxy(ProxyConfiguration(own)) == own)
-        #expect(proxy(ProxyConfiguration(own, exceptions: ProxyExceptions("test"))) == nil)
+        #expect(proxy(OriginProxies(own)) == own)
+        #expect(proxy(OriginProxies(own, exceptions: ProxyExceptions("test"))) == nil)
     }
 
     @Test("destinations that differ in the proxy, or in its credentials alone, are different")

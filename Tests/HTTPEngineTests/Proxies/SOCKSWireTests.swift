@@ -19,7 +19,7 @@ struct SOCKSWireTests {
         var configuration = EngineConfiguration()
         // A machine may be busy with other tests for longer than a network should be.
         configuration.timeouts = Timeouts(connect: nil, idle: nil)
-        configuration.proxies = ProxyConfiguration(try self.proxy(proxy, kind))
+        configuration.proxies = OriginProxies(try self.proxy(proxy, kind))
         return try EngineHarness(configuration, resolver: resolver)
     }
 
@@ -88,7 +88,7 @@ struct SOCKSWireTests {
         ]
         let other = try RawServer.start(otherwise: six)
         var options = EngineRequest.Options()
-        options.proxies = ProxyConfiguration(try self.proxy(other, .socks5))
+        options.proxies = OriginProxies(try self.proxy(other, .socks5))
         #expect(await engine.run(try EngineRequest(origin: Origin(host: "six.test"), options: options)).text == "ok")
         #expect(Array(other.received(0)[3..<7]) == [5, 1, 0, 4])
         await engine.shutdown()

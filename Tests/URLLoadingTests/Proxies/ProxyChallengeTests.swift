@@ -11,31 +11,7 @@ struct ProxyChallengeTests {
 
     init() throws { server = try TestServer.start() }
 
-    private func proxy() async throws -> Peer {
-        try await Peer(
-            "/usr/sbin/squid",
-            configuration: """
-                http_port 127.0.0.1:PORT
-                auth_param basic program /usr/lib/squid/basic_ncsa_auth FOLDER/crypted
-                auth_param basic children 1
-                auth_param basic realm squid
-                acl known proxy_auth REQUIRED
-                http_access allow known
-                http_access deny all
-                cache deny all
-                access_log none
-                cache_log /dev/stderr
-                cache_store_log none
-                pid_filename none
-                coredump_dir FOLDER
-                shutdown_lifetime 0 seconds
-                max_filedescriptors 1024
-                """,
-            // `openssl passwd -apr1 -salt uncurl00 secret`
-            files: ["crypted": "user:$apr1$uncurl00$6Aq/3WrNnpIdUr9UShhIa0\n"],
-            ["-N", "-f", "CONFIGURATION"]
-        )
-    }
+    private func proxy() async throws -> Peer { try await ProxyPeers.squid(.basic) }
 
     private func configuration(_ proxy: Peer) -> URLSessionConfiguration {
         let configuration = URLSessionConfiguration.isolated

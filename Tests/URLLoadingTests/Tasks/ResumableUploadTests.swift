@@ -178,6 +178,45 @@ struct ResumableUploadTests {
         try expectWhole(again, answer)
     }
 
+    @Test("the PATCH that ends an upload invalidates what is stored for its first request's URL, and for its own")
+    func invalidates() async throws {
+        func answer(_ body: String) -> String {
+            "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+        }
+        let version = "Upload-Draft-Interop-Version: 6\r\n"
+        let offset = "HTTP/1.1 204 No Content\r\nUpload-Offset: 4\r\nUpload-Complete: ?0\r\n\(version)\r\n"
+        let end = "HTTP/1.1 201 Created\r\nUpload-Complete: ?1\r\n\(version)Content-Length: 0\r\n\r\n"
+        let server = try RawServer.start([
+            [
+                .receive(.headEnd), .send(answer("one")), .receive(.headEnd), .send(answer("two")),
+                .receive(.headEnd), .send(Self.place("/7")), .reset,
+            ],
+            [
+                .receive(.headEnd), .send(offset), .receive(.headEnd), .send(end),
+                .receive(.headEnd), .send(answer("three")), .receive(.headEnd), .send(answer("four")),
+            ],
+        ])
+        let configuration = configuration(.six)
+        configuration.urlCache = URLCache(memoryCapacity: 1 << 20)
+        let session = URLSession(configuration: configuration)
+        defer { session.invalidateAndCancel() }
+        func load() async throws -> [String] {
+            var bodies: [String] = []
+            for path in ["/files", "/7"] {
+                let (data, _) = try await session.data(from: url(server.url(path)))
+                bodies.append(String(decoding: data, as: UTF8.self))
+            }
+            return bodies
+        }
+        #expect(try await load() == ["one", "two"])
+        #expect(try await load() == ["one", "two"])
+        var request = URLRequest(url: try url(server.url("/files")))
+        request.httpMethod = "POST"
+        let (_, response) = try await session.upload(for: request, from: Data("12345678".utf8))
+        #expect((response as? HTTPURLResponse)?.statusCode == 201)
+        #expect(try await load() == ["three", "four"])
+    }
+
     @Test("a server that is gone leaves resume data in the error")
     func gone() async throws {
         let place = Self.place("/7")

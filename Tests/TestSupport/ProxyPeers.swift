@@ -1,13 +1,10 @@
-import TestServer
-import TestSupport
-
 /// Real proxies, as Debian has them, with configurations of a test's own. Each takes the user `user` with the password
 /// `secret` where it asks for one.
-enum ProxyPeers {
-    enum Asking { case nobody, basic, digest }
+public enum ProxyPeers {
+    public enum Asking: Sendable { case nobody, basic, digest }
 
     /// squid, told to ask by one scheme. A Digest nonce of it serves four requests, and is stale then.
-    static func squid(_ asking: Asking = .nobody) async throws -> Peer {
+    public static func squid(_ asking: Asking = .nobody) async throws -> Peer {
         let scheme =
             switch asking {
             case .nobody:
@@ -51,7 +48,7 @@ enum ProxyPeers {
         )
     }
 
-    static func tinyproxy(asks: Bool) async throws -> Peer {
+    public static func tinyproxy(asks: Bool) async throws -> Peer {
         try await Peer(
             "/usr/bin/tinyproxy",
             configuration: """
@@ -66,7 +63,7 @@ enum ProxyPeers {
     }
 
     /// dante, which asks for nothing: it knows the system's users only.
-    static func dante() async throws -> Peer {
+    public static func dante() async throws -> Peer {
         try await Peer(
             "/usr/sbin/danted",
             configuration: """
@@ -82,7 +79,7 @@ enum ProxyPeers {
         )
     }
 
-    static func microsocks(asks: Bool) async throws -> Peer {
+    public static func microsocks(asks: Bool) async throws -> Peer {
         let credentials = asks ? ["-u", "user", "-P", "secret"] : []
         // Outgoing from IPv4: it tries one address of a name only, and `localhost` may be IPv6 first.
         return try await Peer(
@@ -92,7 +89,11 @@ enum ProxyPeers {
     }
 
     /// haproxy, which takes TLS off and hands the rest to `proxy`.
-    static func haproxy(before proxy: Peer, _ identity: TestCertificates.Identity) async throws -> Peer {
+    ///
+    /// - Parameters:
+    ///   - proxy: the proxy behind it.
+    ///   - identityPEM: its certificates and their key.
+    public static func haproxy(before proxy: Peer, identityPEM: String) async throws -> Peer {
         try await Peer(
             "/usr/sbin/haproxy",
             configuration: """
@@ -108,7 +109,7 @@ enum ProxyPeers {
                     server one 127.0.0.1:\(proxy.port)
 
                 """,
-            files: ["identity.pem": identity.chainPEM + identity.keyPEM],
+            files: ["identity.pem": identityPEM],
             ["-db", "-f", "CONFIGURATION"]
         )
     }

@@ -1,5 +1,5 @@
 /// The proxies by origin.
-public struct ProxyConfiguration: Hashable, Sendable {
+public struct OriginProxies: Hashable, Sendable {
     /// The proxy for http URLs; nil for none.
     public var http: Proxy?
     /// The proxy for https URLs; nil for none. The protocol with the proxy itself is another matter.
@@ -20,7 +20,7 @@ public struct ProxyConfiguration: Hashable, Sendable {
     }
 
     /// No proxy at all.
-    public static let direct = ProxyConfiguration()
+    public static let direct = OriginProxies()
 
     /// Returns the proxy; nil if the origin is reached directly.
     public func proxy(for origin: Origin) -> Proxy? {

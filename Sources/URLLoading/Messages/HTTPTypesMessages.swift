@@ -1,0 +1,121 @@
+#if HTTPTypes
+public import Foundation
+internal import HTTP1
+public import HTTPTypes
+
+extension URLRequest {
+    /// Makes a request of one of swift-http-types. Behind the package trait `HTTPTypes`.
+    ///
+    /// Fields of one name become one field, joined by ", ", those of Cookie by "; ". An extended CONNECT for WebSocket
+    /// (RFC 8441) becomes a GET to a ws or wss URL. Nil: a value is no UTF-8, or the request has no URL. So it is
+    /// without a scheme, an authority or a path, for CONNECT and `OPTIONS *`, and where the parts together would be the
+    /// URL of another server or another path.
+    public init?(httpRequest: HTTPRequest) {
+        let isSocket = httpRequest.method == .connect && httpRequest.extendedConnectProtocol == "websocket"
+        guard let url = URL(of: httpRequest, forSocket: isSocket) else { return nil }
+        var fields = HTTP1.HTTPFields()
+        var order: [HTTPField.Name] = []
+        var joined: [HTTPField.Name: String] = [:]
+        for field in httpRequest.headerFields {
+            let octets = unsafe field.withUnsafeBytesOfValue { unsafe Array($0) }
+            guard let value = String(validating: octets, as: UTF8.self) else { return nil }
+            if let before = joined[field.name] {
+                joined[field.name] = before + (field.name == .cookie ? "; " : ", ") + value
+            } else {
+                order.append(field.name)
+                joined[field.name] = value
+            }
+        }
+        for name in order {
+            guard let value = joined[name] else { continue }
+            do {
+                try fields.append(name.rawName, value)
+            } catch {
+                return nil
+            }
+        }
+        self.init(url: url)
+        httpMethod = isSocket ? "GET" : httpRequest.method.rawValue
+        values.replaceFields(order.isEmpty ? nil : fields)
+    }
+
+    /// The request as one of swift-http-types. Nil: its method is no token, its URL has no scheme, or there is no URL.
+    /// A GET to a ws or wss URL becomes an extended CONNECT for WebSocket (RFC 8441).
+    public var httpRequest: HTTPRequest? {
+        guard let method = HTTPRequest.Method(values.httpMethod), let url = values.url, let scheme = url.scheme,
+            URLComponents(url: url, resolvingAgainstBaseURL: true)?.string != nil,
+            let fields = HTTPTypes.HTTPFields(values.fields ?? HTTP1.HTTPFields())
+        else { return nil }
+        var request = HTTPRequest(method: method, url: url, headerFields: fields)
+        let secured = ["ws": "http", "wss": "https"][scheme.lowercased()]
+        if method == .get, let secured {
+            request.method = .connect
+            request.scheme = secured
+            request.extendedConnectProtocol = "websocket"
+        }
+        return request
+    }
+}
+
+extension HTTPURLResponse {
+    /// Makes a response of one of swift-http-types. Never nil. Fields of one name become one field, joined by ", ".
+    /// Behind the package trait `HTTPTypes`.
+    ///
+    /// - Parameters:
+    ///   - httpResponse: the status and the fields; its reason phrase is not kept.
+    ///   - url: the URL that the response is for.
+    public convenience init?(httpResponse: HTTPResponse, url: URL) {
+        let fields = Dictionary(httpResponse.headerFields.map { ($0.name, $0.value) }) { "\($0), \($1)" }
+        self.init(
+            url: url,
+            statusCode: httpResponse.status.code,
+            httpVersion: "HTTP/1.1",
+            headerFields: Dictionary(fields.map { ($0.key.rawName, $0.value) }) { first, _ in first }
+        )
+    }
+
+    /// The response as one of swift-http-types, with each field of a server's by itself, in their order. Nil: the
+    /// status is not within 0 to 999.
+    public var httpResponse: HTTPResponse? {
+        guard (0...999).contains(statusCode) else { return nil }
+        switch fields {
+        case .received(let received):
+            return HTTPTypes.HTTPFields(received).map {
+                HTTPResponse(status: HTTPResponse.Status(code: statusCode), headerFields: $0)
+            }
+        case .given(let given):
+            var response = HTTPResponse(status: HTTPResponse.Status(code: statusCode))
+            for (name, value) in given.sorted(by: { $0.key < $1.key }) {
+                if let name = HTTPField.Name(name) { response.headerFields[name] = value }
+            }
+            return response
+        }
+    }
+}
+
+extension HTTPTypes.HTTPFields {
+    /// The fields in their order, octet by octet. Nil: there are more than this type holds.
+    fileprivate init?(_ fields: HTTP1.HTTPFields) {
+        guard fields.count < UInt16.max else { return nil }
+        self.init()
+        for index in 0..<fields.count {
+            guard let name = HTTPField.Name(fields.name(at: index)) else { continue }
+            append(HTTPField(name: name, value: fields.block[fields.valueRange(at: index)]))
+        }
+    }
+}
+
+extension URL {
+    /// The URL that the request is for. Its parts are read back: an authority with a slash or a user, or a path that
+    /// does not begin with a slash, would lead elsewhere than it says (RFC 9113 §8.3.1).
+    fileprivate init?(of request: HTTPRequest, forSocket isSocket: Bool) {
+        guard let path = request.path, path.hasPrefix("/"), !path.contains("#"), let scheme = request.scheme,
+            let authority = request.authority, !authority.isEmpty, !authority.contains(where: { "/?#@\\".contains($0) })
+        else { return nil }
+        guard request.method != .connect || request.extendedConnectProtocol != nil else { return nil }
+        let secured = isSocket ? ["http": "ws", "https": "wss"][scheme.lowercased()] ?? scheme : scheme
+        self.init(string: "\(secured)://\(authority)\(path)")
+        guard self.scheme?.lowercased() == secured.lowercased() else { return nil }
+    }
+}
+#endif

@@ -1,0 +1,96 @@
+internal import Foundation
+internal import HTTPEngine
+internal import HTTPSemantics
+internal import Synchronization
+
+/// A proxy of ``URLSessionConfiguration/proxyConfigurations``, with the names that Apple's Network framework has for
+/// it, which does not exist on Linux.
+///
+/// ```swift
+/// let proxy = ProxyConfiguration(httpCONNECTProxy: .hostPort(host: "proxy.example", port: 3128))
+/// proxy.applyCredential(username: "user", password: "secret")
+/// configuration.proxyConfigurations = [proxy]
+/// ```
+///
+/// Apple's relay hops and Oblivious HTTP need HTTP/2 or HTTP/3, which are not spoken here: they have no initialiser. As
+/// with Apple's, a copy shares its credentials with the original. Any thread.
+public struct ProxyConfiguration: Sendable {
+    /// Where a proxy listens.
+    public struct Endpoint: Hashable, Sendable {
+        let host: String
+        let port: UInt16
+
+        /// Makes an endpoint of a host's name or address and a port, 1 to 65535.
+        public static func hostPort(host: String, port: UInt16) -> Endpoint { Endpoint(host: host, port: port) }
+    }
+
+    /// TLS with the proxy itself, by the same trust as with servers: the system's authorities, and the session's delegate
+    /// where it answers for them. There is nothing to set.
+    public struct TLSOptions: Hashable, Sendable {
+        /// Makes the options.
+        public init() {}
+    }
+
+    /// Whether a task goes on without this proxy if it cannot be used: by the next that applies, and at last directly.
+    /// False by default: the task fails. A proxy that refuses the task's server or its user has been used.
+    public var allowFailover = false
+    /// The hosts that this proxy is for: names with all names below them, addresses and networks (`10.0.0.0/8`). Empty,
+    /// the default: all.
+    public var matchDomains: [String] = []
+    /// The hosts that this proxy is not for, in the form of ``matchDomains``, before which they count.
+    public var excludedDomains: [String] = []
+    private let kind: Proxy.Kind
+    private let endpoint: Endpoint
+    private let credentials = SharedCredentials()
+
+    /// Makes a configuration of an HTTP/1.1 proxy that is asked for a tunnel (CONNECT) to every server, as on Apple's
+    /// platforms: also for http URLs, which ``URLSessionConfiguration/connectionProxyDictionary`` has a proxy forward.
+    ///
+    /// - Parameters:
+    ///   - httpCONNECTProxy: where the proxy listens.
+    ///   - tlsOptions: nil for a proxy that is spoken to without TLS.
+    public init(httpCONNECTProxy: Endpoint, tlsOptions: TLSOptions? = nil) {
+        endpoint = httpCONNECTProxy
+        kind = tlsOptions == nil ? .http : .https
+    }
+
+    /// Makes a configuration of a SOCKS5 proxy, which looks up the servers' names itself.
+    public init(socksv5Proxy: Endpoint) {
+        endpoint = socksv5Proxy
+        kind = .socks5h
+    }
+
+    /// Sets the user name and the password for the proxy alone; no server gets them. Sessions that were made before keep
+    /// what they had.
+    public func applyCredential(username: String, password: String) {
+        credentials.values.withLock { $0 = Credentials(user: username, password: password) }
+    }
+
+    /// The proxy for the engine.
+    func proxy() throws(ProxyFault) -> Proxy {
+        guard endpoint.port > 0 else { throw ProxyFault("proxyConfigurations: the port is 0") }
+        let host: URLHost
+        do throws(URLHost.Problem) {
+            host = try URLHost(endpoint.host)
+        } catch {
+            throw ProxyFault("proxyConfigurations: \(endpoint.host.debugDescription) is no host: \(error)")
+        }
+        return Proxy(
+            kind,
+            host: host,
+            port: endpoint.port,
+            credentials: credentials.values.withLock { $0 },
+            tunnelsAll: true
+        )
+    }
+}
+
+extension ProxyConfiguration: CustomDebugStringConvertible {
+    /// The proxy as a URL, without its credentials.
+    public var debugDescription: String { "\(kind.rawValue)://\(endpoint.host):\(endpoint.port)" }
+}
+
+/// An object, since Apple's configurations are: credentials can be set on a constant.
+private final class SharedCredentials: Sendable {
+    let values = Mutex<Credentials?>(nil)
+}
