@@ -115,7 +115,7 @@ extension URL {
         guard request.method != .connect || request.extendedConnectProtocol != nil else { return nil }
         let secured = isSocket ? ["http": "ws", "https": "wss"][scheme.lowercased()] ?? scheme : scheme
         self.init(string: "\(secured)://\(authority)\(path)")
-        guard self.scheme?.lowercased() == secured.lowercased() else { return nil }
+        guard !secured.isEmpty, self.scheme?.lowercased() == secured.lowercased() else { return nil }
     }
 }
 #endif

@@ -23,7 +23,8 @@ struct ListedProxy: Sendable {
 }
 
 extension ProxyExceptions {
-    /// Makes a list of names, with all names below them, addresses and networks. `*.example.com` counts as `example.com`.
+    /// Makes a list of names, with all names below them, addresses and networks. `*.example.com` counts as
+    /// `example.com`.
     init(domains: [String]) {
         self.init(domains.map { $0.hasPrefix("*.") ? String($0.dropFirst(2)) : $0 }.joined(separator: ","))
     }

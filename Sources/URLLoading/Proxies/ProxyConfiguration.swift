@@ -24,8 +24,8 @@ public struct ProxyConfiguration: Sendable {
         public static func hostPort(host: String, port: UInt16) -> Endpoint { Endpoint(host: host, port: port) }
     }
 
-    /// TLS with the proxy itself, by the same trust as with servers: the system's authorities, and the session's delegate
-    /// where it answers for them. There is nothing to set.
+    /// TLS with the proxy itself. Its certificate is verified by the system's authorities; no delegate is asked about
+    /// it. There is nothing to set.
     public struct TLSOptions: Hashable, Sendable {
         /// Makes the options.
         public init() {}
@@ -60,8 +60,8 @@ public struct ProxyConfiguration: Sendable {
         kind = .socks5h
     }
 
-    /// Sets the user name and the password for the proxy alone; no server gets them. Sessions that were made before keep
-    /// what they had.
+    /// Sets the user name and the password for the proxy alone; no server gets them. Sessions that were made before
+    /// keep what they had.
     public func applyCredential(username: String, password: String) {
         credentials.values.withLock { $0 = Credentials(user: username, password: password) }
     }

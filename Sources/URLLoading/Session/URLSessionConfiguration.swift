@@ -118,8 +118,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     /// The proxies that are tried before ``connectionProxyDictionary``: the first that is for a request's host, by
     /// ``ProxyConfiguration/matchDomains`` and ``ProxyConfiguration/excludedDomains``, and those after it while
     /// ``ProxyConfiguration/allowFailover`` lets a task go on without one that cannot be used. For hosts that none is for,
-    /// the dictionary counts. Stream tasks use the first alone. One that names no host fails the requests that would use
-    /// it, as in the dictionary.
+    /// the dictionary counts. Stream tasks use the first alone. One that names no host fails the requests that would
+    /// use it, as in the dictionary.
     open var proxyConfigurations: [ProxyConfiguration] = []
 
     /// The oldest version of TLS that is allowed. Versions before 1.2 never are.
@@ -206,9 +206,9 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     #if SwiftLog
     /// What the session writes its tasks to; nil: nothing. Behind the package trait `SwiftLog`.
     ///
-    /// A task's end is written at `info`, with its status, how long it took, and the octets of content that were sent and
-    /// received; a failure at `error`; its beginning, redirects, what is sent again and a cancel at `debug`. Fields are
-    /// not written. A URL is written without user, password and fragment, and without its query unless
+    /// A task's end is written at `info`, with its status, how long it took, and the octets of content that were sent
+    /// and received; a failure at `error`; its beginning, redirects, what is sent again and a cancel at `debug`. Fields
+    /// are not written. A URL is written without user, password and fragment, and without its query unless
     /// ``observesQueries``. The logger is called on the thread that resumes a task, and on a queue of this library's.
     open var logger: Logger?
     #endif
@@ -216,8 +216,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     #if SwiftMetrics
     /// What the session's tasks are counted and timed by; nil: they are not. Behind the package trait `SwiftMetrics`.
     ///
-    /// By OpenTelemetry's conventions for HTTP clients: the timer `http.client.request.duration`, shown in seconds, from
-    /// a task's beginning to its end; the meter `http.client.active_requests`; the recorders
+    /// By OpenTelemetry's conventions for HTTP clients: the timer `http.client.request.duration`, shown in seconds,
+    /// from a task's beginning to its end; the meter `http.client.active_requests`; the recorders
     /// `http.client.request.body.size` and `http.client.response.body.size`, in octets on the wire, of a task's last
     /// request. Their labels are `http.request.method`, `server.address`, `server.port`, and at the end
     /// `http.response.status_code` and `error.type`: a status from 400 on, or an error's domain and code.

@@ -34,8 +34,6 @@ final class SessionSettings: Sendable {
     let cache: URLCache?
     let protocolClasses: [URLProtocol.Type]
     let proxies: SessionProxies
-    /// Whether TLS is spoken with one of the proxies.
-    let hasSecureProxies: Bool
     let minimumVersion: TLSVersion
     let maximumVersion: TLSVersion
     let allowsLegacyAlgorithms: Bool
@@ -66,7 +64,6 @@ final class SessionSettings: Sendable {
         cache = configuration.urlCache
         protocolClasses = (configuration.protocolClasses ?? []).compactMap { $0 as? URLProtocol.Type }
         proxies = SessionProxies(configuration.connectionProxyDictionary, configuration.proxyConfigurations)
-        hasSecureProxies = proxies.areSecure
         minimumVersion = configuration.tlsMinimumSupportedProtocolVersion.tlsVersion
         maximumVersion = configuration.tlsMaximumSupportedProtocolVersion.tlsVersion
         allowsLegacyAlgorithms = configuration.tlsAllowsLegacyAlgorithms

@@ -329,11 +329,7 @@ extension CachedURLResponse {
 extension SessionEngine {
     /// Returns the TLS context for an https server; nil for others.
     func context(for place: HTTPURL, _ url: URL, of session: URLSession) throws(URLError) -> TLSContext? {
-        guard place.scheme == .https else {
-            // The user is asked about the proxy's certificate too.
-            if settings.hasSecureProxies { ask(session) }
-            return nil
-        }
+        guard place.scheme == .https else { return nil }
         do throws(TLSError) {
             return try context(of: session)
         } catch {
