@@ -18,26 +18,23 @@ let testing: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// A product of a package that a trait brings.
+func product(_ name: String, of package: String, by trait: String) -> Target.Dependency {
+    .product(name: name, package: package, condition: .when(traits: [trait]))
+}
+
 /// What a session and a manager tell of their work to, each by its trait.
-let observation: [Target.Dependency] = [
-    .product(name: "Logging", package: "swift-log", condition: .when(traits: ["SwiftLog"])),
-    .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["SwiftMetrics"])),
-    .product(
-        name: "Tracing",
-        package: "swift-distributed-tracing",
-        condition: .when(traits: ["SwiftDistributedTracing"])
-    ),
+let observation = [
+    product("Logging", of: "swift-log", by: "SwiftLog"),
+    product("Metrics", of: "swift-metrics", by: "SwiftMetrics"),
+    product("Tracing", of: "swift-distributed-tracing", by: "SwiftDistributedTracing"),
 ]
 
 /// The same kept in memory, for tests.
-let observed: [Target.Dependency] = [
-    .product(name: "InMemoryLogging", package: "swift-log", condition: .when(traits: ["SwiftLog"])),
-    .product(name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["SwiftMetrics"])),
-    .product(
-        name: "InMemoryTracing",
-        package: "swift-distributed-tracing",
-        condition: .when(traits: ["SwiftDistributedTracing"])
-    ),
+let observed = [
+    product("InMemoryLogging", of: "swift-log", by: "SwiftLog"),
+    product("MetricsTestKit", of: "swift-metrics", by: "SwiftMetrics"),
+    product("InMemoryTracing", of: "swift-distributed-tracing", by: "SwiftDistributedTracing"),
 ]
 
 let package = Package(
@@ -123,7 +120,7 @@ let package = Package(
             name: "URLLoading",
             dependencies: [
                 "HTTPEngine", "HTTPSemantics", "WebSocket", "Reactor", "HTTP1", "TLS", "CZlib",
-                .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTPTypes"])),
+                product("HTTPTypes", of: "swift-http-types", by: "HTTPTypes"),
             ] + observation,
             exclude: ["README.md"],
             swiftSettings: strict
@@ -151,11 +148,7 @@ let package = Package(
             name: "httpbin",
             dependencies: [
                 "TestServer", "TLS", "Reactor", "HTTP1",
-                .product(
-                    name: "ArgumentParser",
-                    package: "swift-argument-parser",
-                    condition: .when(traits: ["Commands"])
-                ),
+                product("ArgumentParser", of: "swift-argument-parser", by: "Commands"),
             ],
             swiftSettings: strict
         ),
@@ -191,11 +184,7 @@ let package = Package(
                 "TextCoding",
                 "LoadGenerator", "LoadReports", "LocustWorker", "HTTPEngine", "HTTPSemantics", "HTTP1", "TLS",
                 "TestServer", "Reactor", "CLinux",
-                .product(
-                    name: "ArgumentParser",
-                    package: "swift-argument-parser",
-                    condition: .when(traits: ["Commands"])
-                ),
+                product("ArgumentParser", of: "swift-argument-parser", by: "Commands"),
             ],
             exclude: ["README.md", "REPORTS.md", "SCENARIOS.md", "SWARMS.md", "Dockerfile", "grafana-dashboard.json"],
             swiftSettings: strict
@@ -294,7 +283,7 @@ let package = Package(
             dependencies: [
                 "URLLoading", "HTTPEngine", "HTTPSemantics", "WebSocket", "Reactor", "HTTP1", "TLS", "TestServer",
                 "TestSupport",
-                .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTPTypes"])),
+                product("HTTPTypes", of: "swift-http-types", by: "HTTPTypes"),
             ] + observed,
             swiftSettings: testing
         ),

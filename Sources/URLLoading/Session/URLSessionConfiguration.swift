@@ -117,9 +117,9 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
 
     /// The proxies that are tried before ``connectionProxyDictionary``: the first that is for a request's host, by
     /// ``ProxyConfiguration/matchDomains`` and ``ProxyConfiguration/excludedDomains``, and those after it while
-    /// ``ProxyConfiguration/allowFailover`` lets a task go on without one that cannot be used. For hosts that none is for,
-    /// the dictionary counts. Stream tasks use the first alone. One that names no host fails the requests that would
-    /// use it, as in the dictionary.
+    /// ``ProxyConfiguration/allowFailover`` lets a task go on without one that cannot be used. For hosts that none is
+    /// for, the dictionary counts. Stream tasks use the first alone. One that names no host fails the requests that
+    /// would use it, as in the dictionary.
     open var proxyConfigurations: [ProxyConfiguration] = []
 
     /// The oldest version of TLS that is allowed. Versions before 1.2 never are.
