@@ -181,7 +181,7 @@ struct TaskLoaderCachingTests {
     }
 
     @Test(
-        "a successful request by a method that is not safe invalidates what is stored for its URL; a failed one does not",
+        "a successful request by an unsafe method invalidates what is stored for its URL; a failed one does not",
         arguments: ["POST", "PUT", "PATCH", "DELETE", "UNHEARD"]
     )
     func invalidated(method: String) async throws {
