@@ -108,7 +108,7 @@ struct SessionTests {
             let delegate = Planner(answer)
             let session = URLSession(configuration: .isolated, delegate: delegate, delegateQueue: nil)
             let task = session.dataTask(with: try target("/bytes/1"))
-            let date = Date().addingTimeInterval(0.1)
+            let date = Date().addingTimeInterval(0.5)
             task.beginDate = date
             task.resume()
             await until { task.state == .completed }
