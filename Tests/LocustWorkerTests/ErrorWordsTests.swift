@@ -19,7 +19,7 @@ struct ErrorWordsTests {
         (LocustProblem.thread(reason: "no memory"), "look the master up: no memory"),
         (LocustProblem.master(.silent(seconds: 9)), "silent for 9 seconds: start a master there first"),
         (LocustError.unreachable("refused"), "cannot be reached: refused"),
-        (LocustError.peer(.notZeroMQ), "no Locust master: it does not speak ZeroMQ"),
+        (LocustError.peer(.notZeroMQ), "not a Locust master: it does not speak ZeroMQ"),
         (LocustError.gone("closed"), "the master has gone: closed"),
         (LocustError.unreadable("it is short"), "cannot be read: it is short"),
         (ZMTPError.version(2), "ZMTP 2, which is older than 3.0"),

@@ -27,8 +27,8 @@ public struct RetryPolicy: RequestInterceptor {
     public var maximumDelay: Duration
     /// How a delay varies.
     public var jitter: Jitter
-    /// The longest Retry-After (RFC 9110 §10.2.3) that is obeyed. A Retry-After replaces a shorter delay. After a longer
-    /// one than this, the request is not retried.
+    /// The longest Retry-After (RFC 9110 §10.2.3) that is obeyed: it replaces a shorter delay. After a longer one the
+    /// request is not retried.
     public var maximumRetryAfter: Duration
     /// The methods that are retried.
     public var methods: Set<HTTPMethod>

@@ -79,7 +79,7 @@ struct PNGDecoderTests {
         #expect(failure { $0.raw.append(0) }?.contains("more pixels") == true)
         #expect(failure { $0.raw += Array(repeating: 0, count: 1 << 20) }?.contains("more pixels") == true)
         #expect(failure { $0.isAdlerRight = false } != nil)
-        #expect(failure { $0.raw[0] = 5 }?.contains("filter as 5") == true)
+        #expect(failure { $0.raw[0] = 5 }?.contains("row filter, 5") == true)
         let whole = PNGMaker.zlib(PNGMaker().raw)
         for end in 0..<whole.count {
             #expect(
