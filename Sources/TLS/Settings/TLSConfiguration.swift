@@ -56,10 +56,6 @@ public struct TLSConfiguration: Sendable {
     public var identity: ClientIdentity?
     /// What decides on the certificate that is shown.
     public var identityDecision = IdentityDecision.configured
-    /// Whether servers are told that they may ask for a client certificate after the handshake (RFC 8446 §4.6.2), in
-    /// the middle of a connection. TLS 1.3 alone. They are shown what they were shown in the handshake, or else
-    /// ``identity``; the program is not asked then, whatever ``identityDecision`` says. If false, no server may ask.
-    public var allowsPostHandshakeIdentity = false
 
     /// Whether ALPN (RFC 7301) offers HTTP/1.1 to servers. False for any other protocol.
     public var offersHTTP = true
