@@ -131,16 +131,17 @@ struct HonestyTests {
     func serviceTime() throws {
         let server = try TestServer.start()
         defer { server.stop() }
-        let fixed = try volley(["--format", "json", "-c", "1", "-t", "1", "-n", "60", server.url("/latency?ms=10")])
-        let latency = try histogram(fixed, "latency", "raw")
+        let fixed = ["--format", "json", "-c", "1", "-t", "1", "-n", "60", server.url("/latency?ms=10")]
+        let latency = try histogram(volley(fixed), "latency", "raw")
         let spread = try volley(
             ["--format", "json", "-c", "40", "-t", "1", "-n", "1200", server.url("/latency?from=1&to=100")]
         )
         let values = try histogram(spread, "latency", "raw")
         #expect(try seconds(latency, "min") >= 0.00999, "\(latency)")
         #expect(try seconds(values, "90") >= 0.08 && seconds(values, "50") >= 0.04, "\(values)")
-        // If one answer in four is late by three milliseconds, the machine is busy.
-        guard try seconds(latency, "75") < 0.013 else { return }
+        // If one answer in four is late by three milliseconds, before or after, the machine is busy.
+        let after = try histogram(volley(fixed), "latency", "raw")
+        guard try seconds(latency, "75") < 0.013, try seconds(after, "75") < 0.013 else { return }
         #expect(try seconds(latency, "50") < 0.012, "\(latency)")
         #expect(try seconds(values, "90") < 0.12 && seconds(values, "50") < 0.08, "\(values)")
     }
