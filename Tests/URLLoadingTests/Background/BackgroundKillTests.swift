@@ -7,7 +7,7 @@ import Testing
 @testable import URLLoading
 
 /// The short form of `./dev bench background`.
-@Suite("Background downloads that are killed", .ownThread, .timeLimit(.minutes(5)))
+@Suite("Background downloads that are killed", .ownThread, .timeLimit(.minutes(15)))
 struct BackgroundKillTests {
     private func isAlphabet(_ data: Data) -> Bool {
         let period = Data((0..<26 * 40_000).map { UInt8(ascii: "a") + UInt8($0 % 26) })
