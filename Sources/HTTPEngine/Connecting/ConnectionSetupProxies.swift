@@ -68,7 +68,7 @@ extension ConnectionSetup {
         }
     }
 
-    /// Handles the end of the connection to the proxy, whose answer may be one that ends with the connection.
+    /// Handles the end of the connection to the proxy. The content of its answer may end with the connection.
     func ended(_ error: Errno?) {
         switch step {
         case .tunnel(let tunnel, let sent):

@@ -4,12 +4,13 @@ internal import HTTP1
 public import HTTPTypes
 
 extension URLRequest {
-    /// Makes a request of one of swift-http-types. Behind the package trait `HTTPTypes`.
+    /// Makes a request from one of swift-http-types. It needs the package trait `HTTPTypes`.
     ///
-    /// Fields of one name become one field, joined by ", ", those of Cookie by "; ". An extended CONNECT for WebSocket
-    /// (RFC 8441) becomes a GET to a ws or wss URL. Nil: a value is no UTF-8, or the request has no URL. So it is
-    /// without a scheme, an authority or a path, for CONNECT and `OPTIONS *`, and where the parts together would be the
-    /// URL of another server or another path.
+    /// Fields with the same name become one field: values of Cookie are joined by "; ", all others by ", ". An extended
+    /// CONNECT for WebSocket (RFC 8441) becomes a GET to a ws or wss URL.
+    ///
+    /// Nil if a value is not UTF-8, or if the request has no URL: it lacks a scheme, an authority or a path, it is a
+    /// CONNECT or `OPTIONS *`, or its parts together would be the URL of another server or of another path.
     public init?(httpRequest: HTTPRequest) {
         let isSocket = httpRequest.method == .connect && httpRequest.extendedConnectProtocol == "websocket"
         guard let url = URL(of: httpRequest, forSocket: isSocket) else { return nil }
@@ -39,8 +40,8 @@ extension URLRequest {
         values.replaceFields(order.isEmpty ? nil : fields)
     }
 
-    /// The request as one of swift-http-types. Nil: its method is no token, its URL has no scheme, or there is no URL.
-    /// A GET to a ws or wss URL becomes an extended CONNECT for WebSocket (RFC 8441).
+    /// The request as one of swift-http-types. A GET to a ws or wss URL becomes an extended CONNECT for WebSocket
+    /// (RFC 8441). Nil if the method is not a token, or if there is no URL with a scheme.
     public var httpRequest: HTTPRequest? {
         guard let method = HTTPRequest.Method(values.httpMethod), let url = values.url, let scheme = url.scheme,
             URLComponents(url: url, resolvingAgainstBaseURL: true)?.string != nil,
@@ -58,8 +59,8 @@ extension URLRequest {
 }
 
 extension HTTPURLResponse {
-    /// Makes a response of one of swift-http-types. Never nil. Fields of one name become one field, joined by ", ".
-    /// Behind the package trait `HTTPTypes`.
+    /// Makes a response from one of swift-http-types. Never nil. Fields with the same name become one field, joined by
+    /// ", ". It needs the package trait `HTTPTypes`.
     ///
     /// - Parameters:
     ///   - httpResponse: the status and the fields; its reason phrase is not kept.
@@ -74,8 +75,8 @@ extension HTTPURLResponse {
         )
     }
 
-    /// The response as one of swift-http-types, with each field of a server's by itself, in their order. Nil: the
-    /// status is not within 0 to 999.
+    /// The response as one of swift-http-types. A response from a server keeps each of its fields, in their order. Nil
+    /// if the status is not within 0 to 999.
     public var httpResponse: HTTPResponse? {
         guard (0...999).contains(statusCode) else { return nil }
         switch fields {
@@ -94,7 +95,7 @@ extension HTTPURLResponse {
 }
 
 extension HTTPTypes.HTTPFields {
-    /// The fields in their order, octet by octet. Nil: there are more than this type holds.
+    /// Copies the fields, in their order. Nil if there are more than this type holds.
     fileprivate init?(_ fields: HTTP1.HTTPFields) {
         guard fields.count < UInt16.max else { return nil }
         self.init()
@@ -106,8 +107,8 @@ extension HTTPTypes.HTTPFields {
 }
 
 extension URL {
-    /// The URL that the request is for. Its parts are read back: an authority with a slash or a user, or a path that
-    /// does not begin with a slash, would lead elsewhere than it says (RFC 9113 §8.3.1).
+    /// Makes the URL of a request. Nil for an authority with a slash or a user, and for a path that does not begin with
+    /// a slash: the URL would lead to another server or path than the request names (RFC 9113 §8.3.1).
     fileprivate init?(of request: HTTPRequest, forSocket isSocket: Bool) {
         guard let path = request.path, path.hasPrefix("/"), !path.contains("#"), let scheme = request.scheme,
             let authority = request.authority, !authority.isEmpty, !authority.contains(where: { "/?#@\\".contains($0) })

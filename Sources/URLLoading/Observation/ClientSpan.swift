@@ -5,7 +5,7 @@ package import Tracing
 
 /// A client's span for one request, with the attributes of OpenTelemetry's conventions for HTTP.
 package struct ClientSpan: Sendable {
-    /// What the request carries, so that its server's spans belong to this one: `traceparent` and the like.
+    /// The fields that the request needs, such as `traceparent`: the server's spans become children of this one.
     package let fields: [(name: String, value: String)]
     private let span: any Span
 
@@ -30,10 +30,10 @@ package struct ClientSpan: Sendable {
     /// Ends the span.
     ///
     /// - Parameters:
-    ///   - status: the answer's; nil without an answer.
-    ///   - failure: what has failed, in words without URLs; nil for an answer.
+    ///   - status: the response's status; nil if there was no response.
+    ///   - failure: the failure in words, without URLs; nil if there was a response.
     ///   - type: `error.type`; nil for success.
-    ///   - resends: how many requests followed the first.
+    ///   - resends: the number of requests after the first.
     package func end(_ status: Int?, failure: String?, type: String?, resends: Int) {
         if let status { span.attributes["http.response.status_code"] = status }
         if resends > 0 { span.attributes["http.request.resend_count"] = resends }
@@ -44,7 +44,7 @@ package struct ClientSpan: Sendable {
     }
 }
 
-/// A failure as a span records it. An error of URLSession's names its URL, with all that stands in it.
+/// A failure as a span records it, without a URL. A `URLError` contains its URL, which may hold secrets.
 private struct ObservedFailure: Error, CustomStringConvertible {
     let description: String
 }

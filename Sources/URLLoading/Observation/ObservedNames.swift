@@ -1,9 +1,9 @@
 package import FoundationEssentials
 
-/// What logs, metrics and traces say of requests, here and in the room above.
+/// The names and values by which logs, metrics and traces describe requests. Uncurl's adapters use them too.
 package enum ObservedNames {
-    /// The methods of RFC 9110 §9 and RFC 5789. A label has few values, so any other method is `_OTHER`, as in
-    /// OpenTelemetry's conventions.
+    /// Returns a method of RFC 9110 §9 or RFC 5789 as it is, and `_OTHER` for any other, as OpenTelemetry's conventions
+    /// want: a label has few values.
     package static func method(_ method: String?) -> String {
         let method = method ?? "GET"
         return methods.contains(method) ? method : "_OTHER"
@@ -22,6 +22,6 @@ package enum ObservedNames {
         return parts.string ?? ""
     }
 
-    /// The port that the URL leads to.
+    /// The URL's port, or its scheme's.
     package static func port(_ url: URL) -> Int { url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80) }
 }

@@ -3,18 +3,18 @@ internal import Foundation
 internal import HTTPEngine
 internal import Synchronization
 
-/// What tells the observers of a session of one of its tasks. Tasks of a session without observers have none.
+/// Tells a session's observers about one task. A session without observers makes no observations.
 final class TaskObservation: Sendable {
-    /// What the observers add to each request of the task.
+    /// The fields that the observers add to each request of the task.
     let fields: [(name: String, value: String)]
     private let observers: [any TaskObserver]
     private let begun = ContinuousClock.now
     private let exchanges = Mutex<(count: Int, last: (sent: UInt64, received: UInt64)?)>((0, nil))
 
-    /// Observers are the program's code, which must not hold a loop.
+    /// The observers run on this queue. They call the program's code, which must not block a loop.
     private static let queue = DispatchQueue(label: "URLLoading.observers")
 
-    /// Begins to observe; nil for what is no request by HTTP.
+    /// Tells the observers that a task begins; nil if the task's URL is neither http nor https.
     init?(_ identifier: Int, _ request: URLRequest?, by observers: [any SessionObserver]) {
         guard let request, let url = request.url, let scheme = url.scheme?.lowercased(),
             scheme == "http" || scheme == "https"
@@ -30,7 +30,7 @@ final class TaskObservation: Sendable {
         }
     }
 
-    /// An exchange of the task's is over.
+    /// Counts an exchange of the task that has ended.
     func note(_ report: ExchangeReport) {
         exchanges.withLock { exchanges in
             exchanges.count += report.retried ? 2 : 1
@@ -53,6 +53,6 @@ final class TaskObservation: Sendable {
         )
     }
 
-    /// Runs when all has been told that was to be told before.
+    /// Calls the closure after the observers have had every event that was noted before this call.
     static func whenTold(_ call: @escaping @Sendable () -> Void) { queue.async(execute: call) }
 }

@@ -1,14 +1,14 @@
 internal import Foundation
 
-/// Hears of a session's tasks: its log, its metrics, its traces.
+/// Observes a session's tasks: a log, metrics or traces.
 protocol SessionObserver: Sendable {
-    /// A task begins. It is called on the thread that resumes the task.
+    /// Returns the observer of a task that begins. The thread that resumes the task calls it.
     func begins(_ task: ObservedTask) -> any TaskObserver
 }
 
-/// Hears of one task, on a queue of observers.
+/// Observes one task, on the queue of ``TaskObservation``.
 protocol TaskObserver: Sendable {
-    /// What the task's requests carry for it.
+    /// The fields that this observer adds to each request of the task.
     var fields: [(name: String, value: String)] { get }
 
     func note(_ event: TaskEvent)
@@ -18,37 +18,36 @@ extension TaskObserver {
     var fields: [(name: String, value: String)] { [] }
 }
 
-/// What observers are told of a task when it begins.
+/// The facts of a task that begins.
 struct ObservedTask {
     let identifier: Int
     let request: URLRequest
     let url: URL
 }
 
-/// What observers are told of a task under way.
+/// An event of a task that has begun.
 enum TaskEvent: Sendable {
-    /// By this status, to this URL.
+    /// A redirect with this status leads to this URL.
     case redirected(Int?, to: URL?)
     case waitsForConnectivity
-    /// With an answer to a challenge, with the rest of an upload, or after a failure.
+    /// The task sends another request: the answer to a challenge, the rest of an upload, or a retry after a failure.
     case sendsAgain
     case ended(TaskEnd)
 }
 
-/// What observers are told of a task's end.
+/// The facts of a task that has ended.
 struct TaskEnd: Sendable {
     let status: Int?
     let error: (any Error)?
     let duration: Duration
-    /// The content of the last request and of its answer as they were on the wire, in bytes; nil for a task whose
-    /// answer came from no server.
+    /// How many bytes of content the last request and its response had on the wire; nil if no server answered the task.
     let transferred: (sent: UInt64, received: UInt64)?
-    /// How many requests followed the first.
+    /// The number of requests after the first.
     let resends: Int
 
     var isCancelled: Bool { (error as? URLError)?.code == .cancelled }
 
-    /// What has failed, in words. The user info of an error names the URL, and so may its description.
+    /// The failure in words, without a URL. The description and the user info of an error may contain the URL.
     var failure: String? { error.map { ($0 as? URLError)?.particulars ?? errorType(of: $0) } }
 
     private func errorType(of error: any Error) -> String {
@@ -56,7 +55,7 @@ struct TaskEnd: Sendable {
         return "\(known.domain) \(known.code)"
     }
 
-    /// OpenTelemetry's `error.type`: few values. Nil for success, which a status below 400 is.
+    /// OpenTelemetry's `error.type`, which has few values; nil if the task succeeded with a status below 400.
     var errorType: String? {
         if let error { return errorType(of: error) }
         return status.flatMap { $0 >= 400 ? "\($0)" : nil }

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import HTTPEngine
 
-/// By which proxies an attempt's requests go.
+/// The proxies of an attempt's requests.
 extension Attempt {
-    /// The session's proxies for a request to that place.
+    /// Returns the session's proxies for a request to this place.
     func proxies(to place: HTTPURL, _ url: URL, _ engine: SessionEngine) throws(URLError) -> OriginProxies {
         do throws(ProxyFault) {
             return try engine.proxies.route(for: place.scheme, place.origin.host, after: proxyFailures).get()
@@ -12,13 +12,13 @@ extension Attempt {
         }
     }
 
-    /// The session's proxies for the transaction under way.
+    /// Returns the session's proxies for the transaction that runs.
     func proxies(_ engine: SessionEngine) -> OriginProxies {
         guard let transaction else { return .direct }
         return (try? proxies(to: transaction.place, transaction.url, engine)) ?? .direct
     }
 
-    /// Goes on without a proxy that cannot be used, if its configuration lets it.
+    /// Goes on to the next proxy after one that cannot be used, if its configuration allows failover.
     ///
     /// - Returns: false if the failure stands.
     mutating func failOver(_ error: EngineError, _ engine: SessionEngine) -> Bool {
@@ -31,7 +31,7 @@ extension Attempt {
 }
 
 extension EngineError {
-    /// Whether a proxy could not be spoken with. One that refuses the server or the user has been.
+    /// Whether the proxy cannot be used. A proxy that refuses the server or the user can.
     fileprivate var isOfUnusableProxy: Bool {
         switch self {
         case .proxy(.unreachable), .proxy(.tls), .proxy(.closed), .proxy(.malformedResponse), .timedOut(.connect): true
