@@ -21,4 +21,15 @@ struct ResponseTests {
         let failed = await server.manager().response(to: HTTPRequest("status/404"), serializer: .data).map(\.count)
         #expect(failed.value == nil && failed.rejectedValue == 0 && failed.statusCode == 404)
     }
+
+    @Test("an optional value that is nil is a value: of an answer without content, and of a map")
+    func optionalValues() async throws {
+        let manager = server.manager()
+        let empty = await manager.response(to: HTTPRequest("status/204"), serializer: .decodable([String]?.self))
+        #expect(try empty.result.get() == nil && empty.value == .some(nil))
+        let mapped = await manager.response(to: HTTPRequest("bytes/7"), serializer: .data).map { _ in Int?.none }
+        #expect(try mapped.result.get() == nil && mapped.value == .some(nil))
+        let again = mapped.map { $0.map { "\($0)" } ?? "none" }
+        #expect(again.value == "none")
+    }
 }
