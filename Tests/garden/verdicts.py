@@ -63,7 +63,7 @@ def grid(items, found):
 
 
 def differences(items, found, own="Uncurl"):
-    """By family and kind, the numbers of the responses of which we think otherwise than most of the others."""
+    """By family and kind, the numbers of the responses on which we and most of the others disagree."""
     kinds = collections.defaultdict(list)
     others = [name for name in found if name != own]
     for number, item in enumerate(items):
@@ -77,19 +77,19 @@ def differences(items, found, own="Uncurl"):
         elif not is_taken(ours) and takers * 2 > len(lines):
             kinds[item.family, f"{ours['verdict']}, and most take it"].append(number)
         elif is_taken(ours) and majority(lines) not in (None, meaning(ours)):
-            kinds[item.family, "taken for other content than most"].append(number)
+            kinds[item.family, "taken, with other content than by most"].append(number)
     return kinds
 
 
 def page(items, by_client, by_parser):
     from reasons import REASONS
-    text = "# The garden\n\nMade by `./dev garden`; not to be edited. A thousand hostile responses (`Tests/garden/responses.py`, seed 19) are served to clients, and handed to parsers alone.\n"
-    text += "*Taken*: the client reports a whole answer. *Refused*: an error. *Cut*: a parser wants more when there is no more. *Waits*: the client's limit of three seconds ended it,\n"
-    text += "as it must for most responses that are cut while the connection stays open.\n\n"
+    text = "# The garden\n\n`./dev garden` makes this page; do not edit it. It serves a thousand hostile responses (`Tests/garden/responses.py`, seed 19) to clients, and passes them to parsers alone.\n"
+    text += "*Taken*: the client reports a whole response. *Refused*: it reports an error. *Cut*: a parser expects more octets after the last one. *Waits*: the client's limit of three seconds ended\n"
+    text += "the request, as it must for most responses that are cut while the connection stays open. *Nothing*: the client reported no verdict.\n\n"
     wrong = []
     for title, found in [("Clients", by_client), ("Parsers", by_parser)]:
         text += f"## {title}\n\n{grid(items, found)}\n"
-        text += "Where Uncurl thinks otherwise than most of the others, and why:\n\n| family | Uncurl | responses | numbers | why |\n|---|---|---|---|---|\n"
+        text += "Responses on which Uncurl and most of the others disagree, and why:\n\n| family | Uncurl | responses | numbers | why |\n|---|---|---|---|---|\n"
         for (family, kind), numbers in sorted(differences(items, found).items()):
             why = REASONS.get((family, kind))
             if why is None:
