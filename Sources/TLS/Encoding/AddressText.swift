@@ -6,7 +6,7 @@ enum AddressText {
     static func text(_ octets: [UInt8]) -> String {
         if octets.count == 4 { return octets.map { String($0) }.joined(separator: ".") }
         guard octets.count == 16 else { return octets.map { hex($0) }.joined() }
-        let groups = (0..<8).map { UInt16(octets[$0 * 2]) << 8 | UInt16(octets[$0 * 2 + 1]) }
+        let groups = (0..<8).map { index -> UInt16 in UInt16(octets[index * 2]) << 8 | UInt16(octets[index * 2 + 1]) }
         var best = 0..<0
         var start = 0
         for index in 0...8 where index == 8 || groups[index] != 0 {
