@@ -189,9 +189,10 @@ final class Dial: ConnectorDelegate, TimerHandler {
 
     func ask(about trust: PeerTrust, ofProxy isProxy: Bool, then: @escaping (TrustVerdict) -> Void) {
         let resume = pause()
-        let asker = asker(isProxy)
-        if services.security.hasEvaluator { owner.observed(.askingForTrust(asker)) }
-        question = services.security.ask(about: trust, of: asker) { [weak self] verdict in
+        let origin = host.destination.origin
+        if services.security.hasEvaluator { owner.observed(.askingForTrust(origin)) }
+        let proxy = isProxy ? host.route.proxy : nil
+        question = services.security.ask(about: trust, of: proxy, to: origin) { [weak self] verdict in
             self?.question = nil
             if resume() { then(verdict) }
         }
@@ -201,15 +202,10 @@ final class Dial: ConnectorDelegate, TimerHandler {
     func ask(about request: IdentityRequest, ofProxy isProxy: Bool, then: @escaping (IdentityAnswer) -> Void) {
         guard !isProxy else { return then(.configured) }
         let resume = pause()
-        identityQuestion = services.security.ask(about: request, of: asker(isProxy)) { [weak self] answer in
+        identityQuestion = services.security.ask(about: request, of: host.destination.origin) { [weak self] answer in
             self?.identityQuestion = nil
             if resume() { then(answer) }
         }
-    }
-
-    private func asker(_ isProxy: Bool) -> Origin {
-        let proxy = isProxy ? host.route.proxy.map { Origin(scheme: .https, host: $0.host, port: $0.port) } : nil
-        return proxy ?? host.destination.origin
     }
 
     /// Replaces the time limit, since a decision that people make may take longer than a network should. The function

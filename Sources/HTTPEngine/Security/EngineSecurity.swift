@@ -32,7 +32,7 @@ final class EngineSecurity {
     /// proxy.
     private func proxyContext() throws(TLSError) -> TLSContext {
         if let context = configuration.proxyTLS { return context }
-        return try TLSContext.standard
+        return try hasEvaluator ? TLSContext.asking : TLSContext.standard
     }
 
     /// - Parameter scope: what must be equal besides the name for a session to be resumed.
@@ -131,17 +131,27 @@ final class EngineSecurity {
     /// Whether the configuration names an evaluator to ask.
     var hasEvaluator: Bool { configuration.trustEvaluator != nil }
 
-    /// Asks the configuration's evaluator about a server. The answer may come at any time, or too late.
+    /// Asks the configuration's evaluator about a server, or about the proxy on the way to it. The answer may come at
+    /// any time, or too late.
     ///
     /// - Returns: the question's number, for ``forget(trustQuestion:)``.
-    func ask(about trust: PeerTrust, of origin: Origin, then: @escaping (TrustVerdict) -> Void) -> UInt64 {
+    func ask(
+        about trust: PeerTrust,
+        of proxy: Proxy?,
+        to origin: Origin,
+        then: @escaping (TrustVerdict) -> Void
+    ) -> UInt64 {
         let number = trustQuestions.add(then)
         let bound = LoopBound(self, on: loop)
         let answer: @Sendable (TrustVerdict) -> Void = { [loop] verdict in
             loop.post { bound.value.trustQuestions.take(number)?(verdict) }
         }
         if let evaluator = configuration.trustEvaluator {
-            evaluator.evaluate(trust, of: origin, answer: answer)
+            if let proxy {
+                evaluator.evaluate(trust, of: proxy, to: origin, answer: answer)
+            } else {
+                evaluator.evaluate(trust, of: origin, answer: answer)
+            }
         } else {
             answer(.builtIn)
         }

@@ -40,9 +40,10 @@ public struct EngineConfiguration: Sendable {
     public var tls: TLSContext?
     /// The proxies for origins. The environment's apply only if a program reads them with ``ProxyEnvironment``.
     public var proxies = OriginProxies.direct
-    /// The TLS of https proxies, instead of `TLSContext.standard`.
+    /// The TLS of https proxies; nil: `TLSContext.asking` if there is a ``trustEvaluator``, `TLSContext.standard` if
+    /// there is none.
     public var proxyTLS: TLSContext?
-    /// Decides about servers if the context says so. Without one, the built-in verdict applies.
+    /// Decides about servers and proxies if their contexts say so. Without one, the built-in verdict applies.
     public var trustEvaluator: (any TrustEvaluator)?
     /// How long ``trustEvaluator`` may take. The limit on connecting stops meanwhile.
     public var trustTimeout = Duration.seconds(60)

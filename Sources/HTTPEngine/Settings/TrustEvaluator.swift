@@ -11,6 +11,15 @@ public protocol TrustEvaluator: AnyObject, Sendable {
     /// asks again only if the certificates are others.
     func evaluate(_ trust: PeerTrust, of origin: Origin, answer: @escaping @Sendable (TrustVerdict) -> Void)
 
+    /// Decides about a proxy that is spoken to by TLS, on the way to `origin`. It is called and answered in the same
+    /// way. Without it the built-in verdict applies.
+    func evaluate(
+        _ trust: PeerTrust,
+        of proxy: Proxy,
+        to origin: Origin,
+        answer: @escaping @Sendable (TrustVerdict) -> Void
+    )
+
     /// Decides which identity is shown to a server that asks for a client certificate, for contexts that are configured
     /// to ask. It is called and answered in the same way, also before a session is resumed if its server had asked: a
     /// session is resumed with the identity that it was made with. Without it the configuration decides.
@@ -22,6 +31,15 @@ public protocol TrustEvaluator: AnyObject, Sendable {
 }
 
 extension TrustEvaluator {
+    public func evaluate(
+        _ trust: PeerTrust,
+        of proxy: Proxy,
+        to origin: Origin,
+        answer: @escaping @Sendable (TrustVerdict) -> Void
+    ) {
+        answer(.builtIn)
+    }
+
     public func chooseIdentity(
         for request: IdentityRequest,
         of origin: Origin,

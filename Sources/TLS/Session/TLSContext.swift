@@ -46,7 +46,13 @@ public final class TLSContext: Sendable {
         get throws(TLSError) { try made.get() }
     }
 
+    /// The context of ``TLSConfiguration/asking``, made at its first use.
+    public static var asking: TLSContext {
+        get throws(TLSError) { try madeToAsk.get() }
+    }
+
     private static let made = Result<TLSContext, TLSError> { () throws(TLSError) in try TLSContext() }
+    private static let madeToAsk = Result<TLSContext, TLSError> { () throws(TLSError) in try TLSContext(.asking) }
 
     /// The ALPN list of RFC 7301 §3.1, each name after its length.
     static let applicationProtocols: [UInt8] = [8] + Array("http/1.1".utf8)

@@ -83,6 +83,14 @@ public struct TLSConfiguration: Sendable {
     /// Makes a configuration with the properties' initial values.
     public init() {}
 
+    /// The properties' initial values, except that the program is asked about each server, and about each certificate
+    /// that a server wants to see.
+    public static var asking: TLSConfiguration {
+        var configuration = TLSConfiguration()
+        (configuration.trustDecision, configuration.identityDecision) = (.asks, .asks)
+        return configuration
+    }
+
     var policy: VerificationPolicy {
         var policy = VerificationPolicy()
         policy.pins = pins

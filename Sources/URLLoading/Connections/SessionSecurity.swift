@@ -5,8 +5,8 @@ internal import TLS
 
 /// A session's TLS: the context that its connections share, and the way to ask its user about servers.
 final class SessionSecurity: TrustEvaluator {
-    /// Asks the session's user about a server; on the loop.
-    typealias Judge = @Sendable (PeerTrust, Origin, @escaping @Sendable (TrustVerdict) -> Void) -> Void
+    /// Asks the session's user about a server, or about the proxy on the way to it; on the loop.
+    typealias Judge = @Sendable (PeerTrust, Proxy?, Origin, @escaping @Sendable (TrustVerdict) -> Void) -> Void
 
     /// Asks the session's user which certificate to show; on the loop.
     typealias Choice = @Sendable (IdentityRequest, Origin, @escaping @Sendable (IdentityAnswer) -> Void) -> Void
@@ -21,7 +21,8 @@ final class SessionSecurity: TrustEvaluator {
     /// - Parameter hasDelegate: whether the session itself has one; a task's own does not count.
     init(_ settings: SessionSettings, hasDelegate: Bool) {
         let (minimum, maximum) = (settings.minimumVersion, settings.maximumVersion)
-        var configuration = SessionSecurity.asking
+        // It always asks: a task may have a delegate, and the session's storage an identity.
+        var configuration = TLSConfiguration.asking
         (configuration.minimumVersion, configuration.maximumVersion) = (minimum, maximum)
         configuration.allowsLegacyAlgorithms = settings.allowsLegacyAlgorithms
         self.configuration = configuration
@@ -41,11 +42,7 @@ final class SessionSecurity: TrustEvaluator {
     /// same identity, so they may share tickets. A session with a delegate has its own, so that nothing links its
     /// connections with those of others. Throws if the allowed versions exclude each other.
     func context() throws(TLSError) -> TLSContext {
-        isShared ? try SessionSecurity.shared.get() : try TLSContext(configuration)
-    }
-
-    private static let shared = Result<TLSContext, TLSError> { () throws(TLSError) in
-        try TLSContext(asking)
+        isShared ? try TLSContext.asking : try TLSContext(configuration)
     }
 
     /// Returns a context for protocols other than HTTP.
@@ -55,17 +52,27 @@ final class SessionSecurity: TrustEvaluator {
         return try TLSContext(configuration)
     }
 
-    /// The settings that always ask the user: a task may have a delegate, and the session's storage an identity.
-    private static var asking: TLSConfiguration {
-        var configuration = TLSConfiguration()
-        configuration.trustDecision = .asks
-        configuration.identityDecision = .asks
-        return configuration
+    func evaluate(_ trust: PeerTrust, of origin: Origin, answer: @escaping @Sendable (TrustVerdict) -> Void) {
+        evaluate(trust, nil, origin, answer)
     }
 
-    func evaluate(_ trust: PeerTrust, of origin: Origin, answer: @escaping @Sendable (TrustVerdict) -> Void) {
+    func evaluate(
+        _ trust: PeerTrust,
+        of proxy: Proxy,
+        to origin: Origin,
+        answer: @escaping @Sendable (TrustVerdict) -> Void
+    ) {
+        evaluate(trust, proxy, origin, answer)
+    }
+
+    private func evaluate(
+        _ trust: PeerTrust,
+        _ proxy: Proxy?,
+        _ origin: Origin,
+        _ answer: @escaping @Sendable (TrustVerdict) -> Void
+    ) {
         guard let judge = judge.withLock({ $0 }) else { return answer(.builtIn) }
-        judge(trust, origin, answer)
+        judge(trust, proxy, origin, answer)
     }
 
     func chooseIdentity(

@@ -2,26 +2,28 @@ internal import Foundation
 internal import HTTPEngine
 internal import TLS
 
-/// Asks the session's delegate, or that of the task that waits for the server, with a challenge about a server's
-/// certificate.
+/// Asks the session's delegate, or that of the task that waits for the server, with a challenge about the certificate
+/// of the server, or of the proxy on the way to it.
 enum TrustQuestion {
     static func judge(of session: URLSession) -> SessionSecurity.Judge {
-        { [weak session] trust, origin, answer in
+        { [weak session] trust, proxy, origin, answer in
             guard let session, session.hasDelegates else { return answer(.builtIn) }
-            ask(session, trust, origin, answer)
+            ask(session, trust, proxy, origin, answer)
         }
     }
 
     private static func ask(
         _ session: URLSession,
         _ trust: PeerTrust,
+        _ proxy: Proxy?,
         _ origin: Origin,
         _ answer: @escaping @Sendable (TrustVerdict) -> Void
     ) {
+        let peer = proxy.map { Origin(scheme: .https, host: $0.host, port: $0.port) } ?? origin
         var place = ProtectionSpaceValues(
-            host: origin.host,
-            port: Int(origin.port),
-            side: .server(NSURLProtectionSpaceHTTPS),
+            host: peer.host,
+            port: Int(peer.port),
+            side: proxy == nil ? .server(NSURLProtectionSpaceHTTPS) : .proxy(NSURLProtectionSpaceHTTPSProxy),
             realm: nil,
             method: NSURLAuthenticationMethodServerTrust
         )

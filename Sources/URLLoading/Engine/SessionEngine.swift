@@ -81,17 +81,17 @@ final class SessionEngine {
         return context
     }
 
-    /// Lets the session's user be asked about servers. This is done before the first context is used, and not earlier:
-    /// from then on the session is held weakly, and every reference to a weakly held object is counted in a separate
-    /// table, five times as slowly.
-    private func ask(_ session: URLSession) {
+    /// Lets the session's user be asked about servers and proxies. This is done before the first context is used, and
+    /// not earlier: from then on the session is held weakly, and every reference to a weakly held object is counted in
+    /// a separate table, five times as slowly.
+    func ask(_ session: URLSession) {
         security.setJudge(TrustQuestion.judge(of: session))
         security.setChoice(IdentityQuestion.choice(of: session))
     }
 
     /// The context for TLS with an https proxy; nil without such a proxy.
     private var contextOfProxies: TLSContext? {
-        settings.proxies.areSecure ? try? TLSContext.standard : nil
+        settings.proxies.areSecure ? try? TLSContext.asking : nil
     }
 
     /// The most connections in all. Apple's URLSession has no such limit; this one keeps a crawler from using every

@@ -131,7 +131,7 @@ enum ErrorTranslation {
         switch error {
         case .unreachable, .refused, .socks, .target: .cannotConnectToHost
         case .authenticationRequired, .credentials: .userAuthenticationRequired
-        case .tls: .secureConnectionFailed
+        case .tls(let error): code(error)
         case .closed: .networkConnectionLost
         case .malformedResponse: .badServerResponse
         }

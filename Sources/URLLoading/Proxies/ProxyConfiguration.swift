@@ -24,15 +24,17 @@ public struct ProxyConfiguration: Sendable {
         public static func hostPort(host: String, port: UInt16) -> Endpoint { Endpoint(host: host, port: port) }
     }
 
-    /// TLS with the proxy itself. Its certificate is verified by the system's authorities; no delegate is asked about
-    /// it. There is nothing to set.
+    /// TLS with the proxy itself. Its certificate is verified by the system's authorities, and the delegate is asked
+    /// about it as about a server's: by a challenge whose ``URLProtectionSpace/serverTrust`` is the proxy's and whose
+    /// `isProxy()` is true. There is nothing to set.
     public struct TLSOptions: Hashable, Sendable {
         /// Makes the options.
         public init() {}
     }
 
     /// Whether a task goes on without this proxy if it cannot be used: by the next that applies, and at last directly.
-    /// False by default: the task fails. A proxy that refuses the task's server or its user has been used.
+    /// False by default: the task fails. A proxy that refuses the task's server or its user has been used. One whose
+    /// certificate a delegate refuses fails the task in any case.
     public var allowFailover = false
     /// The hosts that this proxy is for: names with all names below them, addresses and networks (`10.0.0.0/8`). Empty,
     /// the default: all.

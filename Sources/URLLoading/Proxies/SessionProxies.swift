@@ -49,8 +49,7 @@ struct SessionProxies: Sendable {
 
     /// Whether TLS is spoken with one of the proxies.
     var areSecure: Bool {
-        listed.contains { (try? $0.proxy.get().kind) == .https }
-            || configuration.http?.kind == .https || configuration.https?.kind == .https
+        listed.contains { (try? $0.proxy.get().kind) == .https } || configuration.areSecure
     }
 
     /// Returns the proxies of a request.
@@ -101,6 +100,11 @@ struct SessionProxies: Sendable {
         guard let fault = scheme == .https ? https : http, !configuration.exceptions.covers(host) else { return nil }
         return fault
     }
+}
+
+extension OriginProxies {
+    /// Whether TLS is spoken with one of the proxies.
+    var areSecure: Bool { http?.kind == .https || https?.kind == .https }
 }
 
 /// A setting that names no proxy, and the reason. It contains neither user nor password.

@@ -118,7 +118,9 @@ final class StreamLoad: StreamWorker {
     }
 
     private func connect(to origin: Origin) {
-        guard delegate != nil, let options = try? engine.streamOptions(to: origin, securing: nil) else { return }
+        guard let session = delegate?.session,
+            let options = try? engine.streamOptions(to: origin, of: session, isSecured: false)
+        else { return }
         state = .connecting(engine.engine.open(origin, options: options) { [weak self] in self?.opened($0) })
     }
 

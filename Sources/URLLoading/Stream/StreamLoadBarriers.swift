@@ -42,7 +42,7 @@ extension StreamLoad {
         }
         do {
             guard let origin else { return }
-            let options = try engine.streamOptions(to: origin, securing: delegate.session)
+            let options = try engine.streamOptions(to: origin, of: delegate.session, isSecured: true)
             let rest = input
             input = []
             state = .securing(

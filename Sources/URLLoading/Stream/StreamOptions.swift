@@ -7,8 +7,13 @@ extension SessionEngine {
     ///
     /// - Parameters:
     ///   - origin: the peer. Its proxy is that of https.
-    ///   - session: the session whose rules TLS follows; nil for a connection without TLS.
-    func streamOptions(to origin: Origin, securing session: URLSession?) throws(TLSError) -> EngineRequest.Options {
+    ///   - session: the session whose rules TLS follows.
+    ///   - isSecured: whether TLS is spoken with the peer.
+    func streamOptions(
+        to origin: Origin,
+        of session: URLSession,
+        isSecured: Bool
+    ) throws(TLSError) -> EngineRequest.Options {
         var options = EngineRequest.Options()
         options.timeouts = Timeouts(
             connect: RequestBuilder.duration(settings.requestTimeout),
@@ -21,7 +26,8 @@ extension SessionEngine {
         var proxies = (try? self.proxies.route(for: .https, origin.host).get()) ?? .direct
         proxies.http = proxies.https
         options.proxies = proxies
-        if let session { options.tls = try streamContext(of: session) }
+        if proxies.areSecure { ask(session) }
+        if isSecured { options.tls = try streamContext(of: session) }
         return options
     }
 }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import HTTPEngine
+internal import TLS
 
 /// The proxies of an attempt's requests.
 extension Attempt {
@@ -31,9 +32,11 @@ extension Attempt {
 }
 
 extension EngineError {
-    /// Whether the proxy cannot be used. A proxy that refuses the server or the user can.
+    /// Whether the proxy cannot be used. A proxy that refuses the server or the user can be used. If the user refuses the
+    /// proxy, the request fails: the user may not want it to go another way.
     fileprivate var isOfUnusableProxy: Bool {
         switch self {
+        case .proxy(.tls(.refused)): false
         case .proxy(.unreachable), .proxy(.tls), .proxy(.closed), .proxy(.malformedResponse), .timedOut(.connect): true
         default: false
         }

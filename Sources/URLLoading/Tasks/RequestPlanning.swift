@@ -117,7 +117,7 @@ extension Attempt {
         builder.extra = extra
         builder.proxies = terms?.proxies
         if builder.proxies == nil { builder.proxies = try proxies(to: place, url, engine) }
-        builder.context = try engine.context(for: place, url, of: session)
+        builder.context = try engine.context(for: place, by: builder.proxies, url, of: session)
         builder.terms = terms
         if let endpoint = terms?.endpoint, isFirstOrigin(place, of: spec) { builder.endpoint = endpoint }
         builder.handshake = opening?.handshake
@@ -255,7 +255,7 @@ extension Attempt {
         if let answer { builder.extra.append(("Authorization", answer.value)) }
         do throws(URLError) {
             builder.proxies = try proxies(to: place, url, engine)
-            builder.context = try engine.context(for: place, url, of: session)
+            builder.context = try engine.context(for: place, by: builder.proxies, url, of: session)
             let (made, sent) = try builder.build(to: place)
             let fields = selecting(sent, place, answer?.credentials, engine)
             let refresh = CacheRefresh(
@@ -328,8 +328,16 @@ extension CachedURLResponse {
 
 extension SessionEngine {
     /// Returns the TLS context for an https server; nil for others.
-    func context(for place: HTTPURL, _ url: URL, of session: URLSession) throws(URLError) -> TLSContext? {
-        guard place.scheme == .https else { return nil }
+    func context(
+        for place: HTTPURL,
+        by proxies: OriginProxies?,
+        _ url: URL,
+        of session: URLSession
+    ) throws(URLError) -> TLSContext? {
+        guard place.scheme == .https else {
+            if proxies?.areSecure == true { ask(session) }
+            return nil
+        }
         do throws(TLSError) {
             return try context(of: session)
         } catch {

@@ -64,6 +64,11 @@ extension UncurlError {
 }
 
 extension URLError {
+    /// Whether a proxy could not be used.
+    var isOfProxy: Bool {
+        if case .proxy? = cause as? EngineError { true } else { false }
+    }
+
     /// Whether the content was read, but broke off or did not have its declared length.
     fileprivate var isContentBroken: Bool {
         switch cause as? EngineError {

@@ -68,7 +68,7 @@ final class ManagerCore: Sendable {
     private let stored: Mutex<Snapshot>
     /// Which hooks are set. It is read with every event.
     private let hooked = Atomic<UInt16>(0)
-    /// The last refusal of each host. The tasks of that host fail with it.
+    /// The last refusal of each host, and of any proxy. The tasks of that host, or by that proxy, fail with it.
     private let refusals = Mutex<[String: UncurlError]>([:])
 
     /// The places that hooks have given to downloads, for tasks that the manager did not make. They are kept until the
@@ -144,20 +144,25 @@ final class ManagerCore: Sendable {
         }
     }
 
-    /// - Parameter refusal: nil: the host is no longer refused.
-    func note(_ refusal: UncurlError?, of host: String) {
+    /// - Parameter refusal: nil: the server or the proxy is no longer refused.
+    func note(_ refusal: UncurlError?, of space: URLProtectionSpace) {
+        let key = space.isProxy() ? ManagerCore.proxies : space.host
         let old = refusals.withLock { refusals in
-            let old = refusals[host]
-            refusals[host] = refusal
+            let old = refusals[key]
+            refusals[key] = refusal
             return old
         }
         withExtendedLifetime(old) {}
     }
 
-    func refusal(of host: String?) -> UncurlError? {
-        guard let host else { return nil }
-        return refusals.withLock { $0[host] }
+    /// The refusal behind the error of a task for this host.
+    func refusal(behind error: URLError, of host: String?) -> UncurlError? {
+        guard let key = error.isOfProxy ? ManagerCore.proxies : host else { return nil }
+        return refusals.withLock { $0[key] }
     }
+
+    /// The key of ``refusals`` for proxies: no server's host is empty.
+    private static let proxies = ""
 
     // MARK: Notifications
 

@@ -153,7 +153,8 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
     func reason(for error: URLError?, of task: URLSessionTask) -> UncurlError? {
         error.map { error in
             let host = (task.currentRequest ?? task.originalRequest)?.url?.host
-            return ownReason ?? UncurlError(error, of: task.originalRequest, refusal: core.refusal(of: host))
+            let refusal = core.refusal(behind: error, of: host)
+            return ownReason ?? UncurlError(error, of: task.originalRequest, refusal: refusal)
         }
     }
 

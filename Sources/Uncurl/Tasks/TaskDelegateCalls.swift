@@ -24,11 +24,11 @@ extension TaskDelegate: URLSessionDelegate {
             DefaultedAnswer.current?.set()
             return (.performDefaultHandling, nil)
         case .useCredential(let credential):
-            core.note(nil, of: space.host)
+            core.note(nil, of: space)
             return (.useCredential, credential)
         case .rejectProtectionSpace: return (.rejectProtectionSpace, nil)
         case .cancel, .fail:
-            core.note(answer.refusal, of: space.host)
+            core.note(answer.refusal, of: space)
             return (.cancelAuthenticationChallenge, nil)
         }
     }
@@ -73,15 +73,17 @@ extension TaskDelegate: URLSessionTaskDelegate {
             switch answer.about(space) {
             case .performDefaultHandling: break
             case .useCredential(let credential):
-                if space.serverTrust != nil { core.note(nil, of: space.host) }
+                if space.serverTrust != nil { core.note(nil, of: space) }
                 return (.useCredential, credential)
             case .rejectProtectionSpace: return (.rejectProtectionSpace, nil)
             case .cancel, .fail: return refused(answer.refusal, space)
             }
         }
         if let trust = space.serverTrust {
+            // The policy, with its pins, is about servers.
+            guard !space.isProxy() else { return (.performDefaultHandling, nil) }
             if let refusal = core.judge(trust, space.host) { return refused(refusal, space) }
-            core.note(nil, of: space.host)
+            core.note(nil, of: space)
             return (.useCredential, URLCredential(trust: trust))
         }
         // A credential that the server has refused is not offered again.
@@ -97,7 +99,7 @@ extension TaskDelegate: URLSessionTaskDelegate {
         _ space: URLProtectionSpace
     ) -> (URLSession.AuthChallengeDisposition, URLCredential?) {
         ownReason = refusal
-        if space.serverTrust != nil { core.note(refusal, of: space.host) }
+        if space.serverTrust != nil { core.note(refusal, of: space) }
         return (.cancelAuthenticationChallenge, nil)
     }
 

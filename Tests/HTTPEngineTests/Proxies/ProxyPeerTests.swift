@@ -1,6 +1,7 @@
 import HTTP1
 import HTTPSemantics
 import Reactor
+import Synchronization
 import TLS
 import TestServer
 import TestSupport
@@ -159,6 +160,58 @@ struct ProxyPeerTests {
                 Issue.record("\(scheme): \(result)")
                 continue
             }
+        }
+    }
+
+    /// Trusts every server and every proxy, and records the proxies with the origins behind them.
+    private final class Trusting: TrustEvaluator {
+        let asked = Mutex<[String]>([])
+
+        func evaluate(_ trust: PeerTrust, of origin: Origin, answer: @escaping @Sendable (TrustVerdict) -> Void) {
+            answer(.accept)
+        }
+
+        func evaluate(
+            _ trust: PeerTrust,
+            of proxy: Proxy,
+            to origin: Origin,
+            answer: @escaping @Sendable (TrustVerdict) -> Void
+        ) {
+            asked.withLock { $0.append("\(proxy) to \(origin.scheme)") }
+            answer(.accept)
+        }
+    }
+
+    @Test("an evaluator decides about an https proxy; one that decides about servers alone leaves it to the roots")
+    func haproxyEvaluated() async throws {
+        let squid = try await ProxyPeers.squid()
+        defer { squid.stop() }
+        let front = try await ProxyPeers.haproxy(before: squid, identityPEM: identity.chainPEM + identity.keyPEM)
+        defer { front.stop() }
+        var configuration = EngineConfiguration()
+        configuration.timeouts = Timeouts(connect: nil, idle: nil)
+        configuration.tls = try TLSContext(.asking)
+        configuration.proxies = OriginProxies(Proxy(.https, host: .v4(.loopback), port: front.port))
+        let trusting = Trusting()
+        configuration.trustEvaluator = trusting
+        let engine = try EngineHarness(configuration)
+        for scheme in [Origin.Scheme.http, .https] {
+            #expect(await engine.run(try request(scheme, "/get")).status == 200)
+        }
+        let proxy = "https://127.0.0.1:\(front.port)"
+        #expect(trusting.asked.withLock { $0 } == ["\(proxy) to http", "\(proxy) to https"])
+        let others = OnlyServers()
+        configuration.trustEvaluator = others
+        let result = await (try EngineHarness(configuration)).run(try request(.https, "/get"))
+        guard case .proxy(.tls(.untrusted)) = result.error else {
+            Issue.record("\(result)")
+            return
+        }
+    }
+
+    private final class OnlyServers: TrustEvaluator {
+        func evaluate(_ trust: PeerTrust, of origin: Origin, answer: @escaping @Sendable (TrustVerdict) -> Void) {
+            answer(.accept)
         }
     }
 

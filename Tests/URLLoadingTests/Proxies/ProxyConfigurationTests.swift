@@ -89,21 +89,6 @@ struct ProxyConfigurationTests {
         #expect(sent.contains("\r\n\r\nGET /path HTTP/1.1\r\n"))
     }
 
-    @Test("TLS with the proxy itself is spoken where there are options for it, and only the system's authorities count")
-    func secureProxy() async throws {
-        let tinyproxy = try await ProxyPeers.tinyproxy(asks: false)
-        let pem = identity.chainPEM + identity.keyPEM
-        let haproxy = try await ProxyPeers.haproxy(before: tinyproxy, identityPEM: pem)
-        let session = session(ProxyConfiguration(httpCONNECTProxy: at(haproxy.port), tlsOptions: .init()))
-        defer { session.invalidateAndCancel() }
-        await #expect {
-            try await session.data(from: url(plain.url("/get")))
-        } throws: { error in
-            (error as? URLError)?.code == .secureConnectionFailed
-        }
-        #expect(plain.requestCount == 0)
-    }
-
     @Test("SOCKS proxies are used with credentials and without; wrong ones fail the task, also where it may fail over")
     func socks() async throws {
         let dante = try await ProxyPeers.dante()

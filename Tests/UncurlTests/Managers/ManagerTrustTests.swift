@@ -169,6 +169,42 @@ struct ManagerTrustTests {
         }
     }
 
+    @Test("a proxy is not judged by the policy, but by a hook or else the system's authorities", .rows("U28", "W19"))
+    func proxies() async throws {
+        let behind = try await ProxyPeers.tinyproxy(asks: false)
+        defer { behind.stop() }
+        let proxy = try await ProxyPeers.haproxy(before: behind, identityPEM: made.chainPEM + made.keyPEM)
+        var policy = SecurityPolicy()
+        policy.roots = .only(try TrustedCertificate.all(inPEM: made.authorityPEM))
+        var request = HTTPRequest("bytes/10")
+        request.options.proxy = try RequestProxy("https://127.0.0.1:\(proxy.port)")
+        func load(_ answer: ChallengeAnswer?, isForSession: Bool) async throws -> Response<Data> {
+            let manager = try manager(policy)
+            let choose: @Sendable (URLAuthenticationChallenge) -> ChallengeAnswer = { challenge in
+                let space = challenge.protectionSpace
+                guard space.isProxy(), let trust = space.serverTrust else { return .performDefaultHandling }
+                return answer ?? .useCredential(URLCredential(trust: trust))
+            }
+            if isForSession {
+                manager.sessionHooks.didReceiveChallenge = { choose($1) }
+            } else {
+                manager.hooks.didReceiveChallenge = { choose($2) }
+            }
+            return await manager.response(to: request, serializer: .data)
+        }
+        for isForSession in [false, true] {
+            let left = try await load(.performDefaultHandling, isForSession: isForSession)
+            #expect(left.error?.urlError?.code == .serverCertificateHasUnknownRoot)
+            #expect(try await load(nil, isForSession: isForSession).value?.count == 10)
+            let refused = try await load(.fail(Mine()), isForSession: isForSession)
+            guard case .challenge(let error)? = refused.error else {
+                Issue.record("\(refused)")
+                continue
+            }
+            #expect(error is Mine)
+        }
+    }
+
     @Test("a cancelled task says so even if its host was refused before", .rows("U28"))
     func cancelledLater() async throws {
         let manager = try manager(nil)
