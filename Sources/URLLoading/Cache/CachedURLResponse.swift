@@ -4,7 +4,7 @@ internal import HTTPSemantics
 
 /// A response with its content, as a cache keeps it. It never changes, so any thread may read it. The program that
 /// makes one keeps the values in ``userInfo`` thread-safe.
-open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {
+open class CachedURLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     private let kept: URLResponse
     private let content: Data
     private let notes: [AnyHashable: Any]?
@@ -95,6 +95,42 @@ open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {
         hasher.combine(data)
         hasher.combine(storagePolicy)
         return hasher.finalize()
+    }
+
+    // MARK: Archives
+
+    /// Always true.
+    public static var supportsSecureCoding: Bool { true }
+
+    /// Reads an archive; nil unless it is keyed and has a head and content.
+    public required init?(coder aDecoder: NSCoder) {
+        guard aDecoder.allowsKeyedCoding, let response = aDecoder.response(Key.response),
+            let data = aDecoder.object(NSData.self, Key.data),
+            let policy = URLCache.StoragePolicy(rawValue: aDecoder.number(Key.policy)?.uintValue ?? .max)
+        else { return nil }
+        (kept, content, self.policy, record) = (response, Data(referencing: data), policy, nil)
+        notes = aDecoder.object(NSData.self, Key.notes).flatMap { notes in
+            CacheNotes.decode(Array(Data(referencing: notes))[...])
+        }
+    }
+
+    /// Writes the response. ``userInfo`` is left out if it has values that no cache would write to disk. Writes nothing
+    /// to a coder without keys.
+    open func encode(with aCoder: NSCoder) {
+        guard aCoder.allowsKeyedCoding else { return }
+        aCoder.encode(response, forKey: Key.response)
+        aCoder.encode(NSData(data: data), forKey: Key.data)
+        aCoder.encode(NSNumber(value: storagePolicy.rawValue), forKey: Key.policy)
+        if let notes = CacheNotes.encode(userInfo), !notes.isEmpty {
+            aCoder.encode(NSData(data: Data(notes)), forKey: Key.notes)
+        }
+    }
+
+    private enum Key {
+        static let response = "response"
+        static let data = "data"
+        static let policy = "storagePolicy"
+        static let notes = "userInfo"
     }
 }
 

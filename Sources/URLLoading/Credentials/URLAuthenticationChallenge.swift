@@ -2,7 +2,7 @@ public import Foundation
 
 /// A question that a task's user must answer: for credentials, by a server or a proxy, or whether a server is trusted,
 /// by a connection. It never changes; any thread.
-open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {
+open class URLAuthenticationChallenge: NSObject, NSSecureCoding, @unchecked Sendable {
     private let space: URLProtectionSpace
     private let credential: URLCredential?
     private let failures: Int
@@ -66,6 +66,53 @@ open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {
     /// The sender, for clients of ``URLProtocol``. A session's delegate answers by its completion handler; if it calls
     /// the sender instead, the first of the two answers counts.
     open var sender: (any URLAuthenticationChallengeSender)? { answering }
+
+    // MARK: Archives
+
+    /// Always true.
+    public static var supportsSecureCoding: Bool { true }
+
+    /// Reads an archive; nil unless it is keyed and has a protection space. The challenge has no sender.
+    public required init?(coder aDecoder: NSCoder) {
+        guard aDecoder.allowsKeyedCoding, let space = aDecoder.object(URLProtectionSpace.self, Key.space) else {
+            return nil
+        }
+        self.space = space
+        credential = aDecoder.object(URLCredential.self, Key.credential)
+        failures = aDecoder.number(Key.failures)?.intValue ?? 0
+        response = aDecoder.response(Key.response)
+        reason = aDecoder.string(Key.domain).map { domain in
+            let words = aDecoder.string(Key.words).map { [NSLocalizedDescriptionKey: $0] }
+            return NSError(domain: domain, code: aDecoder.number(Key.code)?.intValue ?? 0, userInfo: words)
+        }
+        answering = nil
+    }
+
+    /// Writes the challenge without its sender, and of its error the domain, the code and the description. A proposed
+    /// credential is written if it is a name and a password, unencrypted. Writes nothing to a coder without keys.
+    open func encode(with aCoder: NSCoder) {
+        guard aCoder.allowsKeyedCoding else { return }
+        aCoder.encode(protectionSpace, forKey: Key.space)
+        if let credential = proposedCredential, credential.user != nil {
+            aCoder.encode(credential, forKey: Key.credential)
+        }
+        aCoder.encode(NSNumber(value: previousFailureCount), forKey: Key.failures)
+        if let failureResponse { aCoder.encode(failureResponse, forKey: Key.response) }
+        guard let error = error as NSError? else { return }
+        aCoder.encode(NSString(string: error.domain), forKey: Key.domain)
+        aCoder.encode(NSNumber(value: error.code), forKey: Key.code)
+        aCoder.encode(NSString(string: error.localizedDescription), forKey: Key.words)
+    }
+
+    private enum Key {
+        static let space = "protectionSpace"
+        static let credential = "proposedCredential"
+        static let failures = "previousFailureCount"
+        static let response = "failureResponse"
+        static let domain = "error.domain"
+        static let code = "error.code"
+        static let words = "error.localizedDescription"
+    }
 }
 
 /// The object that waits for the answer to a challenge.

@@ -2,7 +2,7 @@ public import Foundation
 
 /// A part of a server or a proxy that asks for a credential: host, port, protocol, realm and method. Equal values are
 /// the same space; the case of the host does not matter. It never changes; any thread.
-open class URLProtectionSpace: NSObject, NSCopying, @unchecked Sendable {
+open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     let space: ProtectionSpaceValues
 
     init(_ space: ProtectionSpaceValues) {
@@ -90,6 +90,58 @@ open class URLProtectionSpace: NSObject, NSCopying, @unchecked Sendable {
     }
 
     open override var hash: Int { space.hashValue }
+
+    // MARK: Archives
+
+    /// Always true.
+    public static var supportsSecureCoding: Bool { true }
+
+    /// Reads an archive; nil unless it is keyed and has a host.
+    public required init?(coder aDecoder: NSCoder) {
+        guard aDecoder.allowsKeyedCoding, let host = aDecoder.string(Key.host) else { return nil }
+        let isProxy = aDecoder.number(Key.isProxy)?.boolValue == true
+        let name = aDecoder.string(Key.side)
+        var space = ProtectionSpaceValues(
+            host: host,
+            port: aDecoder.number(Key.port)?.intValue ?? 0,
+            side: isProxy ? .proxy(name) : .server(name),
+            realm: aDecoder.string(Key.realm),
+            method: aDecoder.string(Key.method)
+        )
+        if aDecoder.containsValue(forKey: Key.names) {
+            let names = aDecoder.decodeObject(of: [NSArray.self, NSData.self], forKey: Key.names)
+            space.distinguishedNames = names as? [Data]
+        }
+        self.space = space
+    }
+
+    /// Writes the space without ``serverTrust``, which never leaves the process. Writes nothing to a coder without
+    /// keys.
+    open func encode(with aCoder: NSCoder) {
+        guard aCoder.allowsKeyedCoding else { return }
+        aCoder.encode(NSString(string: host), forKey: Key.host)
+        aCoder.encode(NSNumber(value: port), forKey: Key.port)
+        aCoder.encode(NSNumber(value: isProxy()), forKey: Key.isProxy)
+        for (key, text) in [
+            (Key.side, self.protocol ?? proxyType), (Key.realm, realm), (Key.method, authenticationMethod),
+        ] {
+            if let text { aCoder.encode(NSString(string: text), forKey: key) }
+        }
+        if let names = space.distinguishedNames {
+            aCoder.encode(NSArray(array: names.map { NSData(data: $0) }), forKey: Key.names)
+        }
+    }
+
+    private enum Key {
+        static let host = "host"
+        static let port = "port"
+        static let isProxy = "isProxy"
+        /// A server's protocol or a proxy's kind.
+        static let side = "side"
+        static let realm = "realm"
+        static let method = "authenticationMethod"
+        static let names = "distinguishedNames"
+    }
 
     open override var description: String {
         let kind = space.isProxy ? "Proxy:YES, Proxy-Type:\(proxyType ?? "(null)")" : "Proxy:NO, Proxy-Type:(null)"

@@ -7,6 +7,11 @@ extension NSCoder {
         containsValue(forKey: key) ? decodeObject(of: type, forKey: key) : nil
     }
 
+    func response(_ key: String) -> URLResponse? {
+        guard containsValue(forKey: key) else { return nil }
+        return decodeObject(of: [URLResponse.self, HTTPURLResponse.self], forKey: key) as? URLResponse
+    }
+
     func string(_ key: String) -> String? { object(NSString.self, key) as String? }
 
     func number(_ key: String) -> NSNumber? { object(NSNumber.self, key) }

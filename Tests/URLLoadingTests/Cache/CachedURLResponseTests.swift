@@ -29,6 +29,38 @@ struct CachedURLResponseTests {
         #expect(kept == made && kept.exchange?.record.received == 2)
     }
 
+    private func archived(_ response: CachedURLResponse) throws -> CachedURLResponse? {
+        let data = try NSKeyedArchiver.archivedData(withRootObject: response, requiringSecureCoding: true)
+        return try NSKeyedUnarchiver.unarchivedObject(ofClass: CachedURLResponse.self, from: data)
+    }
+
+    @Test("an archive keeps head, content, policy and notes")
+    func archive() throws {
+        let notes: [AnyHashable: Any] = ["a": 1, "b": ["c", Data([1])] as [Any]]
+        let entry = try CacheEntries.entry(policy: .allowedInMemoryOnly, userInfo: notes)
+        let copy = try #require(try archived(entry))
+        #expect(copy == entry && (copy.response as? HTTPURLResponse)?.statusCode == 200)
+        #expect(copy.userInfo?["a"] as? Int == 1 && (copy.userInfo?["b"] as? [Any])?.last as? Data == Data([1]))
+        let plain = URLResponse(url: try url("x://h"), mimeType: nil, expectedContentLength: 0, textEncodingName: nil)
+        #expect(try archived(CachedURLResponse(response: plain, data: Data()))?.response == plain)
+    }
+
+    @Test("an archive leaves out notes that no file can hold, and one without a head or with another policy is refused")
+    func brokenArchive() throws {
+        let entry = try CacheEntries.entry(userInfo: ["a": NSObject()])
+        let copy = try #require(try archived(entry))
+        #expect(copy == entry && copy.userInfo == nil)
+        for (key, value) in [("response", nil), ("storagePolicy", NSNumber(value: 9))] as [(String, NSNumber?)] {
+            let coder = NSKeyedArchiver(requiringSecureCoding: true)
+            if key != "response" { coder.encode(entry.response, forKey: "response") }
+            coder.encode(NSData(), forKey: "data")
+            coder.encode(value ?? NSNumber(value: 0), forKey: "storagePolicy")
+            let decoder = try NSKeyedUnarchiver(forReadingFrom: coder.encodedData)
+            decoder.requiresSecureCoding = true
+            #expect(CachedURLResponse(coder: decoder) == nil)
+        }
+    }
+
     @Test("its cost in memory is more than its content")
     func cost() throws {
         let small = try CacheEntries.entry("http://h/", 10)

@@ -58,6 +58,34 @@ struct ChallengeSenderTests {
         #expect(answers.list == [["use u", "continue", "cancel", "default", "reject"][first]])
     }
 
+    @Test("an archive keeps the challenge without its sender, and of its error what every error has")
+    func archive() throws {
+        let space = challenge(ChallengeSender { _ in }).protectionSpace
+        let url = try url("http://h/")
+        let response = HTTPURLResponse(url: url, statusCode: 401, httpVersion: nil, headerFields: ["X-A": "b"])
+        let error = ErrorTranslation.urlError(.userAuthenticationRequired, url, CancellationError())
+        let original = URLAuthenticationChallenge(
+            protectionSpace: space,
+            proposedCredential: credential,
+            previousFailureCount: 3,
+            failureResponse: response,
+            error: error,
+            sender: ChallengeSender { _ in }
+        )
+        for challenge in [original, challenge(ChallengeSender { _ in })] {
+            let data = try NSKeyedArchiver.archivedData(withRootObject: challenge, requiringSecureCoding: true)
+            let copy = try #require(
+                try NSKeyedUnarchiver.unarchivedObject(ofClass: URLAuthenticationChallenge.self, from: data)
+            )
+            #expect(copy.protectionSpace == space && copy.proposedCredential == challenge.proposedCredential)
+            #expect(copy.previousFailureCount == challenge.previousFailureCount && copy.sender == nil)
+            #expect(copy.failureResponse == challenge.failureResponse)
+            let (error, expected) = (copy.error as NSError?, challenge.error as NSError?)
+            #expect(error?.domain == expected?.domain && error?.code == expected?.code)
+            #expect(error?.localizedDescription == expected?.localizedDescription)
+        }
+    }
+
     @Test("a challenge that is passed on asks the same question with another sender")
     func passedOn() {
         let answers = Answers()

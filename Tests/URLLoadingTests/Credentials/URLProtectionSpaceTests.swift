@@ -59,6 +59,35 @@ struct URLProtectionSpaceTests {
         #expect(!space().receivesCredentialSecurely && !space("h", 1, nil).receivesCredentialSecurely)
     }
 
+    @Test("an archive keeps all but the trust; one without a host is refused")
+    func archive() throws {
+        var asking = ProtectionSpaceValues(
+            host: "h",
+            port: 443,
+            side: .server("https"),
+            realm: nil,
+            method: NSURLAuthenticationMethodClientCertificate
+        )
+        asking.distinguishedNames = [Data([1, 2]), Data()]
+        let proxy = URLProtectionSpace(
+            proxyHost: "p",
+            port: 3128,
+            type: NSURLProtectionSpaceHTTPSProxy,
+            realm: "r",
+            authenticationMethod: NSURLAuthenticationMethodHTTPDigest
+        )
+        for space in [space(), space("h", 0, nil, nil, nil), proxy, URLProtectionSpace(asking)] {
+            let data = try NSKeyedArchiver.archivedData(withRootObject: space, requiringSecureCoding: true)
+            let copy = try NSKeyedUnarchiver.unarchivedObject(ofClass: URLProtectionSpace.self, from: data)
+            #expect(copy == space && copy?.space.distinguishedNames == space.space.distinguishedNames)
+        }
+        let coder = NSKeyedArchiver(requiringSecureCoding: true)
+        coder.encode(NSNumber(value: 80), forKey: "port")
+        let decoder = try NSKeyedUnarchiver(forReadingFrom: coder.encodedData)
+        decoder.requiresSecureCoding = true
+        #expect(URLProtectionSpace(coder: decoder) == nil)
+    }
+
     @Test("its description names all its properties")
     func description() {
         #expect(space().description.contains("Host:h.example") && space().description.contains("Realm:r"))
