@@ -13,7 +13,9 @@ struct DataURL: Sendable {
         let text = Array(url.absoluteString.utf8)
         let head = text.prefix(DataURL.longestHead)
         guard let colon = head.firstIndex(of: UInt8(ascii: ":")), let comma = head.firstIndex(of: UInt8(ascii: ",")),
-            colon < comma, String(decoding: head[..<colon], as: UTF8.self).lowercased() == "data"
+            colon < comma, String(decoding: head[..<colon], as: UTF8.self).lowercased() == "data",
+            // RFC 2397 §2 allows escapes in parameters. CFNetwork and FoundationNetworking take none before the comma.
+            !head[..<comma].contains(UInt8(ascii: "%"))
         else { return nil }
         var parts = head[(colon + 1)..<comma].split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
             .map { String(decoding: $0, as: UTF8.self).trimmingCharacters(in: .whitespaces) }

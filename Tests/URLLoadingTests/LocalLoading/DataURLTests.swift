@@ -19,14 +19,26 @@ struct DataURLTests {
         #expect(rich.mimeType == "text/html" && rich.charset == "utf-8")
         let bare = try #require(DataURL(url("data:,x")))
         #expect(bare.mimeType == "text/plain" && bare.charset == nil)
+        let typeless = try #require(DataURL(url("data:;charset=utf-8;charset=utf-16,x")))
+        #expect(typeless.mimeType == "text/plain" && typeless.charset == "utf-8")
+    }
+
+    @Test(
+        "escapes before the comma are refused",
+        arguments: ["te%78t/a,x", "a/b;charset=iso-8859-%31,x", "a/b/c%3bcharset=utf-8,x", "%2cx", "text/plain%2c,x"]
+    )
+    func escapes(rest: String) throws {
+        #expect(try read("data:\(rest)") == nil)
     }
 
     @Test(
         "a type that breaks RFC 6838's grammar is text/plain",
         arguments: [
             ("text/html", "text/html"), ("application/vnd.a+json", "application/vnd.a+json"), ("text", "text/plain"),
-            ("text/", "text/plain"), ("/html", "text/plain"), ("text/a/b", "text/plain"), ("te%20xt/a", "text/plain"),
-            (".a/b", "text/plain"), ("a/" + String(repeating: "b", count: 128), "text/plain"),
+            ("text/", "text/plain"), ("/html", "text/plain"), ("text/a/b", "text/plain"), (".a/b", "text/plain"),
+            ("a(/b", "text/plain"), ("a/b*", "text/plain"), ("!a/b", "text/plain"), ("a1!$&-_.+/b", "a1!$&-_.+/b"),
+            ("a/" + String(repeating: "b", count: 127), "a/" + String(repeating: "b", count: 127)),
+            ("a/" + String(repeating: "b", count: 128), "text/plain"),
         ]
     )
     func types(given: String, read: String) throws {
