@@ -62,6 +62,19 @@ struct CookieFileTests {
         }
     }
 
+    @Test("the program's own storage writes its file with its first cookie, before the program ends")
+    func ownFirst() async throws {
+        try await inFolder { path in
+            let folder = URL(filePath: path).deletingLastPathComponent().path
+            await #expect(processExitsWith: .success) { [folder = folder as String] in
+                setenv("XDG_DATA_HOME", folder, 1)
+                HTTPCookieStorage.shared.setCookie(HTTPCookie(CookieFileTests.cookie("a", "1"), created: 1))
+                let own = "\(folder)/\(URL(fileURLWithPath: Bundle.main.bundlePath).lastPathComponent)/.cookies.shared"
+                guard FileManager.default.fileExists(atPath: own) else { exit(2) }
+            }
+        }
+    }
+
     @Test("FoundationNetworking's file is read, and ours replaces it")
     func foundation() async throws {
         try await inFolder { path in

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPSemantics
 import Synchronization
+import TestServer
 import Testing
 
 @testable import URLLoading
@@ -46,6 +47,17 @@ struct HTTPCookieStorageTests {
         #expect(header == "b=x")
         storage.setCookie(try cookie("b", "x", [.path: "/dir", .expires: Date.distantPast]))
         #expect(storage.cookies == [])
+    }
+
+    @Test("a cookie without a name is stored and sent by the loader, as RFC 6265bis has it")
+    func nameless() async throws {
+        let answer = "HTTP/1.1 200 OK\r\nSet-Cookie: bare\r\nSet-Cookie: =other; Path=/x\r\nContent-Length: 0\r\n\r\n"
+        let server = try RawServer.start([[.receive(.headEnd), .send(answer), .startOver]])
+        let session = URLSession(configuration: .isolated)
+        defer { session.invalidateAndCancel() }
+        for path in ["/", "/x"] { _ = try await session.data(from: try URLLoadingTests.url(server.url(path))) }
+        let sent = String(decoding: server.received(0), as: UTF8.self).components(separatedBy: "\r\n")
+        #expect(sent.filter { $0.hasPrefix("Cookie:") } == ["Cookie: other; bare"])
     }
 
     @Test("the cookies that the loader stores are those that it sends and that the program sees")

@@ -22,6 +22,7 @@ struct SuggestedFilenameTests {
         #expect(name("attachment; filename=a.txt") == "a.txt")
         #expect(name("attachment; FileName=\"a b.txt\"") == "a b.txt")
         #expect(name("inline;filename=\"q\\\"uote\"") == "q\"uote")
+        #expect(name(#"attachment; aa=bb\; filename="wrong"; filename="right""#) == "right")
     }
 
     @Test("without the server's name it is the last part of the path, or else Unknown")

@@ -178,6 +178,29 @@ struct ProtocolLoadTests {
         #expect(try await session.upload(for: request, from: Data("uploaded".utf8)).0 == Data("uploaded".utf8))
     }
 
+    @Test("a class is asked with the session's additional fields, which the request's own replace, and sees them")
+    func additionalFields() async throws {
+        final class Reading: URLProtocol {
+            override class func canInit(with request: URLRequest) -> Bool {
+                request.value(forHTTPHeaderField: "X-Session") == "session"
+            }
+            override func startLoading() {
+                guard let url = request.url else { return }
+                let response = URLResponse(url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
+                let both = request.value(forHTTPHeaderField: "X-Both") ?? "none"
+                client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+                client?.urlProtocol(self, didLoad: Data(both.utf8))
+                client?.urlProtocolDidFinishLoading(self)
+            }
+        }
+        let configuration = URLSessionConfiguration.isolated
+        configuration.protocolClasses = [Reading.self]
+        configuration.httpAdditionalHeaders = ["x-session": "session", "X-Both": "session"]
+        var request = URLRequest(url: try url("reading://x/"))
+        request.setValue("request", forHTTPHeaderField: "x-both")
+        #expect(try await URLSession(configuration: configuration).data(for: request).0 == Data("request".utf8))
+    }
+
     @Test("a redirect is followed by another instance, after the delegate was asked")
     func redirected() async throws {
         #expect(try await session.data(from: mock("redirect")).0 == Data("one two three".utf8))

@@ -1,4 +1,7 @@
 import Foundation
+import HTTPEngine
+import Reactor
+import TLS
 import TestServer
 import TestSupport
 import Testing
@@ -37,6 +40,56 @@ struct ErrorCodeTests {
             let reason = try #require(error?.userInfo[NSUnderlyingErrorKey] as? NSError)
             #expect(reason.localizedDescription != error?.localizedDescription)
         }
+    }
+
+    /// What a server does once a request has come, and the code of the task's error.
+    static let faults: [([RawStep], URLError.Code)] = [
+        ([.stall], .timedOut), ([.reset], .networkConnectionLost), ([.finish], .networkConnectionLost),
+        ([.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\ncut"), .finish], .networkConnectionLost),
+        (
+            [.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\ncut\r\n"), .finish],
+            .networkConnectionLost
+        ),
+        ([.send("hello\r\n"), .finish], .cannotParseResponse),
+        ([.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n")], .cannotParseResponse),
+        (
+            [.send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nnope")],
+            .cannotDecodeContentData
+        ),
+        (
+            [.send("HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Length: 0\r\n\r\n"), .startOver],
+            .httpTooManyRedirects
+        ),
+    ]
+
+    @Test("each fault of a server, and of its place, has the code that MIGRATION.md names", arguments: faults.indices)
+    func codes(index: Int) async throws {
+        let (steps, code) = Self.faults[index]
+        let raw = try RawServer.start([], otherwise: RawScript([.receive(.headEnd)] + steps))
+        let configuration = URLSessionConfiguration.isolated
+        // Only the first of them waits for it.
+        configuration.timeoutIntervalForRequest = code == .timedOut ? 0.2 : 60
+        let session = URLSession(configuration: configuration)
+        defer { session.invalidateAndCancel() }
+        #expect(await failure(session.dataTask(with: try url(raw.url("/"))))?.code == code)
+    }
+
+    @Test("a server that is gone, speaks no TLS or is not trusted, and an unknown scheme have codes of their own")
+    func places() async throws {
+        let session = URLSession(configuration: .isolated)
+        defer { session.invalidateAndCancel() }
+        let gone = try RawServer.start([])
+        gone.stop()
+        let plain = try RawServer.start([], otherwise: [.send("HTTP/1.1 400 Bad Request\r\n\r\n"), .finish])
+        let strange = try TestServer.start(tls: TLSServerContext(TLSServerConfiguration(TestCertificates.localhost)))
+        for (address, code) in [
+            (gone.url("/"), URLError.Code.cannotConnectToHost), (plain.secureURL("/"), .secureConnectionFailed),
+            (strange.url("/"), .serverCertificateHasUnknownRoot), ("unknown://h/", .unsupportedURL),
+        ] {
+            #expect(await failure(session.dataTask(with: try url(address)))?.code == code, "\(address)")
+        }
+        let unknown = EngineError.connect(ConnectError(attempts: [], resolution: .noAddress))
+        #expect(ErrorTranslation.error(unknown, nil).code == .cannotFindHost)
     }
 
     @Test("a request without a URL, and resume data that is none, are unsupported URLs")
