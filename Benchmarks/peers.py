@@ -8,8 +8,10 @@ import subprocess
 import tempfile
 import time
 import types
+import urllib.request
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PEERS = os.path.join(ROOT, "Benchmarks", ".peers")
 
 
 def build(product):
@@ -107,6 +109,7 @@ events {{ worker_connections 18000; }}
 http {{ access_log off; keepalive_requests 1000000000; keepalive_timeout 300s; sendfile on; tcp_nodelay on;
   client_body_temp_path {folder}/b; proxy_temp_path {folder}/p; fastcgi_temp_path {folder}/f; uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s;
   server {{ listen 127.0.0.1:{port} backlog=4096; root {folder};
+    location = /served {{ stub_status; }}
     location = / {{ default_type text/plain; return 200 "{body}"; }} }} }}
 """)
     command = pinned(core) + ["nginx", "-c", config, "-p", folder]
@@ -118,6 +121,20 @@ http {{ access_log off; keepalive_requests 1000000000; keepalive_timeout 300s; s
         server.terminate()
         server.wait()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def served(port):
+    """How many requests the nginx of that port has been sent: also those that a client does not count."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/served") as answer:
+        return int(answer.read().split()[9])
+
+
+def checkout(name, repository):
+    """The folder of a peer that no package has, and whose sources never come into this repository."""
+    folder = os.path.join(PEERS, name)
+    if not os.path.isdir(folder):
+        raise SystemExit(f"{name} is missing: check out {repository} (with its submodules) as {folder}, which git ignores")
+    return folder
 
 
 def pinned(core):
@@ -145,6 +162,22 @@ def run(command, core=None):
     start = time.monotonic()
     output, user, system = run_split(command, core)
     return output, user + system, time.monotonic() - start
+
+
+def busy(core):
+    """CPU seconds that a core has spent on anything at all, by /proc/stat, in steps of 10 ms."""
+    row = next(line.split() for line in open("/proc/stat") if line.startswith(f"cpu{core} "))
+    return sum(int(row[column]) for column in (1, 2, 3, 6, 7)) / os.sysconf("SC_CLK_TCK")
+
+
+def soft_interrupts():
+    """CPU seconds of the kernel's threads for soft interrupts, which no program's own figures have."""
+    total = 0
+    for name in os.listdir("/proc"):
+        with contextlib.suppress(OSError):
+            if name.isdigit() and open(f"/proc/{name}/comm").read().startswith("ksoftirqd/"):
+                total += int(open(f"/proc/{name}/schedstat").read().split()[0]) / 1e9
+    return total
 
 
 def median(values):
