@@ -70,6 +70,7 @@ public final class TLSContext: Sendable {
         let context = unsafe owned.handle
         unsafe SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
         unsafe SSL_CTX_set_cert_verify_callback(context, { request, _ in unsafe TLSSession.verify(request) }, nil)
+        if configuration.allowsPostHandshakeIdentity { unsafe SSL_CTX_set_post_handshake_auth(context, 1) }
         if configuration.identityDecision == .asks {
             unsafe SSL_CTX_set_cert_cb(context, { ssl, _ in unsafe TLSSession.chooseIdentity(ssl) }, nil)
         }

@@ -288,10 +288,20 @@ internal import COpenSSL
 
     private func countAnswers(_ written: Int, _ data: Int) throws(TLSError) {
         answers = data > 0 ? 0 : answers + written
-        guard answers > TLSSession.answerLimit else { return }
+        guard answers > TLSSession.answerLimit, answers > TLSSession.answerLimit + identityRoom else { return }
         let error = unsafe SSL_version(ssl) == TLS1_3_VERSION ? TLSError.tooManyKeyUpdates : .tooManyHelloRequests
         state = .failed(error)
         throw error
+    }
+
+    /// The bytes that one answer with a client certificate takes after the handshake, in addition to the limit.
+    private var identityRoom: Int {
+        guard case .client(let client) = role else { return 0 }
+        let configuration = client.context.configuration
+        guard configuration.allowsPostHandshakeIdentity else { return 0 }
+        let configured = configuration.identity
+        let shown = identity.given(configured: configured).shown ?? configured
+        return shown?.chain.reduce(4 * 1024) { $0 + $1.der.count } ?? 0
     }
 
     private func finishHandshake() throws(TLSError) {

@@ -29,10 +29,12 @@ extension TLSSession {
         identity = .decided(answer, wish)
     }
 
-    /// Returns 1 to continue the handshake, -1 to stop it until an answer is there, and 0 to end it.
+    /// Returns 1 to continue the handshake, -1 to stop it until an answer is there, and 0 to end it. After the handshake
+    /// nothing stops: the server is shown the certificate that was decided in the handshake, or the configuration's.
     static func chooseIdentity(_ ssl: OpaquePointer?) -> CInt {
         guard let session = unsafe TLSSession.of(ssl), case .client(let client) = session.role else { return 1 }
         switch session.identity {
+        case .unknown where session.isOpen: return 1
         case .unknown:
             let wish = IdentityRequest(name: client.name, authorities: session.authorities)
             guard let answer = session.offer.answer(to: wish) else {

@@ -56,6 +56,10 @@ public struct TLSConfiguration: Sendable {
     public var identity: ClientIdentity?
     /// What decides on the certificate that is shown.
     public var identityDecision = IdentityDecision.configured
+    /// Whether servers may ask for the client certificate after the handshake, in the middle of a connection (RFC 8446
+    /// §4.6.2). This is for TLS 1.3 alone. The client shows the certificate that it showed in the handshake, or else
+    /// ``identity``. The program is not asked then, whatever ``identityDecision`` is.
+    public var allowsPostHandshakeIdentity = false
 
     /// Whether ALPN (RFC 7301) offers HTTP/1.1 to servers. False for any other protocol.
     public var offersHTTP = true
