@@ -1,15 +1,15 @@
 import Foundation
 import TestServer
 
-/// `Chaos SECONDS [--seed NUMBER] [--tasks NUMBER]`: tasks of every kind against faulty servers, while the machine is
-/// taken away from them.
-/// Prints what happened in plain English, and ends with status 1 if anything was wrong.
-/// `Chaos store FOLDER KIND [COUNT]`: writes to a store and reads it, for tests that kill it; status 3 for what was
-/// never written.
+/// `Chaos SECONDS [--seed NUMBER] [--tasks NUMBER]` runs tasks of every kind against faulty servers, while disk, memory
+/// and time are taken away from the process. It prints what happened, and exits with status 1 if anything was wrong.
+///
+/// `Chaos store FOLDER KIND [COUNT]` writes to a store and reads it, for tests that kill the process. It exits with
+/// status 3 if it reads anything that was never written.
 @main
 enum Chaos {
     static func main() throws {
-        // A peer that has gone must not end us.
+        // A write to a closed connection must not end the process.
         signal(SIGPIPE, SIG_IGN)
         var words = Array(CommandLine.arguments.dropFirst())
         let seed = option("--seed", in: &words).flatMap { UInt64($0) } ?? UInt64.random(in: 0..<1 << 32)
@@ -35,7 +35,7 @@ enum Chaos {
         exit(2)
     }
 
-    /// The word behind a name; both are taken out.
+    /// Returns the word after a name, and removes both.
     private static func option(_ name: String, in words: inout [String]) -> String? {
         guard let place = words.firstIndex(of: name), place + 1 < words.count else { return nil }
         defer { words.removeSubrange(place...place + 1) }
@@ -43,18 +43,19 @@ enum Chaos {
     }
 }
 
-/// What the walking process is told by its parent, as one line of JSON.
+/// What the parent tells the walking process, as one line of JSON.
 struct Orders: Codable, Sendable {
     var seconds: Int
     var seed: UInt64
-    /// How many tasks are under way at a time.
+    /// The number of tasks that run at a time.
     var tasks: Int
+    /// The servers that answer as they are asked to.
     var plain: String
     var secure: String
     /// The servers that play scripts of faults.
     var faulty: String
     var secureFaulty: String
-    /// The certificate of the authority that both servers over TLS are from.
+    /// The certificate of the authority that issued the certificates of both servers over TLS.
     var authority: String
 
     init?(_ text: String) {

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import Uncurl
 
-/// A session's delegate: follows each task to its one end, begins further tasks within callbacks, and cancels there.
+/// A session's delegate. It follows each task to its one end. Within its callbacks it begins and cancels tasks.
 final class ChaosDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, URLSessionWebSocketDelegate,
     @unchecked Sendable
 {
@@ -28,19 +28,19 @@ final class ChaosDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadD
         ledger = round.ledger
     }
 
-    /// Begins another task; nil once the session is invalidated.
+    /// Begins another task. Nil once the session is invalidated.
     var reentry: (@Sendable (inout Dice) -> Void)? {
         get { state.withLock { $0.reentry } }
         set { state.withLock { $0.reentry = newValue } }
     }
 
-    /// - Parameter errand: nil where the content proves nothing.
+    /// Follows a task to its end. The errand is nil if the task's content proves nothing.
     func follow(_ task: URLSessionTask, _ id: Int, _ errand: Errand?) {
         let dice = round.dice()
         state.withLock { $0.tasks[task.taskIdentifier] = Followed(id: id, errand: errand, dice: dice) }
     }
 
-    /// What a callback may do besides: another task, a cancel, or nothing for a while.
+    /// Does by chance what a program may do in a callback: begins a task, cancels, suspends, or blocks for a moment.
     private func meddle(_ task: URLSessionTask) {
         guard var followed = state.withLock({ $0.tasks[task.taskIdentifier] }) else { return }
         let choice = followed.dice.below(100)
@@ -90,8 +90,8 @@ final class ChaosDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadD
         didFinishDownloadingTo location: URL
     ) {
         meddle(downloadTask)
-        // Without descriptors the file cannot be read: then its content proves nothing.
-        guard let data = try? Data(contentsOf: location) else {
+        // Without descriptors the file cannot be read. Then the task's content proves nothing.
+        guard let data = try? Data(ofFile: location) else {
             return state.withLock { state in
                 guard let old = state.tasks[downloadTask.taskIdentifier] else { return }
                 state.tasks[downloadTask.taskIdentifier] = Followed(id: old.id, errand: nil, dice: old.dice)

@@ -1,7 +1,7 @@
 import Foundation
 import Uncurl
 
-/// One of Uncurl's managers, and its ways to make a request.
+/// One of Uncurl's managers, and the ways in which it makes requests.
 final class ChaosManager: @unchecked Sendable {
     let group: Int
     private unowned let round: Round
@@ -39,7 +39,7 @@ final class ChaosManager: @unchecked Sendable {
             let place = URL(fileURLWithPath: "\(round.folder)/file-\(id)")
             let transfer = manager.downloadTransfer(request, to: .file(place, options: .removePreviousFile)) {
                 response in
-                let content = try? Data(contentsOf: place)
+                let content = try? Data(ofFile: place)
                 try? FileManager.default.removeItem(at: place)
                 ledger.end(id, response.error, content.flatMap { errand.complaint(response.statusCode, $0) })
             }

@@ -2,8 +2,8 @@ import Foundation
 import TLS
 import TestServer
 
-/// The servers: two that behave as they are asked to, and two whose connections each play a script of faults. Of these
-/// one is stopped and begun again, on its port, every other moment.
+/// Four servers. Two answer as they are asked to. The other two play a script of faults on each connection, and one of
+/// them is now and then stopped and started again on its port.
 final class ChaosServers {
     let plain: TestServer
     let secure: TestServer
@@ -22,11 +22,9 @@ final class ChaosServers {
         secureFaulty = try FaultyServer(seed: seed &+ 1, tls: tls)
     }
 
-    /// Connections to the one that is replaced are cut; until it is back, new ones are refused.
+    /// Stops one faulty server, which cuts its connections, and starts it again. Until then connections are refused.
     func replaceOne() {
-        let (one, other) = replaced % 2 == 0 ? (faulty, secureFaulty) : (secureFaulty, faulty)
-        one.replace()
-        _ = other
+        (replaced % 2 == 0 ? faulty : secureFaulty).replace()
         replaced += 1
     }
 
@@ -38,7 +36,7 @@ final class ChaosServers {
     }
 }
 
-/// A server of scripts that can be stopped and begun again.
+/// A server of scripts that can be stopped and started again.
 final class FaultyServer {
     private var server: RawServer
     private var dice: Dice
@@ -55,7 +53,7 @@ final class FaultyServer {
     func replace() {
         let address = server.address
         server.stop()
-        // Another program may have taken the port: then requests fail, as they must be able to.
+        // If another program has taken the port, requests fail: the tasks must bear that too.
         if let next = try? RawServer.start(address: address, Self.scripts(&dice, tls), otherwise: .silent) {
             server = next
         }

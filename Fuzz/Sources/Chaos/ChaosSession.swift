@@ -2,12 +2,12 @@ import Foundation
 import Synchronization
 import Uncurl
 
-/// A session, and how tasks are begun on it and meddled with.
+/// A session, and the ways in which tasks are begun, suspended, resumed and cancelled on it.
 final class ChaosSession: @unchecked Sendable {
     enum Flavour: CaseIterable {
-        /// A delegate on a queue of the session's own.
+        /// A delegate on the session's own queue.
         case delegate
-        /// A delegate on a queue that stands still now and then, and whose callbacks take their time.
+        /// A delegate with slow callbacks, on a queue that is suspended now and then.
         case stalling
         /// Completion handlers.
         case handlers
@@ -39,7 +39,7 @@ final class ChaosSession: @unchecked Sendable {
         round.remains.watch(delegate, "delegates")
     }
 
-    /// Short limits: what never answers must end within a round's.
+    /// Short time limits, so that tasks whose server never answers end soon after their round.
     static func configuration(_ folder: String, _ group: Int) -> URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = 2
@@ -119,7 +119,7 @@ final class ChaosSession: @unchecked Sendable {
         delegate.follow(task, id, task is URLSessionUploadTask || task is URLSessionStreamTask ? nil : errand)
         task.resume()
         meddle(with: task, id, &dice)
-        // A conversation has no end of its own.
+        // A conversation does not end by itself.
         if task is URLSessionWebSocketTask || task is URLSessionStreamTask {
             later(100 + dice.below(400)) { [ledger = round.ledger] in
                 ledger.cancels(id)
@@ -143,8 +143,8 @@ final class ChaosSession: @unchecked Sendable {
         case 1:
             id = ledger.begin("download with a handler", in: group)
             task = session.downloadTask(with: request) { file, answer, error in
-                // A file that the thief's moment keeps from being read is no complaint.
-                guard let file, let data = try? Data(contentsOf: file) else { return ledger.end(id, error) }
+                // A file may be unreadable while descriptors are taken away. That is no complaint.
+                guard let file, let data = try? Data(ofFile: file) else { return ledger.end(id, error) }
                 ledger.end(id, error, errand.complaint((answer as? HTTPURLResponse)?.statusCode, data))
             }
         default:
@@ -183,7 +183,7 @@ final class ChaosSession: @unchecked Sendable {
         DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(milliseconds), execute: work)
     }
 
-    /// Cancels, suspends, or changes a task, at once or later.
+    /// Cancels, suspends or changes a task by chance, at once or later.
     private func meddle(with task: URLSessionTask, _ id: Int, _ dice: inout Dice) {
         let (ledger, time) = (round.ledger, dice.below(80))
         switch dice.below(12) {
@@ -219,7 +219,7 @@ final class ChaosSession: @unchecked Sendable {
         }
     }
 
-    /// A download goes on where it was cancelled.
+    /// Resumes a cancelled download.
     private func goOn(_ data: Data) {
         guard !round.isEnding else { return }
         let ledger = round.ledger
@@ -255,7 +255,7 @@ final class ChaosSession: @unchecked Sendable {
         }
     }
 
-    /// - Returns: a complaint.
+    /// Fetches an errand's content in one of three ways. Returns a complaint about it; nil if there is none.
     private static func content(_ session: URLSession, _ errand: Errand, _ choice: Int) async throws -> String? {
         switch choice {
         case 0:
@@ -264,7 +264,7 @@ final class ChaosSession: @unchecked Sendable {
         case 1:
             let (file, answer) = try await session.download(from: errand.url)
             defer { try? FileManager.default.removeItem(at: file) }
-            guard let data = try? Data(contentsOf: file) else { return nil }
+            guard let data = try? Data(ofFile: file) else { return nil }
             return errand.complaint((answer as? HTTPURLResponse)?.statusCode, data)
         default:
             let (bytes, answer) = try await session.bytes(from: errand.url)

@@ -1,14 +1,14 @@
 import Foundation
 
-/// What a task is sent for, and what may come of it.
+/// What a task requests, and which outcomes are right.
 struct Errand: Sendable {
-    /// What must be true of an answer that a task reports as whole.
+    /// What must be true if the task reports a whole answer.
     enum Promise: Sendable {
-        /// So many letters of the alphabet, again and again.
+        /// The content is the alphabet, repeated up to this number of letters.
         case alphabet(Int)
-        /// Any answer.
+        /// Any answer is right.
         case anything
-        /// The server cuts it, or never answers: no task may report it as whole.
+        /// The server cuts its answer, or never answers: the task must fail.
         case failure
     }
 
@@ -17,7 +17,7 @@ struct Errand: Sendable {
     let name: String
 
     private init(_ base: String, _ path: String, _ promise: Promise, _ name: String) {
-        // The bases come from our own servers, and the paths from below.
+        // The bases are URLs of the servers here, and the paths are those below: the text is always a URL.
         url = URL(string: base + path) ?? URL(fileURLWithPath: "/")
         (self.promise, self.name) = (promise, name)
     }
@@ -47,7 +47,7 @@ struct Errand: Sendable {
         }
     }
 
-    /// Where WebSocket frames come back.
+    /// The route that echoes WebSocket messages.
     static func webSocket(_ orders: Orders, _ dice: inout Dice) -> Errand {
         let base = [orders.plain, orders.plain, orders.secure, orders.faulty, orders.secureFaulty][dice.below(5)]
         return Errand("ws" + base.dropFirst(4), "/websocket", .anything, "WebSocket")
@@ -55,7 +55,7 @@ struct Errand: Sendable {
 
     private static let alphabet = Data((0..<2_000_000).map { UInt8(ascii: "a") + UInt8($0 % 26) })
 
-    /// Why what is reported as whole is not; nil if it is.
+    /// Returns why an answer that was reported as whole is wrong. Nil if it is right.
     func complaint(_ status: Int?, _ content: Data) -> String? {
         switch promise {
         case .anything: return nil

@@ -1,6 +1,6 @@
 import TestServer
 
-/// What a faulty server does with a connection, by the dice.
+/// What a faulty server does with a connection, by chance.
 enum FaultScripts {
     static func random(_ dice: inout Dice) -> RawScript {
         let answer = Array(answers[dice.below(answers.count)].utf8)
@@ -23,7 +23,7 @@ enum FaultScripts {
         (0...dice.below(300)).map { _ in UInt8(dice.below(256)) }
     }
 
-    /// Good and bad ones.
+    /// Good and bad answers.
     private static let answers: [String] = [
         head(200, "content-length: 5") + "whole",
         head(200, "transfer-encoding: chunked") + "5\r\nwhole\r\n0\r\n\r\n",

@@ -1,16 +1,16 @@
 import Foundation
 import Uncurl
 
-/// Which errors a task may end with, whatever the servers and the machine do.
+/// The errors that tasks may end with here.
 enum FittingError {
     struct Verdict {
-        /// As it stands in the summary.
+        /// The error's name in the summary.
         let name: String
         let fits: Bool
         let text: String
     }
 
-    /// Each with what brings it about here.
+    /// The codes that may come, with their names.
     private static let codes: [URLError.Code: String] = [
         .cancelled: "cancelled",
         .timedOut: "timed out",
@@ -27,7 +27,7 @@ enum FittingError {
         .unsupportedURL: "redirect to another scheme",
         .fileDoesNotExist: "redirect to a file",
         .userAuthenticationRequired: "challenge not answered",
-        // Descriptors or the disk are gone.
+        // Descriptors or the disk are taken away.
         .cannotCreateFile: "file not created",
         .cannotOpenFile: "file not opened",
         .cannotWriteToFile: "file not written",
@@ -41,7 +41,7 @@ enum FittingError {
         if error is CancellationError { return Verdict(name: "cancelled", fits: mayBeCancelled, text: "\(error)") }
         if let error = error as? UncurlError { return judge(error, mayBeCancelled) }
         guard let error = error as? URLError else { return Verdict(name: "foreign", fits: false, text: "\(error)") }
-        // A task that was made when its session had been invalidated already.
+        // The task was made after its session had been invalidated.
         if error.code == .unknown, mayBeCancelled { return Verdict(name: "session invalidated", fits: true, text: "") }
         guard let name = codes[error.code] else {
             return Verdict(name: "code \(error.code.rawValue)", fits: false, text: "\(error)")

@@ -1,11 +1,11 @@
 import Foundation
 import Synchronization
 
-/// Which tasks have begun, and how each has ended. Any thread.
+/// A record of all tasks: which have begun, and how each has ended. Any thread may use it.
 final class Ledger: Sendable {
     private struct Entry {
         let kind: String
-        /// The session or manager that it belongs to.
+        /// The session or manager of the task.
         let group: Int
         var mayBeCancelled = false
         var ends = 0
@@ -13,7 +13,7 @@ final class Ledger: Sendable {
 
     private struct State {
         var entries: [Int: Entry] = [:]
-        /// Groups that have been invalidated.
+        /// The groups that have been invalidated.
         var closed: Set<Int> = []
         var next = 0
         var underWay = 0
@@ -43,14 +43,17 @@ final class Ledger: Sendable {
         }
     }
 
-    /// From here on `cancelled` is a fitting end.
+    /// Notes that the task is cancelled: from here on `cancelled` is a fitting end.
     func cancels(_ id: Int) { state.withLock { $0.entries[id]?.mayBeCancelled = true } }
-    /// The same for all of a session, those that are made later included.
+    /// Notes the same for all tasks of a session, including those that are made later.
     func closes(_ group: Int) { _ = state.withLock { $0.closed.insert(group) } }
 
+    /// Notes that a task has ended.
+    ///
     /// - Parameters:
-    ///   - error: what a task has failed with; nil for one that is reported as whole.
-    ///   - complaint: why what is reported as whole is not.
+    ///   - id: the task's number in the record.
+    ///   - error: the task's error. Nil if the task reports a whole answer.
+    ///   - complaint: why the answer that the task reports as whole is wrong.
     func end(_ id: Int, _ error: (any Error)?, _ complaint: String? = nil) {
         let (kind, ends, mayBeCancelled) = state.withLock { state -> (String, Int, Bool) in
             guard var entry = state.entries[id] else { return ("a task of an earlier round", 2, true) }
@@ -75,7 +78,7 @@ final class Ledger: Sendable {
 
     func complain(_ text: String) { sums.withLock { $0.problems.append(text) } }
 
-    /// The kinds of those that have not ended, with how many there are; forgets the round.
+    /// Returns the number of tasks of each kind that have not ended, and forgets the round.
     func close() -> [String: Int] {
         state.withLock { state in
             var open: [String: Int] = [:]

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import Uncurl
 
-/// One round: sessions and managers of its own, and tasks on them until its time is over.
+/// One round. It has its own sessions and managers, and begins tasks on them until its time is over.
 final class Round: @unchecked Sendable {
     let orders: Orders
     let ledger: Ledger
@@ -43,15 +43,15 @@ final class Round: @unchecked Sendable {
         return ChaosManager(group: state.nextGroup, of: self, isSecure: state.dice.chance(50))
     }
 
-    /// Whether no task may be begun any more.
+    /// Whether the round's time is over, so that no task may begin.
     var isEnding: Bool { state.withLock { $0.isEnding } }
 
-    /// Dice of one's own: what another thread does changes nothing about their numbers.
+    /// Returns dice for one use. Other threads do not change their numbers.
     func dice() -> Dice { state.withLock { Dice(seed: $0.dice.next()) } }
 
     // MARK: Beginning tasks
 
-    /// Begins tasks until a moment; as many are under way at a time as was ordered.
+    /// Begins tasks until a moment. As many run at a time as the orders say.
     func run(until end: ContinuousClock.Instant) {
         while ContinuousClock.now < end {
             guard ledger.underWay < orders.tasks else {
@@ -80,7 +80,7 @@ final class Round: @unchecked Sendable {
         if dice.chance(1) { replaceOne(&dice) }
     }
 
-    /// Invalidates a session or a manager under its tasks; another takes its place.
+    /// Invalidates a session or a manager while its tasks run, and makes another in its place.
     private func replaceOne(_ dice: inout Dice) {
         let cancels = dice.chance(50)
         if dice.chance(70) {
@@ -104,10 +104,10 @@ final class Round: @unchecked Sendable {
 
     // MARK: The end
 
-    /// Longer than any time limit of a task's, and SIGSTOP besides.
+    /// Longer than any time limit of a task, with the time that SIGSTOP takes.
     private static let patience = Duration.seconds(60)
 
-    /// Waits for every task's end, lets go of everything, and says what has been left.
+    /// Waits for the end of every task and releases everything. Returns what is left.
     func end() -> [String] {
         wait { ledger.underWay == 0 }
         letGo()
@@ -130,7 +130,7 @@ final class Round: @unchecked Sendable {
     }
 }
 
-/// Objects that must go when a round is over.
+/// The objects that must be freed when a round is over.
 final class Remains: Sendable {
     private struct Weak {
         weak var object: AnyObject?
@@ -149,7 +149,7 @@ final class Remains: Sendable {
         }
     }
 
-    /// The kinds of those that are alive still, with how many there are, once none is or the time is over.
+    /// Waits until no object is alive or the time is over. Returns the number of those of each kind that are alive.
     func left(within limit: Duration) -> [String] {
         let end = ContinuousClock.now + limit
         while true {

@@ -1,8 +1,8 @@
 import Foundation
 import Uncurl
 
-/// Writes to a store and reads all of it, again and again, until it is killed: others do the same to the same files.
-/// What is read must be what one of them has written; what is not there is no fault.
+/// Writes to a store and reads all of it, again and again, until the process is killed. Other processes do the same
+/// with the same files. Each entry that is read must be one that a process has written. A missing entry is no fault.
 struct StoreWriter {
     enum Kind: String, CaseIterable { case cache, cookies, credentials }
 
@@ -10,14 +10,13 @@ struct StoreWriter {
     private let kind: Kind
     private var dice: Dice
 
-    /// Nil for a kind that there is not.
+    /// Nil for an unknown kind.
     init?(_ folder: String, kind: String, seed: UInt64) {
         guard let kind = Kind(rawValue: kind) else { return nil }
         (self.folder, self.kind, dice) = (folder, kind, Dice(seed: seed))
     }
 
-    /// - Parameter limit: how many times; nil for ever.
-    /// - Returns: what was wrong; nil for nothing.
+    /// Writes and reads as often as the limit says; forever if it is nil. Returns what was wrong, or nil.
     mutating func run(_ limit: Int?) -> String? {
         let cache = URLCache(
             memoryCapacity: 0,
@@ -38,7 +37,8 @@ struct StoreWriter {
         return nil
     }
 
-    /// So many names. Their values are by the dice, and each value shows whose it is and whether it is whole.
+    /// The number of names. The value of a name is random. It holds the name and a checksum, so that a mixed-up or cut
+    /// value is detected.
     private static let names = 24
 
     private mutating func value(of name: Int, length: Int) -> String {

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The parent: it has the servers, starts the walking process in a mount namespace with a small disk, and takes time
-/// away from it.
+/// The parent process. It runs the servers, starts the walking process in a mount namespace with a small disk, and
+/// takes time away from it.
 final class Supervisor {
     private let seconds: Int
     private let seed: UInt64
@@ -13,7 +13,7 @@ final class Supervisor {
         dice = Dice(seed: seed)
     }
 
-    /// In 32 MiB of memory downloads and a cache find no room now and then. Where no namespace can be had, the
+    /// Downloads and caches sometimes find no room on a disk of 32 MiB. Where the kernel allows no namespace, the
     /// folder is an ordinary one.
     private static let script = """
         own="-m"; [ "$(id -u)" = 0 ] || own="-rm"
@@ -25,10 +25,10 @@ final class Supervisor {
         exec "$2" walk "$3" "$1"
         """
 
-    /// False: something was wrong.
+    /// Returns false if anything was wrong.
     func run() throws -> Bool {
         print("chaos: \(seconds) s, \(tasks) tasks at a time, seed \(seed)")
-        // Else it would stand behind what the walking process prints.
+        // Otherwise this line would come after those of the walking process.
         fflush(nil)
         let servers = try ChaosServers(seed: seed)
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("chaos-\(UUID().uuidString)")
@@ -40,6 +40,9 @@ final class Supervisor {
         walk.arguments = ["-c", Self.script, "sh", folder.path, program, Orders(seconds, seed, tasks, servers).text]
         var environment = ProcessInfo.processInfo.environment
         for name in ["TMPDIR", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"] { environment[name] = folder.path }
+        // The heap's figures count what threads keep for later as in use: so they keep nothing.
+        environment["GLIBC_TUNABLES"] = "glibc.malloc.tcache_count=0"
+        environment["LD_PRELOAD"] = environment["UNCURL_CHAOS_CLOCK"]
         walk.environment = environment
         let isOver = DispatchSemaphore(value: 0)
         walk.terminationHandler = { _ in isOver.signal() }

@@ -3,17 +3,19 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// Takes the disk and memory away for moments, on a thread of its own; descriptors, too, if it is told to.
+/// Takes the disk, memory and the wall clock away for moments, on a thread of its own. It takes descriptors too if the
+/// environment asks for it.
 final class Thief: Sendable {
     struct Counts: Sendable {
         var descriptors = 0
         var disk = 0
         var memory = 0
+        var clock = 0
     }
 
     private let folder: String
-    /// Dispatch reads files of its threads in /proc once a second, and ends the process where it has no descriptor for
-    /// one: `_dispatch_workq_monitor_pools` of 6.3. So descriptors are left alone but for runs that ask for it.
+    /// Once a second Dispatch reads files about its threads in /proc, and ends the process if it has no descriptor for
+    /// one (`_dispatch_workq_monitor_pools` of 6.3). So descriptors are taken only in runs that ask for it.
     private let takesDescriptors = ProcessInfo.processInfo.environment["UNCURL_CHAOS_DESCRIPTORS"] != nil
     private let isEnding = Atomic(false)
     private let hasEnded = DispatchSemaphore(value: 0)
@@ -28,7 +30,7 @@ final class Thief: Sendable {
         }.start()
     }
 
-    /// Gives everything back, and says how often it was taken.
+    /// Gives everything back, and returns how often each thing was taken.
     func stop() -> Counts {
         isEnding.store(true, ordering: .releasing)
         hasEnded.wait()
@@ -38,20 +40,21 @@ final class Thief: Sendable {
     private func steal(_ dice: inout Dice) {
         rest(milliseconds: 20 + dice.below(200))
         let time = 5 + dice.below(150)
-        switch dice.below(3) {
+        switch dice.below(4) {
         case 0 where takesDescriptors: descriptors(leaving: dice.below(6), milliseconds: time)
         case 0, 1: disk(milliseconds: time)
-        default: memory(milliseconds: time)
+        case 2: memory(milliseconds: time)
+        default: clock(&dice, milliseconds: time)
         }
     }
 
     private func rest(milliseconds: Int) { usleep(UInt32(milliseconds) * 1_000) }
 
-    /// No more than so many descriptors can be opened.
+    /// Allows only a few more descriptors to be opened.
     private func descriptors(leaving few: Int, milliseconds: Int) {
         let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         var usual = rlimit()
-        // The lowest number that is free: the limit is one on numbers.
+        // The limit is a limit on the numbers of descriptors. This is the lowest free number.
         let lowest = dup(0)
         guard lowest >= 0, getrlimit(kind, &usual) == 0 else { return }
         close(lowest)
@@ -63,7 +66,7 @@ final class Thief: Sendable {
         sums.withLock { $0.descriptors += 1 }
     }
 
-    /// Fills the disk, if it is the small one.
+    /// Fills the disk if it is the small one.
     private func disk(milliseconds: Int) {
         var facts = statvfs()
         guard statvfs(folder, &facts) == 0, facts.f_blocks * UInt(facts.f_frsize) < 64 << 20 else { return }
@@ -78,7 +81,7 @@ final class Thief: Sendable {
         sums.withLock { $0.disk += 1 }
     }
 
-    /// So much that the kernel gives and takes back at once.
+    /// Takes so much memory that the kernel must find pages for it, and gives it back.
     private func memory(milliseconds: Int) {
         let size = 128 << 20
         guard let pages = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
@@ -89,5 +92,15 @@ final class Thief: Sendable {
         rest(milliseconds: milliseconds)
         munmap(pages, size)
         sums.withLock { $0.memory += 1 }
+    }
+
+    /// Steps the wall clock by seconds, minutes, hours or a month, ahead or back, and later to the right time again.
+    private func clock(_ dice: inout Dice, milliseconds: Int) {
+        guard WallClock.canStep else { return }
+        let seconds = [2, 90, 4_000, 2_600_000][dice.below(4)]
+        WallClock.step(ahead: dice.chance(50) ? seconds : -seconds)
+        rest(milliseconds: milliseconds)
+        WallClock.step(ahead: 0)
+        sums.withLock { $0.clock += 1 }
     }
 }

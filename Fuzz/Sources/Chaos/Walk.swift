@@ -2,22 +2,23 @@ import CMalloc
 import Foundation
 import Glibc
 
-/// Rounds of tasks. After each everything has ended and been let go of, and what the process holds is measured.
+/// Runs rounds of tasks. After each round every task has ended and every object is released, and the process is
+/// measured.
 struct Walk {
     private let orders: Orders
     private let folder: String
 
-    /// What live memory may grow by between the middle and the end, as a share, and how little is not looked at, in
-    /// bytes: a dictionary that doubles its room is no leak.
+    /// The share by which live memory may grow between the middle and the end, and the growth in bytes that is ignored:
+    /// a dictionary that doubles its capacity is no leak.
     private static let growthAllowed = 0.02
     private static let leastGrowth = 512 << 10
 
     init(_ orders: Orders, folder: String) { (self.orders, self.folder) = (orders, folder) }
 
-    /// What is measured between two rounds.
+    /// What is measured after a round.
     private struct Sample {
         var sockets: Int
-        /// Octets that the heap has given out.
+        /// The bytes of the heap that are in use.
         var live: Int
         var resident: Int
     }
@@ -26,7 +27,7 @@ struct Walk {
     func run() -> Bool {
         ProcessFigures.raiseLimits()
         let ledger = Ledger()
-        // Twelve rounds, or what fits of one second each.
+        // Twelve rounds, or fewer of one second each.
         let count = max(1, min(12, orders.seconds))
         let length = Double(orders.seconds) / Double(count)
         let first = sample
@@ -41,6 +42,7 @@ struct Walk {
             thefts.descriptors += taken.descriptors
             thefts.disk += taken.disk
             thefts.memory += taken.memory
+            thefts.clock += taken.clock
             left += round.end().map { "round \(number): \($0)" }
             let sockets = socketsLeft(above: first.sockets)
             if sockets > 0 { left.append("round \(number): \(sockets) sockets") }
@@ -57,8 +59,8 @@ struct Walk {
         return problems.isEmpty
     }
 
-    /// How many are open that were not before, once none is or ten seconds are over: loops close connections on
-    /// threads of their own.
+    /// Returns the number of open sockets above the usual, once there is none or ten seconds are over: loops close
+    /// connections on their own threads.
     private func socketsLeft(above usual: Int) -> Int {
         let limit = ContinuousClock.now + .seconds(10)
         while ProcessFigures.sockets > usual, ContinuousClock.now < limit { usleep(10_000) }
@@ -74,7 +76,7 @@ struct Walk {
         )
     }
 
-    /// The median of the last quarter over that of the second, less one; nil where there are too few rounds.
+    /// Returns the growth from the median of the second quarter to that of the last. Nil if there are too few rounds.
     private func growth(_ samples: [Int]) -> Double? {
         guard samples.count >= 8, samples.allSatisfy({ $0 > 0 }) else { return nil }
         let quarter = samples.count / 4
@@ -96,7 +98,8 @@ struct Walk {
             tasks       \(begun) begun, \(totals.ended) ended, \(totals.whole) of them whole
             of these    \(list(totals.begun))
             failures    \(list(totals.failures))
-            taken away  descriptors \(thefts.descriptors) times, the disk \(thefts.disk), memory \(thefts.memory)
+            taken away  descriptors \(thefts.descriptors) times, the disk \(thefts.disk), memory \(thefts.memory), \
+            the right time \(WallClock.canStep ? "\(thefts.clock)" : "never: ./dev chaos loads Fuzz/clock.c")
             sockets     \(samples.last?.sockets ?? 0) open after the last round
             memory      \(samples.map { "\($0.live >> 10)" }.joined(separator: " ")) KiB live after each round; \
             \((samples.last?.resident ?? 0) >> 10) KiB resident; growth \(growth.map(percent) ?? "not told")

@@ -1,4 +1,4 @@
-/// SplitMix64: the same walk for the same seed.
+/// Random numbers by SplitMix64. The same seed gives the same numbers.
 struct Dice: RandomNumberGenerator {
     private var state: UInt64
 

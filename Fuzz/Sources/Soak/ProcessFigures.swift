@@ -1,9 +1,9 @@
 import Foundation
 import Glibc
 
-/// What this process holds, by the kernel's word.
+/// What the kernel says about this process.
 enum ProcessFigures {
-    /// Open sockets. Pipes and epoll sets of Foundation and Dispatch come and go by themselves.
+    /// The number of open sockets. Pipes and epoll sets do not count: Foundation and Dispatch open and close some.
     static var sockets: Int {
         let folder = "/proc/self/fd"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -20,13 +20,14 @@ enum ProcessFigures {
         return (fields.count > 1 ? Int(fields[1]) ?? 0 : 0) * sysconf(Int32(_SC_PAGESIZE))
     }
 
-    /// CPU seconds of all threads so far.
+    /// The CPU seconds of all threads so far.
     static var processor: Double {
         var time = timespec()
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
+    /// Allows as many descriptors as the hard limit does.
     static func raiseLimits() {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
