@@ -74,14 +74,14 @@ all() {
     return $failed
 }
 
-# How many lines of each reader's file the inputs reach that are stored and that were found; below 80 % is marked.
+# How many lines of each reader's file the inputs reach that are stored and that were found. Below 80 % is marked, with what else the file does.
 coverage() {
     swift build -c release --product FuzzReader --scratch-path .build-coverage --sanitize fuzzer -Xswiftc -sanitize=fuzzer \
         -Xswiftc -enable-testing -Xswiftc -profile-generate -Xswiftc -profile-coverage-mapping >&2
     binary="$(swift build -c release --scratch-path .build-coverage --show-bin-path)/FuzzReader"
     tools=$(dirname "$(readlink -f "$(command -v swift)")")
     profile=$(mktemp -d)
-    READER=list LLVM_PROFILE_FILE="$profile/list" "$binary" 2>/dev/null | while read -r reader source; do
+    READER=list LLVM_PROFILE_FILE="$profile/list" "$binary" 2>/dev/null | while read -r reader source rest; do
         lengthen "$reader"
         READER="$reader" LLVM_PROFILE_FILE="$profile/raw" "$binary" -runs=0 -max_len=131072 \
             "corpus.work/$reader" "Corpus/$reader" "FailCases/$reader" >/dev/null 2>&1
@@ -90,8 +90,10 @@ coverage() {
             | python3 -c '
 import json, sys
 lines = json.load(sys.stdin)["data"][0]["totals"]["lines"]
+rest = sys.argv[3] and ": the rest is " + sys.argv[3]
 print("%-22s %5.1f %% of %4d lines of %s%s" % (
-    sys.argv[1], lines["percent"], lines["count"], sys.argv[2], "" if lines["percent"] >= 80 else "  (below 80 %)"))' "$reader" "$source"
+    sys.argv[1], lines["percent"], lines["count"], sys.argv[2], "" if lines["percent"] >= 80 else "  (below 80 %" + rest + ")"))' \
+            "$reader" "$source" "$rest"
     done
     rm -rf "$profile"
 }

@@ -5,7 +5,7 @@ import Readers
 private let reader: Reader = {
     let name = getenv("READER").map { String(cString: $0) } ?? ""
     if name == "list" {
-        for reader in Reader.all { print(reader.name, reader.source) }
+        for reader in Reader.all { print(reader.name, reader.source, reader.rest) }
         // libFuzzer takes a plain exit for a finding, and ends the process before the lines are written.
         fflush(nil)
         _exit(0)

@@ -18,7 +18,13 @@ extension Reader {
             }
         },
         Reader("http-archive", of: "UncurlTestKit/HAR") { octets in
-            _ = try? JSONDecoder().decode(HAR.self, from: Data(octets))
+            guard let archive = try? JSONDecoder().decode(HAR.self, from: Data(octets)) else { return }
+            for entry in archive.log.entries {
+                guard let content = entry.response.content.data else { continue }
+                let written = HAR.Content(content, mimeType: entry.response.content.mimeType)
+                require(written.data == content, "content is written as it was read")
+            }
+            require((try? JSONEncoder().encode(archive)) != nil, "an archive that was read can be written")
         },
         Reader(
             "url-pattern",

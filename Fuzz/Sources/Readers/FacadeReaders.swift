@@ -18,8 +18,10 @@ extension Reader {
             "media-range",
             of: "Uncurl/Fields/MediaRange",
             text: { text in
-                for range in MediaRange.accepted(by: text) {
-                    require(MediaRange(range) != nil, "a range is one: \(range)")
+                for name in MediaRange.accepted(by: text) {
+                    guard let range = MediaRange(name) else { fatalError("property violated: no range: \(name)") }
+                    require(range.contains(range), "a range contains itself: \(name)")
+                    _ = range.isEverything
                 }
             }
         ),

@@ -36,10 +36,19 @@ extension Reader {
         Reader(
             "histogram-log",
             of: "LoadReports/Histograms/HistogramLog",
-            text: { _ = try? HistogramLog.read($0, path: "log") }
+            text: { text in
+                guard let log = try? HistogramLog.read(text, path: "log") else { return }
+                let lines = log.lines.map { HistogramLog.line(tag: $0.tag ?? "", start: 0, length: 1, $0.histogram) }
+                let written = HistogramLog.head(startedAt: min(log.startedAt ?? 0, 1 << 45)) + lines.joined()
+                let again = try? HistogramLog.read(written, path: "log")
+                require(again?.lines.count == log.lines.count, "a log is written as it was read")
+            }
         ),
         Reader("metrics", of: "LoadGenerator/Metrics/MetricsCodec") { octets in
-            _ = (try? JSONReader.read(octets)).flatMap { MetricsCodec.decode($0) }
+            guard let read = (try? JSONReader.read(octets)).flatMap({ MetricsCodec.decode($0) }) else { return }
+            let written = MetricsCodec.encode(read)
+            let again = MetricsCodec.decode(written).map { MetricsCodec.encode($0) }
+            require(again == written, "counts are written as they were read")
         },
         Reader("saved-report", of: "LoadReports/Documents/SavedReport") { octets in
             guard let tree = try? JSONReader.read(octets), let report = try? SavedReport(tree, path: "report") else {
@@ -47,6 +56,7 @@ extension Reader {
             }
             _ = try? report.headline()
             _ = try? report.intervals()
+            _ = report.rate
         },
         Reader("message-pack", of: "LocustWorker/MessagePack/MessagePackDecoder", messagePack),
         Reader("zmtp", of: "LocustWorker/ZeroMQ/ZMTPReader", zmtp),

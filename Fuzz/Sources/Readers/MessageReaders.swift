@@ -57,17 +57,52 @@ extension Reader {
         }
     }
 
+    /// A part is added to what is there only if it continues it.
     private static func contentRange(_ text: String) {
+        let tags = [nil, text, "\"e\""] as [String?]
+        for (status, tag) in [(206, tags[0]), (206, tags[1]), (206, tags[2]), (416, nil), (200, nil)] {
+            let decision = ResumeRule.decide(
+                status: status,
+                contentRange: text,
+                entityTag: tag,
+                lastModified: tag,
+                contentLength: -1,
+                validator: status == 206 ? "\"e\"" : text,
+                received: 5,
+                expected: -1
+            )
+            if case .append(let total) = decision { require(status == 206 && total > 5, "a part has a rest: \(text)") }
+            let whole = ResumeRule.wholeLength(
+                ofPart: 5...9,
+                status: status,
+                contentRange: text,
+                entityTag: tag,
+                lastModified: tag,
+                validator: tag,
+                total: nil
+            )
+            if let whole { require(whole > 5, "a part lies within the whole: \(text)") }
+        }
+        _ = ResumeRule.validator(entityTag: text, lastModified: text, date: 1_800_000_000, now: 1_800_000_000)
         guard let range = ContentRange(text) else { return }
         require(range.first >= 0 && range.last >= range.first, "a range has a beginning and an end: \(range)")
     }
 
-    /// A URL is split and put together again as it was.
+    /// A URL is split and put together again as it was. Resolved, it has no dot segments; encoded twice, it is as
+    /// encoded once.
     private static func url(_ text: String) {
         let url = WebURL(text)
         _ = (url.origin, url.text)
         let reference = URIReference(Array(text.utf8))
         require(reference.bytes == Array(text.utf8), "a reference keeps its octets")
+        let encoded = reference.percentEncoded
+        require(encoded.percentEncoded == encoded, "what is encoded stays as it is: \(text)")
+        for base in ["http://a.test/b/c/d?e#f", "http://a.test", "c:d"] {
+            let target = reference.resolved(against: URIReference(Array(base.utf8)))
+            require(target.scheme != nil, "a target has a scheme")
+            let segments = target.path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+            require(!segments.contains([0x2E]) && !segments.contains([0x2E, 0x2E]), "no dot segment stays: \(text)")
+        }
     }
 
     private static func redirect(_ text: String) {

@@ -5,16 +5,18 @@ public struct Reader: Sendable {
     public let name: String
     /// The file that reads, as a path below `Sources` without the file's extension. `./dev fuzz coverage` measures it.
     public let source: String
+    /// What else the file does, so that no input reaches all of it. Empty if an input can.
+    public let rest: String
     /// Reads the octets. Ends the process where a property of what was read does not hold.
     public let read: @Sendable ([UInt8]) -> Void
 
-    init(_ name: String, of source: String, _ read: @escaping @Sendable ([UInt8]) -> Void) {
-        (self.name, self.source, self.read) = (name, source, read)
+    init(_ name: String, of source: String, rest: String = "", _ read: @escaping @Sendable ([UInt8]) -> Void) {
+        (self.name, self.source, self.rest, self.read) = (name, source, rest, read)
     }
 
     /// Of text: octets that are no UTF-8 come as replacement characters.
-    init(_ name: String, of source: String, text read: @escaping @Sendable (String) -> Void) {
-        self.init(name, of: source) { read(String(decoding: $0, as: UTF8.self)) }
+    init(_ name: String, of source: String, rest: String = "", text read: @escaping @Sendable (String) -> Void) {
+        self.init(name, of: source, rest: rest) { read(String(decoding: $0, as: UTF8.self)) }
     }
 
     /// Every reader, by the room that it belongs to.

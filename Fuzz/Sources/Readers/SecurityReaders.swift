@@ -7,7 +7,7 @@ extension Reader {
             guard let certificate = try? Certificate(der: octets) else { return }
             _ = "\(certificate)"
         },
-        Reader("pem", of: "TLS/Certificates/Certificate") { octets in _ = try? Certificate.all(inPEM: octets) },
+        Reader("pem", of: "TLS/Certificates/PEMReader") { octets in _ = try? Certificate.all(inPEM: octets) },
         Reader("pkcs12", of: "TLS/Identity/PKCS12File") { octets in
             for password in [nil, "", "secret"] as [String?] { _ = try? PKCS12File.read(octets, password: password) }
         },
@@ -15,7 +15,17 @@ extension Reader {
             _ = try? PrivateKey.pem(octets, password: "secret")
         },
         Reader("revocation-list", of: "TLS/Trust/RevocationLists") { octets in _ = try? RevocationLists(octets) },
-        Reader("pin", of: "TLS/Verification/Pin", text: { _ = try? Pin($0) }),
+        Reader(
+            "pin",
+            of: "TLS/Verification/Pin",
+            rest: "the comparison with a chain",
+            text: { text in
+                for pin in (try? Pin.list(text)) ?? [] {
+                    require((try? Pin(pin.description)) == pin, "a pin is written as it was read: \(text)")
+                }
+                do throws(PinError) { _ = try Pin(text) } catch { _ = error.description }
+            }
+        ),
         Reader("server-name", of: "TLS/Verification/ServerName", text: { _ = try? ServerName($0) }),
     ]
 }

@@ -12,14 +12,17 @@ extension Reader {
                 _ = CacheFile.stored(file)
             }
         },
-        Reader("cache-notes", of: "URLLoading/Cache/CacheNotes") { octets in _ = CacheNotes.decode(octets[...]) },
+        Reader("cache-notes", of: "URLLoading/Cache/CacheNotes") { octets in
+            guard let notes = CacheNotes.decode(octets[...]), let written = CacheNotes.encode(notes) else { return }
+            require(CacheNotes.decode(written[...])?.count == notes.count, "notes are written as they were read")
+        },
         Reader("journal-record", of: "URLLoading/Background/BackgroundRecord") { octets in
             for file in [octets, BackgroundRecord.seal.closed(octets) ?? []] {
                 guard let record = BackgroundRecord(file), let written = record.encoded() else { continue }
                 require(BackgroundRecord(written) != nil, "a record that was read can be written and read")
             }
         },
-        Reader("cookie-file", of: "URLLoading/Cookies/CookieFile") { octets in
+        Reader("cookie-file", of: "URLLoading/Cookies/CookieFile", rest: "the file's lock and place") { octets in
             for file in [octets, SealedJSON.closed(octets)] {
                 guard let entries = CookieFile.decode(file), let written = CookieFile.encode(entries) else { continue }
                 require(CookieFile.decode(written)?.count == entries.count, "cookies are written as they were read")
@@ -28,7 +31,8 @@ extension Reader {
         Reader("foundation-cookies", of: "URLLoading/Cookies/FoundationCookieFile") { octets in
             _ = FoundationCookieFile.decode(octets, now: 1_700_000_000)
         },
-        Reader("credential-file", of: "URLLoading/Credentials/CredentialFile") { octets in
+        Reader("credential-file", of: "URLLoading/Credentials/CredentialFile", rest: "the file's lock and place") {
+            octets in
             for file in [octets, SealedJSON.closed(octets)] {
                 guard let table = CredentialFile.decode(file), let written = CredentialFile.encode(table) else {
                     continue
@@ -36,10 +40,14 @@ extension Reader {
                 require(CredentialFile.decode(written) != nil, "credentials that were read can be written and read")
             }
         },
-        Reader("resume-data", of: "URLLoading/Downloads/ResumeData") { octets in
+        Reader("resume-data", of: "URLLoading/Downloads/ResumeData", rest: "the sum of the file") { octets in
             guard let data = ResumeData(Data(octets)) else { return }
             require(data.received > 0, "what is gone on from is not empty")
             _ = URLRequest(resuming: data)
+            for isSummed in [false, true] { _ = data.isUnread(isSummed: isSummed) }
+            if let asked = data.askable { require(0 < asked.received && asked.received <= data.received, "a rest") }
+            guard let again = data.data.flatMap({ ResumeData($0) }) else { return }
+            require(again.received == data.received && again.path == data.path, "data is written as it was read")
         },
         Reader("upload-resume-data", of: "URLLoading/Uploads/UploadResumeData") { octets in
             guard let data = UploadResumeData(Data(octets)), let written = data.data else { return }
