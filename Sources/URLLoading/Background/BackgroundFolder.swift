@@ -53,7 +53,7 @@ final class BackgroundFolder: Sendable {
     /// Releases the folder. Another session may then hold it, and this session writes nothing more.
     func unlock() {
         let descriptor = lock.withLock { $0.take() }
-        if let descriptor { close(descriptor) }
+        if let descriptor { StoreFile.unlock(descriptor) }
     }
 
     /// The name of the folder for any identifier. Letters and digits stand for themselves.

@@ -132,8 +132,7 @@ enum StoreFile {
     ) throws(Fault) -> Result {
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode_t(0o600))
         if descriptor < 0 { throw Fault(code: errno) }
-        // Closing releases the lock.
-        defer { close(descriptor) }
+        defer { unlock(descriptor) }
         let end = limit.map { ContinuousClock.now + $0 }
         while flock(descriptor, end == nil ? LOCK_EX : LOCK_EX | LOCK_NB) != 0 {
             guard errno == EINTR || errno == EWOULDBLOCK else { throw Fault(code: errno) }
@@ -142,6 +141,13 @@ enum StoreFile {
             usleep(2_000)
         }
         return try body()
+    }
+
+    /// Releases the lock of a descriptor, and closes it. Closing alone is not enough: a child process that another
+    /// thread has just forked holds the same lock until it runs its program.
+    static func unlock(_ descriptor: CInt) {
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
     }
 
     // MARK: What lies beside a file

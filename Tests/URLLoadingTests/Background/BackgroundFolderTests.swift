@@ -37,6 +37,20 @@ struct BackgroundFolderTests {
         _ = try BackgroundFolder(for: "one", in: base.path)
     }
 
+    @Test("a released folder is free, even while a child process that was just forked has the folder's descriptor")
+    func inherited() throws {
+        let first = try BackgroundFolder(for: "one", in: base.path)
+        let descriptor = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").first { name in
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
+            return target?.hasSuffix("\(first.path)/lock") ?? false
+        }
+        // A duplicate shares the lock, as the descriptor of a child does.
+        let copy = dup(try #require(descriptor.flatMap { Int32($0) }))
+        defer { close(copy) }
+        first.unlock()
+        _ = try BackgroundFolder(for: "one", in: base.path)
+    }
+
     @Test("a number beyond the range of tasks belongs to no record", arguments: [0, -1, Int.max, Int.min])
     func foreignNumbers(number: Int) throws {
         let folder = try BackgroundFolder(for: "one", in: base.path)
