@@ -12,14 +12,25 @@ struct TaskPlan: Sendable {
     /// Whether the content is not kept, because a hook receives it.
     var leavesContent = false
 
-    /// Takes the request that the interceptors have returned, with its content in memory.
+    /// Takes the request that the interceptors have returned, with the content that they have set.
     mutating func take(_ adapted: URLRequest) {
-        request = adapted
-        let content = ContentSource.data(adapted.httpBody ?? Data())
+        defer { request = adapted }
+        let content: ContentSource
+        switch kind.content {
+        case .request: return
+        case .data where adapted.httpBodyStream == nil: content = .data(adapted.httpBody ?? Data())
+        case .file, .stream, .segments:
+            let isSame =
+                adapted.httpBody == request?.httpBody && adapted.httpBodyStream === request?.httpBodyStream
+                && (adapted.segments == nil) == (request?.segments == nil)
+            if isSame { return }
+            content = .request
+        case .data: content = .request
+        }
         switch kind {
-        case .upload(.data): kind = .upload(content)
-        case .download(.data): kind = .download(content)
-        default: break
+        case .upload: kind = .upload(content)
+        case .download: kind = .download(content)
+        case .data, .resumedDownload: break
         }
     }
 

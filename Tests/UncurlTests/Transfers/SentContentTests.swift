@@ -84,18 +84,19 @@ struct SentContentTests {
         #expect(server.requestCount == 0)
     }
 
-    @Test("every method that sends data sends the content that an interceptor has set")
-    func intercepted() async throws {
+    @Test("every method that sends content sends the content that an interceptor has set", arguments: Kind.allCases)
+    func intercepted(kind: Kind) async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let manager = server.manager()
         manager.interceptors = [
             ClosureInterceptor.adapting { request, _ in
                 var request = request
                 request.httpBody = Data("changed".utf8)
+                request.setValue(nil, forHTTPHeaderField: "Content-Length")
                 return request
             }
         ]
-        let request = try request(.data)
+        let request = try request(kind)
         let answers = [
             await manager.response(to: request, serializer: .string).value ?? "",
             try await streamed(request, by: manager), try await downloaded(request, by: manager),
