@@ -10,15 +10,16 @@ extension URLSessionManager {
         return URLRequest(url: try url(for: request.path))
     }
 
-    /// The request as a command line for curl, with the session's fields and cookies. For a
-    /// ``RequestBody/file(_:contentType:)``, the command names the file.
+    /// The request as a command line for curl, with the session's fields and cookies, and with the name and password of
+    /// ``RequestOptions/credential``. For a ``RequestBody/file(_:contentType:)``, the command names the file.
     public func cURL(
         for request: HTTPRequest,
         credentials: CURLCommand.Credentials = .redacted
     ) throws(UncurlError) -> CURLCommand {
         let file: URL? = if case .file(let file, _) = request.body { file } else { nil }
         let made = try urlRequest(for: request)
-        return CURLCommand(made, session: session, credentials: credentials, file: file)
+        let login = request.options.credential
+        return CURLCommand(made, session: session, credentials: credentials, file: file, login: login)
     }
 
     /// The URL of a reference, resolved against the base URL of an ``HTTPSessionManager`` that has one.

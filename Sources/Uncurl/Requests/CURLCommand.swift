@@ -28,6 +28,17 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
         credentials: Credentials = .redacted,
         file: URL? = nil
     ) {
+        self.init(request, session: session, credentials: credentials, file: file, login: nil)
+    }
+
+    /// - Parameter login: answers the server's challenge.
+    init(
+        _ request: URLRequest,
+        session: URLSession?,
+        credentials: Credentials,
+        file: URL?,
+        login: URLCredential?
+    ) {
         let configuration = session?.configuration
         var words = ["curl", "--globoff"]
         var source: String?
@@ -70,6 +81,10 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
                 source = "printf %s \(Self.quoted(body.base64EncodedString())) | base64 -d | "
                 words += ["--data-binary", "@-"]
             }
+        }
+        if let user = login?.user {
+            let shown = credentials == .shown ? "\(user):\(login?.password ?? "")" : "…"
+            words += ["--anyauth", "--user", Self.quoted(shown)]
         }
         words += Self.route(of: request, credentials)
         words.append(Self.quoted(request.url?.absoluteString ?? ""))

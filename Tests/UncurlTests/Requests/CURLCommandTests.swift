@@ -39,6 +39,19 @@ struct CURLCommandTests {
         #expect(try manager.cURL(for: request).description.contains("--noproxy '*'"))
     }
 
+    @Test("the command logs in with the request's credential, which is left out unless it is asked for", .rows("B21"))
+    func login() throws {
+        let server = try TestServer.start()
+        let manager = server.manager()
+        var request = HTTPRequest("basic-auth/me/it's")
+        request.options.credential = URLCredential(user: "me", password: "it's", persistence: .none)
+        let redacted = try manager.cURL(for: request).description
+        #expect(redacted.contains("--anyauth --user '…'") && !redacted.contains("me:"), "\(redacted)")
+        let shown = try manager.cURL(for: request, credentials: .shown).description
+        let answer = try shell(shown + " --silent --fail --noproxy '*'")
+        #expect(String(decoding: answer, as: UTF8.self).contains("\"authenticated\""))
+    }
+
     private func request(_ url: String) -> URLRequest { URLRequest(url: URL(string: url)!) }
 
     @Test("quotes, dollars and line ends of a body come through the shell as they are", .rows("B21", "D12"))
