@@ -76,7 +76,9 @@ extension Attempt {
         switch placement {
         case .whole: return nil
         case .wholeInsteadOfRest:
-            removePart()
+            // A refusal, such as a 503, says nothing about the content. The records of a background session have no
+            // place for both files.
+            if (200..<300).contains(response.statusCode) || engine.background != nil { removePart() }
             return nil
         case .rest(let total):
             guard let resumption else { return nil }

@@ -57,11 +57,22 @@ extension Attempt {
     /// Takes the file out of this task's hands. Nil where nothing of the content is on disk, or nothing tells it apart
     /// from what the server may have by then.
     func resumeData(_ sink: Sink, _ background: BackgroundSession?) -> ResumeData? {
-        guard case .file(let file) = sink, file.written > 0, let url = request.url, validator != nil else { return nil }
+        guard case .file(let file) = sink, file.written > 0, let url = request.url, validator != nil else {
+            return unusedResumption(background)
+        }
         file.keep()
         // The file leaves the session's folder: the session's records no longer count for it.
         let path = background?.folder?.keep(file.url.path) ?? file.url.path
         return resumeData(file, at: path, fields: request.allHTTPHeaderFields ?? [:], url: url)
+    }
+
+    /// What an earlier download has left, if this attempt has not appended to it or removed it.
+    private func unusedResumption(_ background: BackgroundSession?) -> ResumeData? {
+        guard var unused = resumption, resumed == nil, FileManager.default.fileExists(atPath: unused.path) else {
+            return nil
+        }
+        unused.path = background?.folder?.keep(unused.path) ?? unused.path
+        return unused
     }
 
     /// A failure with what can be gone on from in it. One that is cancelled has it by then, if it was asked for.

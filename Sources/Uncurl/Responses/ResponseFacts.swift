@@ -52,7 +52,12 @@ final class ResponseFacts: Sendable {
     }
 
     /// Of a request that never became a task.
-    convenience init(failing error: UncurlError, _ request: URLRequest?, retryCount: Int = 0) {
+    convenience init(
+        failing error: UncurlError,
+        _ request: URLRequest?,
+        retryCount: Int = 0,
+        resumeData: Data? = nil
+    ) {
         self.init(
             request: request,
             response: nil,
@@ -61,7 +66,7 @@ final class ResponseFacts: Sendable {
             error: error,
             metrics: nil,
             retryCount: retryCount,
-            resumeData: nil
+            resumeData: resumeData
         )
     }
 

@@ -7,12 +7,14 @@ extension TaskOutcome {
     ///   - validation: replaces the serializer's own validation.
     ///   - reason: why the task failed; nil where it did not.
     ///   - download: the validated and moved file of a download; nil for any other task.
+    ///   - resumeData: the resume data of an earlier attempt, where this one has none of its own.
     func response(
         by serializer: any ResponseSerializer,
         validation: ResponseValidation? = nil,
         reason: UncurlError?,
         download: DownloadedFile?,
-        retryCount: Int = 0
+        retryCount: Int = 0,
+        resumeData: Data? = nil
     ) -> ResponseFacts {
         let request = task.currentRequest ?? task.originalRequest
         var answer = ReceivedResponse(request: request, response: response, data: data, fileURL: file)
@@ -38,7 +40,7 @@ extension TaskOutcome {
             error: result.error,
             metrics: metrics,
             retryCount: retryCount,
-            resumeData: error?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data,
+            resumeData: error?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data ?? resumeData,
             made: result.made
         )
     }

@@ -23,7 +23,8 @@ final class SegmentedDownload: Sendable {
 
     init(_ manager: URLSessionManager, _ request: HTTPRequest, _ destination: DownloadDestination?, _ segments: Int) {
         self.manager = manager
-        self.request = request
+        // The content may be loaded again as a whole, and then the progress must not go back.
+        self.request = request.withProgressOfAllAttempts
         self.destination = destination
         self.segments = segments
         // No monitors here: they receive the request of each part.

@@ -13,8 +13,11 @@ final class TransferRun: Sendable {
         /// The rest of a file. The request has only options.
         case rest(Data)
 
-        var isWhole: Bool {
-            if case .rest = self { false } else { true }
+        var isWhole: Bool { resumption == nil }
+
+        /// The resume data that the request begins with.
+        var resumption: Data? {
+            if case .rest(let data) = self { data } else { nil }
         }
     }
 
@@ -75,20 +78,20 @@ final class TransferRun: Sendable {
         _ completion: (@Sendable (ResponseFacts) -> Void)? = nil
     ) async -> ResponseFacts {
         let request = request.withProgressOfAllAttempts
+        control.watchers.tell(.began(kind.isWhole ? request : nil))
+        if control.state != .resumed { await control.ready() }
         if let deadline = request.options.deadline ?? settings.deadline {
             control.limit(by: deadline, on: settings.values.clock)
         }
-        control.watchers.tell(.began(kind.isWhole ? request : nil))
-        if control.state != .resumed { await control.ready() }
         let validation = request.options.validation ?? serializer.validation
         var retryCount = 0
-        var resumption: Data?
+        var resumption = kind.resumption
         // The previous attempt. A background session keeps it until the next one has ended.
         var last: Attempt?
         while true {
             let attempt = await attempt(request, validation, retryCount, resumption)
             last?.settle()
-            let response = made(of: attempt, validation, retryCount)
+            let response = made(of: attempt, validation, retryCount, resumption)
             guard let error = response.error, !control.isCancelled else {
                 let reason = response.error.map { control.reason(for: $0) }
                 return await ended(reason.map { response.failing($0) } ?? response, attempt, completion)
@@ -130,6 +133,8 @@ final class TransferRun: Sendable {
         _ attempt: Attempt,
         _ completion: (@Sendable (ResponseFacts) -> Void)?
     ) async -> ResponseFacts {
+        // The interceptors or the deadline may have replaced the failure of the task.
+        if response.error != nil, case .ended(_, let delegate, _) = attempt { delegate.note(response) }
         control.finish(response.statusCode, response.error, retryCount: response.retryCount)
         if let completion {
             let group = settings.values.completionGroup ?? ManagerCore.sharedGroup
@@ -170,20 +175,22 @@ final class TransferRun: Sendable {
     private func made(
         of attempt: Attempt,
         _ validation: ResponseValidation,
-        _ retryCount: Int
+        _ retryCount: Int,
+        _ resumption: Data?
     ) -> ResponseFacts {
         switch attempt {
         case .refused(let error, let request):
             if control.watchers.hearsDetails { control.watchers.tellDetail(.failedBeforeSending(error)) }
             control.watchers.tell(.serialized(statusCode: nil, error))
-            return ResponseFacts(failing: error, request, retryCount: retryCount)
+            return ResponseFacts(failing: error, request, retryCount: retryCount, resumeData: resumption)
         case .ended(let outcome, let delegate, let download):
             let response = outcome.response(
                 by: serializer,
                 validation: validation,
                 reason: delegate.reason(for: outcome.error, of: outcome.task),
                 download: download,
-                retryCount: retryCount
+                retryCount: retryCount,
+                resumeData: outcome.leaves(resumption)
             )
             delegate.note(response)
             control.watchers.tellDetails(of: download, response.error)
@@ -278,5 +285,13 @@ final class TransferRun: Sendable {
             return plan
         case .rest(let data): return manager.taskPlan(resuming: data, request.options)
         }
+    }
+}
+
+extension TaskOutcome {
+    /// The earlier resume data, if this task has left it as it was: its answer was a refusal, which is not the content.
+    fileprivate func leaves(_ resumption: Data?) -> Data? {
+        guard let status = (response as? HTTPURLResponse)?.statusCode, !(200..<300).contains(status) else { return nil }
+        return resumption
     }
 }

@@ -175,6 +175,41 @@ struct TaskLoaderResumptionTests {
         other.finishTasksAndInvalidate()
     }
 
+    @Test("a download that goes on and gets no answer has the same part in its resume data")
+    func unanswered() async throws {
+        let server = try RawServer.start([
+            Self.cut("ETag: \"v1\"\r\n"), [.receive(.headEnd), .close], Self.range("ETag: \"v1\"\r\n"),
+        ])
+        let session = URLSession(configuration: .isolated)
+        defer { session.invalidateAndCancel() }
+        let data = try await resumeData(session, server)
+        let error = await #expect(throws: URLError.self) { _ = try await session.download(resumeFrom: data) }
+        let again = try #require(error?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data)
+        let (file, _) = try await session.download(resumeFrom: again)
+        defer { try? FileManager.default.removeItem(at: file) }
+        #expect(try Array(Data(contentsOf: file)) == Self.content)
+        #expect(sent(server, 2).contains("Range: bytes=\(Self.half)-\r\n"))
+    }
+
+    @Test("a refusal of the rest is an answer like any other, and leaves the part for another download")
+    func refused() async throws {
+        let busy = Self.head("503 Busy", "Connection: close\r\n", 4) + Array("busy".utf8)
+        let server = try RawServer.start([
+            Self.cut("ETag: \"v1\"\r\n"), [.receive(.headEnd), .send(busy), .finish],
+            Self.range("ETag: \"v1\"\r\n"),
+        ])
+        let session = URLSession(configuration: .isolated)
+        defer { session.invalidateAndCancel() }
+        let data = try await resumeData(session, server)
+        let (page, response) = try await session.download(resumeFrom: data)
+        #expect(try Data(contentsOf: page) == Data("busy".utf8) && (response as? HTTPURLResponse)?.statusCode == 503)
+        try FileManager.default.removeItem(at: page)
+        let (file, _) = try await session.download(resumeFrom: data)
+        defer { try? FileManager.default.removeItem(at: file) }
+        #expect(try Array(Data(contentsOf: file)) == Self.content)
+        #expect(sent(server, 2).contains("Range: bytes=\(Self.half)-\r\n"))
+    }
+
     @Test("data that is no resume data makes a task that fails", arguments: ["", "junk", "<plist></plist>"])
     func junk(text: String) async throws {
         let session = URLSession(configuration: .isolated)

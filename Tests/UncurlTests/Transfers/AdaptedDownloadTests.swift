@@ -83,4 +83,89 @@ struct AdaptedDownloadTests {
         let sent = String(decoding: server.received(1), as: UTF8.self)
         #expect(sent.hasPrefix("POST ") && !sent.contains("Range:") && sent.hasSuffix("question"), "\(sent)")
     }
+
+    /// A part of the content, then these connections.
+    private static func server(_ others: [RawScript]) throws -> RawServer {
+        let whole = "HTTP/1.1 200 OK\r\nContent-Length: 3000\r\nETag: \"a\"\r\n\r\n"
+        return try RawServer.start(
+            [RawScript([.receive(.headEnd), .send(Array(whole.utf8) + content[..<1000]), .finish])] + others
+        )
+    }
+
+    private static let rest = RawScript([
+        .receive(.headEnd),
+        .send("HTTP/1.1 206 Partial Content\r\nContent-Length: 2000\r\nETag: \"a\"\r\n"),
+        .send("Content-Range: bytes 1000-2999/3000\r\n\r\n"), .send(Array(content[1000...])), .finish,
+    ])
+
+    @Test(
+        "a retry that is refused or gets no answer leaves the part to the next one",
+        .rows("A23", "W2"),
+        arguments: ["HTTP/1.1 503 Busy\r\nContent-Length: 4\r\nConnection: close\r\n\r\nbusy", ""]
+    )
+    func refused(answer: String) async throws {
+        let refusal = RawScript([.receive(.headEnd), .send(answer), .finish])
+        let server = try Self.server([refusal, Self.rest])
+        let manager = server.manager()
+        manager.interceptors = [.retrying { $0.attempt.retryCount < 2 ? .retry : .doNotRetry }]
+        let response = await manager.download(HTTPRequest("file"))
+        let file = try response.result.get()
+        defer { try? FileManager.default.removeItem(at: file) }
+        #expect(try Data(contentsOf: file) == Data(Self.content))
+        #expect(response.retryCount == 2 && response.resumeData == nil)
+        for index in [1, 2] {
+            let sent = String(decoding: server.received(index), as: UTF8.self)
+            #expect(sent.contains("Range: bytes=1000-\r\n"), "\(sent)")
+        }
+    }
+
+    @Test("a retry that an interceptor refuses to send leaves the part to the next one", .rows("A23", "B8"))
+    func unsent() async throws {
+        let server = try Self.server([Self.rest])
+        let manager = server.manager()
+        manager.interceptors = [
+            .adapting { request, attempt in
+                if attempt.retryCount == 1 { throw URLError(.notConnectedToInternet) }
+                return request
+            },
+            .retrying { $0.attempt.retryCount < 2 ? .retry : .doNotRetry },
+        ]
+        let file = try await manager.download(HTTPRequest("file")).result.get()
+        defer { try? FileManager.default.removeItem(at: file) }
+        #expect(try Data(contentsOf: file) == Data(Self.content))
+        #expect(String(decoding: server.received(1), as: UTF8.self).contains("Range: bytes=1000-\r\n"))
+    }
+
+    enum Ending: CaseIterable { case tag, deadline, task }
+
+    @Test(
+        "a download that ends while it waits for its next attempt has resume data",
+        .rows("A23", "B21"),
+        arguments: Ending.allCases
+    )
+    func endedBetween(ending: Ending) async throws {
+        let server = try Self.server([Self.rest])
+        let manager = server.manager()
+        let waits = Log<Bool>()
+        manager.monitors = [ClosureEventMonitor { if case .retries = $0.kind { waits.add(true) } }]
+        manager.interceptors = [.retrying { _ in .retryAfter(.seconds(100_000)) }]
+        var request = HTTPRequest("file")
+        request.options.tag = "one"
+        if ending == .deadline { request.options.deadline = .milliseconds(300) }
+        let download = Task { [request] in await manager.download(request) }
+        await waits.wait(for: 1)
+        switch ending {
+        case .tag: manager.cancelAll(tagged: "one")
+        case .deadline: break
+        case .task: download.cancel()
+        }
+        let response = await download.value
+        #expect(ending == .deadline ? response.error?.isTimeout == true : response.error?.isCancelled == true)
+        let data = try #require(response.resumeData)
+        manager.interceptors = []
+        let file = try await manager.download(resuming: data).result.get()
+        defer { try? FileManager.default.removeItem(at: file) }
+        #expect(try Data(contentsOf: file) == Data(Self.content))
+        #expect(String(decoding: server.received(1), as: UTF8.self).contains("Range: bytes=1000-\r\n"))
+    }
 }

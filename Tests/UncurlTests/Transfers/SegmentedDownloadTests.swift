@@ -93,8 +93,12 @@ struct SegmentedDownloadTests {
             let server = try RawServer.start([
                 RawScript(Self.part(0..<Self.half) + [.finish]), answer, Self.whole(new),
             ])
-            let response = await server.manager().download(HTTPRequest("file"), segments: 2)
+            let seen = Log<Int64>()
+            var request = HTTPRequest("file")
+            request.options.downloadProgress = { seen.add($0.completed) }
+            let response = await server.manager().download(request, segments: 2)
             #expect(try Self.content(response) == new)
+            #expect(seen.entries == seen.entries.sorted(), "\(seen.entries)")
             #expect(Self.heads(server).count == 3 && !Self.heads(server)[2].contains("Range: "))
         }
     }
