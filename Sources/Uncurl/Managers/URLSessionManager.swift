@@ -171,6 +171,9 @@ open class URLSessionManager: @unchecked Sendable {
         if cancellingTasks { old?.invalidateAndCancel() } else { old?.finishTasksAndInvalidate() }
     }
 
+    /// The most content of an answer that is kept in memory, in bytes.
+    var maximumDataLength: Int { configured.maximumDataLength ?? Self.usualMaximumDataLength }
+
     var isInvalid: Bool {
         if case .invalid = life.withLock({ $0 }) { true } else { false }
     }

@@ -15,7 +15,8 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         var validator: String?
         var total: Int64 = -1
         var response: HTTPURLResponse?
-        var failure: OperationFailure?
+        /// Why the operation itself stopped its task.
+        var failure: UncurlError?
         var result: Response<any Sendable>?
         var handlers: [@Sendable (Response<any Sendable>) -> Void] = []
         /// The kept content is not part of the server's content, so the whole content is requested.
@@ -43,7 +44,9 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
     /// Whether the session's credential storage may answer challenges that have no other answer.
     public let shouldUseCredentialStorage: Bool
     private let hooked: TaskHooks
-    private let control: TransferControl
+    /// The most content that is kept in memory, in bytes.
+    let limit: Int
+    let control: TransferControl
     private let progress: (@Sendable (TransferProgress) -> Void)?
 
     /// An operation that has not begun.
@@ -75,6 +78,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         self.credential = credential
         self.shouldUseCredentialStorage = shouldUseCredentialStorage
         hooked = hooks
+        limit = request.maximumDataLength ?? manager.maximumDataLength
         control = TransferControl(manager.monitors, in: manager.core.transfers)
         self.progress = progress
     }
@@ -124,7 +128,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         keep(plan, options)
     }
 
-    private var options: RequestOptions { facts.withLock { $0.options } }
+    var options: RequestOptions { facts.withLock { $0.options } }
 
     // MARK: What it has come to
 
@@ -147,7 +151,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
             if facts.result == nil { facts.handlers.append(handler) }
             return facts.result
         }
-        if let result { tell([handler], result) }
+        if let result { call([handler], result) }
     }
 
     // MARK: Control
@@ -157,6 +161,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         // The queue starts a cancelled operation too, and waits for its end.
         if isCancelled { return finish(cancelled) }
         control.watchers.tell(.began(HTTPRequest(request)))
+        controlCancels()
         control.resume()
         control.limit(by: options.deadline, on: manager.clock)
         if begins { begin() }
@@ -188,7 +193,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
 
     // MARK: One connection
 
-    private func begin() {
+    func begin() {
         let held = sink.withLock { $0?.count ?? 0 }
         var request = request
         if held > 0, let validator = facts.withLock({ $0.validator }) {
@@ -208,7 +213,16 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
                 await decide(on: Response(ResponseFacts(failing: error, request, retryCount: count)), steps)
             }
         }
-        control.carries { task.cancel() }
+        controlCancels(task)
+    }
+
+    /// Lets the request's deadline, its tag and ``URLSessionManager/cancelAll()`` cancel the operation in every state,
+    /// and the step that it waits for.
+    func controlCancels(_ step: Task<Void, Never>? = nil) {
+        control.carries { [weak self] in
+            step?.cancel()
+            self?.cancel()
+        }
     }
 
     private func send(_ request: URLRequest) {
@@ -224,12 +238,13 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         delegate.watch(control.watchers)
         if let credential { delegate.credential = credential }
         if !shouldUseCredentialStorage { delegate.usesCredentialStorage = false }
+        let session = manager.session
         let task = manager.task(
             plan,
             delegate,
-            in: manager.session,
+            in: session,
             collectsMetrics: manager.collectsMetrics,
-            to: .handler { [self] in ended($0, delegate) }
+            to: .handler { [self] in ended($0, delegate, session) }
         )
         control.watchers.tell(.createdTask(task))
         manager.core.post(TaskNotification.operationDidStart, self)
@@ -241,11 +256,15 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
     private func receive(_ data: Data) -> Bool {
         guard facts.withLock({ $0.failure == nil }) else { return false }
         let count = sink.withLock { sink -> Int64? in
-            guard sink != nil else { return nil }
+            guard let held = sink?.count else { return nil }
+            if outputStream == nil, held + Int64(data.count) > limit {
+                facts.withLock { $0.failure = excess }
+                return nil
+            }
             do throws(OperationFailure) {
                 try sink?.write(data)
             } catch {
-                facts.withLock { $0.failure = error }
+                facts.withLock { $0.failure = .output(error) }
                 return nil
             }
             return sink?.count
@@ -255,137 +274,8 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         return true
     }
 
-    // MARK: The end
-
-    private func ended(_ outcome: TaskOutcome, _ delegate: TaskDelegate) {
-        outcome.settle?(true)
-        let goesOn = facts.withLock { facts -> Bool? in
-            // The task may have ended before the pause stopped it.
-            guard case .pausing(_, let resumes) = facts.state, outcome.error?.code == .cancelled, facts.failure == nil,
-                !isCancelled
-            else { return nil }
-            facts.state = resumes ? .beginning(pauses: false) : .paused
-            facts.asksAgain = false
-            return resumes
-        }
-        control.watchers.tell(.completedTask(outcome.task, outcome.error))
-        if let goesOn {
-            manager.core.post(TaskNotification.operationDidFinish, self)
-            delegate.open()
-            return goesOn ? begin() : ()
-        }
-        if asksAgain(outcome) {
-            delegate.open()
-            return begin()
-        }
-        let data = sink.withLock { $0?.data ?? Data() }
-        let (failure, head) = facts.withLock { ($0.failure, $0.response) }
-        // All of the answer may have come before the sink's failure could stop it.
-        let error = failure == nil ? outcome.error : outcome.error ?? URLError(.cannotWriteToFile)
-        let whole = TaskOutcome(outcome, data: data, response: head, error: error)
-        let all = whole.response(
-            by: serializer,
-            validation: options.validation,
-            reason: failure.map { .output($0) } ?? delegate.reason(for: error, of: outcome.task),
-            download: nil,
-            retryCount: facts.withLock { $0.retryCount }
-        )
-        delegate.note(all)
-        let made = Response<any Sendable>(all)
-        control.watchers.tell(.serialized(statusCode: made.statusCode, made.error))
-        let tell: @Sendable (Response<any Sendable>) -> Void = { [self] response in
-            manager.core.postCompletion(outcome.task, response.facts, serializer)
-            delegate.open()
-        }
-        let steps = AttemptSteps(manager.core.settings, options.interceptors, control)
-        guard made.error != nil, failure == nil, !isCancelled, !steps.isEmpty else {
-            return finish(made) { tell(made) }
-        }
-        let task = Task { await decide(on: made, steps, tell) }
-        control.carries { task.cancel() }
-    }
-
-    /// Asks the interceptors what follows a failed attempt.
-    ///
-    /// - Parameter tell: reports the end of the attempt's task, if it had one.
-    private func decide(
-        on response: Response<any Sendable>,
-        _ steps: AttemptSteps,
-        _ tell: @escaping @Sendable (Response<any Sendable>) -> Void = { _ in }
-    ) async {
-        guard let error = response.error else { return finish(response) { tell(response) } }
-        let failed = FailedAttempt(
-            attempt: RequestAttempt(transfer: control.identifier, retryCount: response.retryCount),
-            request: response.request,
-            response: response.response,
-            data: response.data,
-            error: error,
-            isReplayable: request.httpBodyStream == nil && mayFollow(error)
-        )
-        switch await steps.next(after: failed) {
-        case .end(let error):
-            let response = response.failing(error)
-            finish(response) { tell(response) }
-        case .again:
-            tell(response)
-            guard goesOn(behind: error) else { return finish(response) }
-            let begins = facts.withLock { facts in
-                facts.retryCount += 1
-                if case .pausing(_, resumes: false) = facts.state {
-                    facts.state = .paused
-                    return false
-                }
-                facts.state = .beginning(pauses: facts.state.isPaused)
-                return true
-            }
-            if begins { begin() }
-        }
-    }
-
-    private var cancelled: Response<any Sendable> {
-        Response(ResponseFacts(failing: .cancelled, request))
-    }
-
-    /// - Parameter then: called after the handlers, on the completion queue.
-    private func finish(_ given: Response<any Sendable>, then: @escaping @Sendable () -> Void = {}) {
-        let response = given.error.map { given.failing(control.reason(for: $0)) } ?? given
-        // An operation that is cancelled during its start may end twice. The queue must see one end only.
-        let isFirst = facts.withLock { facts in
-            defer { facts.isEnding = true }
-            return !facts.isEnding
-        }
-        guard isFirst else { return then() }
-        control.finish(response.statusCode, response.error, retryCount: response.retryCount)
-        sink.withLock { $0?.close() }
-        let handlers = changing(\.isFinished) {
-            changing(\.isExecuting) {
-                facts.withLock { facts in
-                    facts.state = .finished
-                    facts.result = response
-                    defer { facts.handlers = [] }
-                    return facts.handlers
-                }
-            }
-        }
-        tell(handlers, response, isEnd: true, then: then)
-    }
-
-    private func tell(
-        _ handlers: [@Sendable (Response<any Sendable>) -> Void],
-        _ response: Response<any Sendable>,
-        isEnd: Bool = false,
-        then: @escaping @Sendable () -> Void = {}
-    ) {
-        let group = manager.completionGroup ?? ManagerCore.sharedGroup
-        (manager.completionQueue ?? manager.core.ownQueue).async(group: group) { [self] in
-            for handler in handlers { handler(response) }
-            if isEnd { manager.core.post(TaskNotification.operationDidFinish, self) }
-            then()
-        }
-    }
-
     /// The queue reads a state when that state has changed.
-    private func changing<Value, Made>(_ state: KeyPath<Operation, Value>, _ change: () -> Made) -> Made {
+    func changing<Value, Made>(_ state: KeyPath<Operation, Value>, _ change: () -> Made) -> Made {
         willChangeValue(for: state)
         defer { didChangeValue(for: state) }
         return change()

@@ -64,7 +64,7 @@ extension HTTPRequestOperation {
                 try sink?.startOver()
                 return true
             } catch {
-                facts.withLock { $0.failure = error }
+                facts.withLock { $0.failure = .output(error) }
                 return false
             }
         }

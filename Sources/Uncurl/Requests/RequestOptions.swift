@@ -63,7 +63,8 @@ public struct RequestOptions: Sendable {
         get { box?.values.caching }
         set { values.caching = newValue }
     }
-    /// Answers the first challenge that is not about trust. A credential that a server refuses is not sent again.
+    /// Answers the first challenge that is not about trust, of the request's origin or of a proxy. The server of
+    /// another origin, which a redirect leads to, does not get it. A credential that a server refuses is not sent again.
     public var credential: URLCredential? {
         get { box?.values.credential }
         set { values.credential = newValue }
@@ -76,7 +77,7 @@ public struct RequestOptions: Sendable {
     /// The most content of the response that is kept in memory, in bytes after decoding. More content fails the request
     /// with ``UncurlError/transport(_:)`` of `URLError.dataLengthExceedsMaximum`. Nil: the limit of the manager's
     /// session (`URLSessionConfiguration.maximumDataLength`), by default ``URLSessionManager/usualMaximumDataLength``.
-    /// Downloads to files and streams have no limit.
+    /// Downloads to files, streams and an operation's output stream have no limit.
     public var maximumDataLength: Int? {
         get { box?.values.maximumDataLength }
         set { values.maximumDataLength = newValue }
@@ -97,7 +98,7 @@ public struct RequestOptions: Sendable {
         get { box?.values.sendsContentWithGET ?? false }
         set { values.sendsContentWithGET = newValue }
     }
-    /// The longest time from the start of the request to its end, with all its attempts and the waits between them.
+    /// The longest time from the start of the request to its end, with all its attempts, pauses and waits between them.
     /// After it the request fails with `URLError.timedOut`. Nil: ``URLSessionManager/deadline``.
     public var deadline: Duration? {
         get { box?.values.deadline }

@@ -28,6 +28,9 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
         var downloadReaders: ProgressReaders?
         /// The content so far; nil where it is not kept.
         var kept: Data?
+        /// Whether the delegate keeps the metrics, for a task whose end does not carry them.
+        var collectsMetrics = false
+        var collected: URLSessionTaskMetrics?
     }
 
     let core: ManagerCore
@@ -68,6 +71,7 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
         var interests = behavior.interests.union(state.hooks?.values.interests ?? .none)
         if state.credential != nil || !state.usesCredentialStorage { interests.insert(.challenge) }
         if state.kept != nil { interests.insert(.content) }
+        if state.collectsMetrics { interests.insert(.metrics) }
         if state.uploadReaders != nil { interests.insert(.sent) }
         if state.downloadReaders != nil { interests = interests.union(.received).union(.written) }
         if state.watchers != nil { interests.formUnion(Self.watched) }
@@ -98,7 +102,8 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
     /// The resume data of a cut or cancelled download; nil before its end.
     public var resumeData: Data? { facts?.resumeData }
 
-    /// Answers the first challenge that is not about trust. It may be set until that challenge comes.
+    /// Answers the first challenge that is not about trust, of the request's origin or of a proxy. It may be set until
+    /// that challenge comes.
     public var credential: URLCredential? {
         get { state.withLock { $0.credential } ?? behavior.credential }
         set { change { $0.credential = newValue } }
@@ -121,6 +126,16 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
     func tellDetail(_ detail: @autoclosure () -> TransferDetail) {
         if let watchers = state.withLock({ $0.watchers }) { watchers.tellDetail(detail()) }
     }
+
+    func collectMetrics() { change { $0.collectsMetrics = true } }
+
+    func collect(_ metrics: URLSessionTaskMetrics) {
+        state.withLock { state in
+            if state.collectsMetrics { state.collected = metrics }
+        }
+    }
+
+    var collected: URLSessionTaskMetrics? { state.withLock { $0.collected } }
 
     var facts: ResponseFacts? { state.withLock { $0.facts } }
 

@@ -86,8 +86,9 @@ extension TaskDelegate: URLSessionTaskDelegate {
             core.note(nil, of: space)
             return (.useCredential, URLCredential(trust: trust))
         }
-        // A credential that the server has refused is not offered again.
-        guard let credential else {
+        // The credential is for the origin of the request, and not for another one that a redirect leads to. A
+        // credential that the server has refused is not offered again.
+        guard let credential, space.isProxy() || space.isOrigin(of: task.originalRequest?.url) else {
             return usesCredentialStorage ? (.performDefaultHandling, nil) : (.useCredential, nil)
         }
         return challenge.previousFailureCount == 0 ? (.useCredential, credential) : (.rejectProtectionSpace, nil)
@@ -150,6 +151,7 @@ extension TaskDelegate: URLSessionTaskDelegate {
         task: URLSessionTask,
         didFinishCollecting metrics: URLSessionTaskMetrics
     ) {
+        collect(metrics)
         core.hooks.didFinishCollectingMetrics?(session, task, metrics)
         hooks.didFinishCollectingMetrics?(session, task, metrics)
     }
@@ -278,4 +280,16 @@ extension TaskDelegate: URLSessionDownloadDelegate {
         hooks.didResumeAtOffset?(session, downloadTask, offset)
         tellReceived(fileOffset, of: expectedTotalBytes)
     }
+}
+
+extension URLProtectionSpace {
+    /// Whether this is a space of the origin of the URL: scheme, host and port (RFC 9110 §4.3.1).
+    fileprivate func isOrigin(of url: URL?) -> Bool {
+        guard let url, let scheme = url.scheme?.lowercased(), let own = url.host else { return false }
+        let usual = scheme == "https" ? 443 : 80
+        return Self.bare(host) == Self.bare(own) && port == url.port ?? usual && self.protocol?.lowercased() == scheme
+    }
+
+    /// The name without the brackets of an IPv6 address.
+    private static func bare(_ host: String) -> String { host.trimmingCharacters(in: ["[", "]"]).lowercased() }
 }

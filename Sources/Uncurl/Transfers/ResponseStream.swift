@@ -46,7 +46,8 @@ public struct ResponseStream: AsyncSequence, Sendable {
 extension URLSessionManager {
     /// Reads the events that a server sends (HTML §9.2). Whenever the stream breaks, it is requested again, behind the
     /// last event that came. A 204 ends it. An answer that is not `text/event-stream`, such as a proxy's page, also
-    /// ends it, with ``UncurlError/validation(_:)``.
+    /// ends it, with ``UncurlError/validation(_:)``. So does ``URLSessionManager/cancelAll(tagged:)``, also while the
+    /// sequence waits before its next request; the error is ``UncurlError/cancelled``.
     ///
     /// - Parameters:
     ///   - request: a request whose validation names the acceptable statuses; by default 200 and 204. The content type
@@ -60,11 +61,11 @@ extension URLSessionManager {
     ) -> EventSource<ResponseStream> {
         var validation = request.options.validation ?? ResponseValidation(statusCodes: [200, 204])
         validation.contentTypes = ["text/event-stream"]
-        let (clock, onlyEvents) = (clock, validation)
+        let onlyEvents = validation
         return EventSource(
             after: lastEventID,
             policy: policy,
-            wait: { try await clock.sleep(for: $0) },
+            wait: { [core] in try await core.wait(for: $0, tag: request.options.tag) },
             open: { [self] lastEventID in
                 var request = request
                 if !request.headers.contains("Accept") { request.headers["Accept"] = "text/event-stream" }
@@ -95,6 +96,27 @@ extension URLSessionManager {
         _ request: HTTPRequest,
         validation: ResponseValidation = ResponseValidation()
     ) async throws(UncurlError) -> ResponseStream {
-        try await StreamOpening(self, request, validation).begun().get()
+        switch await StreamOpening(self, request, validation).begun() {
+        case .stream(let stream): return stream
+        case .failure(let error, _): throw error
+        }
+    }
+}
+
+extension ManagerCore {
+    /// Waits before a stream of events is requested again. The wait is one of the manager's transfers, so that
+    /// ``URLSessionManager/cancelAll()`` ends it too.
+    fileprivate func wait(for delay: Duration, tag: String?) async throws {
+        let control = TransferControl([], in: transfers, tag: tag)
+        control.resume()
+        await withTaskCancellationHandler {
+            await control.wait(for: delay, on: settings.values.clock)
+        } onCancel: {
+            control.cancel()
+        }
+        let isCancelled = control.isCancelled
+        control.finish(nil, isCancelled ? .cancelled : nil, retryCount: 0)
+        try Task.checkCancellation()
+        if isCancelled { throw UncurlError.cancelled }
     }
 }

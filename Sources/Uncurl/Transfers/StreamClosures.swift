@@ -46,12 +46,14 @@ extension URLSessionManager {
         let queue = completionQueue ?? core.ownQueue
         let group = completionGroup ?? ManagerCore.sharedGroup
         let task = Task {
-            var ending: StreamEnding?
+            var tellEnd: (@Sendable (UncurlError?) -> Void)?
             var failure: (any Error)?
             switch await opening.begun() {
-            case .failure(let error): failure = error
-            case .success(let stream):
-                ending = stream.ending
+            case .failure(let error, let tell):
+                failure = error
+                tellEnd = { tell?($0 ?? error) }
+            case .stream(let stream):
+                tellEnd = stream.ending.tellTask
                 do {
                     for try await frame in frames(stream) {
                         let watchers = opening.control.watchers
@@ -65,9 +67,9 @@ extension URLSessionManager {
                     stream.control.cancel()
                 }
             }
-            queue.async(group: group) { [ending, failure] in
+            queue.async(group: group) { [tellEnd, failure] in
                 completion(failure)
-                ending?.tellTask(failure.map { $0 as? UncurlError ?? .cancelled })
+                tellEnd?(failure.map { $0 as? UncurlError ?? .cancelled })
             }
         }
         opening.control.carries { task.cancel() }

@@ -6,7 +6,6 @@ internal import URLLoading
 /// broken off, or when the stream is released.
 final class StreamEnding: Sendable {
     let control: TransferControl
-    private let retryCount: Int
     private let statusCode: Int
     private let taskEnd: StreamTaskEnd
     private let chunks: ResponseChunks
@@ -17,14 +16,12 @@ final class StreamEnding: Sendable {
     /// - Parameter isHeld: whether the owner reports the end of the task with ``tellTask(_:)``, after a handler.
     init(
         _ control: TransferControl,
-        _ retryCount: Int,
         _ statusCode: Int,
         _ taskEnd: StreamTaskEnd,
         _ chunks: ResponseChunks,
         isHeld: Bool
     ) {
         self.control = control
-        self.retryCount = retryCount
         self.statusCode = statusCode
         self.taskEnd = taskEnd
         self.chunks = chunks
@@ -34,11 +31,12 @@ final class StreamEnding: Sendable {
     deinit {
         guard !isTold.load(ordering: .relaxed) else { return }
         control.cancel()
-        Task { [control, retryCount, statusCode, taskEnd, chunks, isHeld] in
+        Task { [control, statusCode, taskEnd, chunks, isHeld] in
+            let reason = control.reason(for: .cancelled)
             await taskEnd.drain(chunks)
-            control.watchers.tell(.completedTask(chunks.task, URLError(.cancelled)))
-            if !isHeld { taskEnd.tell(chunks.task, .cancelled) }
-            control.finish(statusCode, control.reason(for: .cancelled), retryCount: retryCount)
+            taskEnd.note(chunks.task, URLError(.cancelled), reason)
+            if !isHeld { taskEnd.tell(chunks.task, reason) }
+            control.finish(statusCode, reason, retryCount: taskEnd.retryCount)
         }
     }
 
@@ -63,9 +61,9 @@ final class StreamEnding: Sendable {
     func tell(_ error: UncurlError?) -> UncurlError {
         let reason = error.map { control.reason(for: $0) }
         guard !isTold.exchange(true, ordering: .relaxed) else { return reason ?? .cancelled }
-        control.watchers.tell(.completedTask(chunks.task, error?.urlError))
+        taskEnd.note(chunks.task, error?.urlError, reason)
         if !isHeld { taskEnd.tell(chunks.task, reason) }
-        control.finish(statusCode, reason, retryCount: retryCount)
+        control.finish(statusCode, reason, retryCount: taskEnd.retryCount)
         return reason ?? .cancelled
     }
 
@@ -73,24 +71,50 @@ final class StreamEnding: Sendable {
     func tellTask(_ error: UncurlError?) { taskEnd.tell(chunks.task, error) }
 }
 
-/// What follows the end of a stream's task, as with every task: the notification, then the operations that wait for the
-/// end.
+/// What follows the end of a stream's task, as with every task: the hook, the monitors and the delegate's facts; then
+/// the notification and the operations that wait for the end.
 struct StreamTaskEnd: Sendable {
     let core: ManagerCore
-    let delegate: TaskDelegate
+    let delegate: DataTaskDelegate
     let session: URLSession
+    let watchers: Watchers
+    let retryCount: Int
 
+    /// Called when the task has ended.
+    ///
+    /// - Parameters:
+    ///   - cause: the error of the task itself; nil where an answer came, whatever its status.
+    ///   - error: why the request failed.
+    func note(_ task: URLSessionTask, _ cause: URLError?, _ error: UncurlError?) {
+        session.tellEnd(of: task, cause, core, delegate)
+        watchers.tell(.completedTask(task, cause))
+        if let metrics = delegate.collected { watchers.tell(.collectedMetrics(metrics)) }
+        note(task, error)
+    }
+
+    /// Called when the request has ended: for the last attempt, after the handler.
     func tell(_ task: URLSessionTask, _ error: UncurlError?) {
+        note(task, error)
         core.post(TaskNotification.didComplete, task, error.map { [TaskNotification.errorKey: $0] })
         delegate.open()
     }
 
-    /// Cancels a task whose content is not needed, and returns when the task has ended.
-    func cut(_ chunks: ResponseChunks, _ error: UncurlError) async {
-        await drain(chunks)
-        tell(chunks.task, error)
+    private func note(_ task: URLSessionTask, _ error: UncurlError?) {
+        delegate.note(
+            ResponseFacts(
+                request: task.currentRequest ?? task.originalRequest,
+                response: task.response as? HTTPURLResponse,
+                data: delegate.collectsData ? delegate.kept : error?.responseData ?? Data(),
+                fileURL: nil,
+                error: error,
+                metrics: delegate.collected,
+                retryCount: retryCount,
+                resumeData: nil
+            )
+        )
     }
 
+    /// Cancels a task whose content is not needed, and returns when the task has ended.
     func drain(_ chunks: ResponseChunks) async {
         chunks.task.cancel()
         while (try? await chunks.next()) != nil {}

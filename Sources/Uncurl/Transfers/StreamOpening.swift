@@ -27,8 +27,24 @@ struct StreamOpening: Sendable {
         self.isHeld = isHeld
     }
 
+    /// What has become of a stream's request when the head of its answer has come.
+    enum Begun: Sendable {
+        case stream(ResponseStream)
+        /// The second value is called after the handler, if the last attempt had a task.
+        case failure(UncurlError, (@Sendable (UncurlError) -> Void)?)
+    }
+
+    /// A failed attempt.
+    private struct Failure: Error {
+        let error: UncurlError
+        let request: URLRequest?
+        let response: HTTPURLResponse?
+        /// Reports the end of the attempt's task; nil where it had none.
+        let tell: (@Sendable (UncurlError) -> Void)?
+    }
+
     /// Begins the request. Cancelling the Swift task cancels the request.
-    func begun() async -> Result<ResponseStream, UncurlError> {
+    func begun() async -> Begun {
         control.resume()
         control.limit(by: request.options.deadline, on: settings.values.clock)
         return await withTaskCancellationHandler {
@@ -40,76 +56,85 @@ struct StreamOpening: Sendable {
 
     private var steps: AttemptSteps { AttemptSteps(settings, request.options.interceptors, control) }
 
-    private func stream() async -> Result<ResponseStream, UncurlError> {
+    private func stream() async -> Begun {
         control.watchers.tell(.began(request))
         var retryCount = 0
         while true {
-            let (result, sent, response) = await attempt(retryCount)
-            guard case .failure(let error) = result else { return result }
-            if control.isCancelled { return ended(error, response, retryCount) }
-            let failure = FailedAttempt(
+            let failure: Failure
+            do throws(Failure) {
+                return .stream(try await attempt(retryCount))
+            } catch {
+                failure = error
+            }
+            if control.isCancelled { return ended(failure, failure.error, retryCount) }
+            let failed = FailedAttempt(
                 attempt: RequestAttempt(transfer: control.identifier, retryCount: retryCount),
-                request: sent,
-                response: response,
-                data: Data(),
-                error: error,
+                request: failure.request,
+                response: failure.response,
+                data: failure.error.responseData ?? Data(),
+                error: failure.error,
                 isReplayable: request.isReplayable
             )
-            switch await steps.next(after: failure) {
-            case .end(let error): return ended(error, response, retryCount)
-            case .again: retryCount += 1
+            switch await steps.next(after: failed) {
+            case .end(let error): return ended(failure, error, retryCount)
+            case .again:
+                failure.tell?(failure.error)
+                retryCount += 1
             }
         }
     }
 
-    private func ended(
-        _ error: UncurlError,
-        _ response: HTTPURLResponse?,
-        _ retryCount: Int
-    ) -> Result<ResponseStream, UncurlError> {
+    private func ended(_ failure: Failure, _ error: UncurlError, _ retryCount: Int) -> Begun {
         let error = control.reason(for: error)
-        control.finish(response?.statusCode, error, retryCount: retryCount)
-        return .failure(error)
+        if !isHeld { failure.tell?(error) }
+        control.finish(failure.response?.statusCode, error, retryCount: retryCount)
+        return .failure(error, isHeld ? failure.tell : nil)
     }
 
-    private func attempt(
-        _ retryCount: Int
-    ) async -> (Result<ResponseStream, UncurlError>, URLRequest?, HTTPURLResponse?) {
-        var sent: URLRequest?
-        var head: HTTPURLResponse?
+    private func attempt(_ retryCount: Int) async throws(Failure) -> ResponseStream {
+        let plan: TaskPlan
+        let adapted: URLRequest
         do throws(UncurlError) {
             guard !control.isCancelled else { throw .cancelled }
             guard !manager.isInvalid else { throw .sessionInvalidated }
-            var plan = try manager.taskPlan(for: request, settings)
-            guard let built = plan.request else { throw .transport(URLError(.unsupportedURL)) }
+            var given = try manager.taskPlan(for: request, settings)
+            guard let built = given.request else { throw .transport(URLError(.unsupportedURL)) }
             control.watchers.tell(.built(built))
-            let adapted = try await steps.adapted(built, retryCount)
-            plan.take(adapted)
-            sent = adapted
-            let delegate = DataTaskDelegate(manager.core, plan.behavior)
-            if let hooks = plan.hooks { delegate.hooks = hooks.values }
-            delegate.watch(control.watchers)
-            let taskEnd = StreamTaskEnd(core: manager.core, delegate: delegate, session: manager.session)
-            let chunks = try await begun(adapted, plan, taskEnd)
-            do throws(UncurlError) {
-                guard let response = chunks.response as? HTTPURLResponse else {
-                    throw .transport(URLError(.badServerResponse))
-                }
-                head = response
-                try await checked(response, adapted, chunks)
-                try await accepted(response, chunks, delegate)
-                control.watchers.tellDetails(of: nil, nil)
-                let ending = StreamEnding(control, retryCount, response.statusCode, taskEnd, chunks, isHeld: isHeld)
-                return (.success(ResponseStream(response, ending, chunks)), sent, head)
-            } catch {
-                await taskEnd.cut(chunks, error)
-                control.watchers.tell(.completedTask(chunks.task, error.urlError))
-                control.watchers.tellDetails(of: nil, error)
-                throw error
-            }
+            adapted = try await steps.adapted(built, retryCount)
+            given.take(adapted)
+            plan = given
         } catch {
-            if sent == nil, control.watchers.hearsDetails { control.watchers.tellDetail(.failedBeforeSending(error)) }
-            return (.failure(error), sent, head)
+            if control.watchers.hearsDetails { control.watchers.tellDetail(.failedBeforeSending(error)) }
+            throw Failure(error: error, request: nil, response: nil, tell: nil)
+        }
+        let delegate = DataTaskDelegate(manager.core, plan.behavior)
+        if let hooks = plan.hooks { delegate.hooks = hooks.values }
+        if settings.collectsMetrics { delegate.collectMetrics() }
+        delegate.watch(control.watchers)
+        let taskEnd = StreamTaskEnd(
+            core: manager.core,
+            delegate: delegate,
+            session: manager.session,
+            watchers: control.watchers,
+            retryCount: retryCount
+        )
+        let chunks = try await begun(adapted, plan, taskEnd)
+        do throws(UncurlError) {
+            guard let response = chunks.response as? HTTPURLResponse else {
+                throw .transport(URLError(.badServerResponse))
+            }
+            try await checked(response, adapted, chunks)
+            try await accepted(response, chunks, delegate)
+            control.watchers.tellDetails(of: nil, nil)
+            let ending = StreamEnding(control, response.statusCode, taskEnd, chunks, isHeld: isHeld)
+            return ResponseStream(response, ending, chunks)
+        } catch {
+            await taskEnd.drain(chunks)
+            taskEnd.note(chunks.task, error.urlError, error)
+            control.watchers.tellDetails(of: nil, error)
+            throw Failure(error: error, request: adapted, response: chunks.response as? HTTPURLResponse) {
+                taskEnd.tell(chunks.task, $0)
+            }
         }
     }
 
@@ -117,9 +142,9 @@ struct StreamOpening: Sendable {
         _ request: URLRequest,
         _ plan: TaskPlan,
         _ taskEnd: StreamTaskEnd
-    ) async throws(UncurlError) -> ResponseChunks {
+    ) async throws(Failure) -> ResponseChunks {
         let delegate = taskEnd.delegate
-        let opened = manager.session.chunkTask(request, plan.kind.content, delegate: delegate)
+        let opened = taskEnd.session.chunkTask(request, plan.kind.content, delegate: delegate)
         if let priority = plan.priority { opened.task.priority = priority }
         delegate.attach(opened.task)
         control.watchers.tell(.createdTask(opened.task))
@@ -129,9 +154,8 @@ struct StreamOpening: Sendable {
         } catch {
             let cause = error as? URLError ?? URLError(.unknown)
             let reason = delegate.reason(for: cause, of: opened.task) ?? .transport(cause)
-            control.watchers.tell(.completedTask(opened.task, cause))
-            taskEnd.tell(opened.task, reason)
-            throw reason
+            taskEnd.note(opened.task, cause, reason)
+            throw Failure(error: reason, request: request, response: nil) { taskEnd.tell(opened.task, $0) }
         }
     }
 

@@ -140,4 +140,20 @@ struct TaskDelegateMembersTests {
         #expect(await status(usingStorage: false) == 401)
         storage.remove(credential, for: space)
     }
+
+    @Test("a request's credential is not for the origin that a redirect leads to", .rows("B28", "D19"))
+    func otherOrigin() async throws {
+        let asking = "HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=\"x\"\r\nContent-Length: 0\r\n\r\n"
+        let other = try RawServer.start([], otherwise: RawScript.answering(Array(asking.utf8)))
+        let redirect = "HTTP/1.1 302 Found\r\nLocation: \(other.url("/next"))\r\nContent-Length: 0\r\n\r\n"
+        let raw = try RawServer.answering([asking, redirect])
+        var request = HTTPRequest("x")
+        request.options.credential = URLCredential(user: "me", password: "secret", persistence: .none)
+        let response = await raw.manager().response(to: request, serializer: .data)
+        #expect(response.statusCode == 401 && response.request?.url?.path == "/next")
+        #expect(String(decoding: raw.received(0), as: UTF8.self).contains("Authorization: Basic "))
+        for index in other.connections.indices {
+            #expect(!String(decoding: other.received(index), as: UTF8.self).contains("Authorization"))
+        }
+    }
 }

@@ -90,4 +90,52 @@ struct OrderOfTheEndTests {
         }
         #expect(entries == ["handler", "notification", "queue"])
     }
+
+    @Test(
+        "a stream with closures that fails before its content: handler, notification",
+        .rows("U17", "B14"),
+        arguments: ["HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n", ""]
+    )
+    func refusedStream(answer: String) async throws {
+        let raw = try RawServer.start([], otherwise: RawScript([.receive(.headEnd), .send(answer), .finish]))
+        let entries = await observed { manager in
+            manager.start(streaming: HTTPRequest(raw.url("/")), each: { _ in }, completion: { _ in add("handler") })
+            await log.wait(for: 2)
+        }
+        // The stream's end is posted where its handler ran.
+        #expect(entries == ["handler", "notification"])
+    }
+
+    @Test(
+        "a request that its deadline ends is timed out for its caller, its notification and its delegate",
+        .rows("U17", "W13")
+    )
+    func late() async throws {
+        let manager = server.manager(center: center)
+        manager.deadline = .milliseconds(50)
+        let delegates = Log<TaskDelegate>()
+        manager.monitors = [
+            ClosureEventMonitor { [weak manager] event in
+                if case .createdTask(let task) = event.kind, let delegate = manager?.delegate(for: task) {
+                    delegates.add(delegate)
+                }
+            }
+        ]
+        let errors = Log<UncurlError?>()
+        let name = URLSessionManager.taskDidComplete
+        let token = center.addObserver(forName: name, object: nil, queue: nil) { note in
+            errors.add(note.userInfo?[URLSessionManager.errorKey] as? UncurlError)
+        }
+        defer { center.removeObserver(token) }
+        errors.add(await manager.response(to: "never", serializer: .data).error)
+        var request = HTTPRequest("never")
+        request.options.deadline = .milliseconds(50)
+        let operation = try HTTPRequestOperation(request, manager: manager, serializer: .data)
+        operation.onCompletion { errors.add($0.error) }
+        OperationQueue().addOperation(operation)
+        await errors.wait(for: 4)
+        #expect(errors.entries.allSatisfy { $0?.isTimeout == true }, "\(errors.entries)")
+        await delegates.wait(for: 2)
+        #expect(delegates.entries.allSatisfy { $0.error?.isTimeout == true })
+    }
 }
