@@ -42,6 +42,22 @@ struct HTTPSessionManagerTests {
     }
 
     @Test(
+        "a base URL without a path, with a slash at its end, or with a query resolves references like any other",
+        .rows("H1", "H2"),
+        arguments: [
+            ("http://h", "users/Zoë", "http://h/users/Zo%C3%AB"), ("http://h", "", "http://h"),
+            ("http://h", "a?b=c", "http://h/a?b=c"), ("http://h/", "users", "http://h/users"),
+            ("http://h/v1/", "users/1", "http://h/v1/users/1"), ("http://h/v1/", "/users", "http://h/users"),
+            ("http://h/v1?key=k", "users", "http://h/v1/users"), ("http://h/v1?key=k", "?q=1", "http://h/v1/?q=1"),
+            ("http://h/v1/?key=k", "a b", "http://h/v1/a%20b"), ("http://h/v1#part", "users", "http://h/v1/users"),
+            ("http://h/a%20b", "c", "http://h/a%20b/c"), ("http://u:p@h/v1", "users", "http://u:p@h/v1/users"),
+        ]
+    )
+    func bases(base: String, reference: String, whole: String) throws {
+        #expect(try manager(base).url(for: reference).absoluteString == whole)
+    }
+
+    @Test(
         "a string that is not a URL is an error before anything is sent",
         .rows("H2"),
         arguments: ["http://", "http://[x", "https:///path"]

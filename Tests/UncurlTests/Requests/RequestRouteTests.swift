@@ -1,5 +1,6 @@
 import FacadeTestSupport
 import Foundation
+import TLS
 import TestServer
 import TestSupport
 import Testing
@@ -37,6 +38,26 @@ struct RequestRouteTests {
         let sent = text(server, 0)
         #expect(sent.components(separatedBy: "GET /x HTTP/1.1\r\nHost: one.invalid:81\r\n").count == 3, "\(sent)")
         #expect(text(other, 0).contains("Host: 127.0.0.1:\(other.port)\r\n"))
+    }
+
+    @Test("over TLS, the names are the URL's and not those of the place to connect to", .rows("W6", "D18"))
+    func securely() async throws {
+        let made = try TestCertificates.localhost
+        let server = try TestServer.start(tls: TLSServerContext(TLSServerConfiguration(made)))
+        let manager = HTTPSessionManager(configuration: .isolated)
+        var policy = SecurityPolicy.default
+        policy.roots = .only(try TrustedCertificate.all(inPEM: made.authorityPEM))
+        try manager.setSecurityPolicy(policy)
+        // The port of the URL is another one: only the place to connect to leads to the server.
+        var request = HTTPRequest("https://localhost:1/bytes/3")
+        request.options.connectTo = try ConnectTo(host: "127.0.0.1", port: Int(server.port))
+        #expect(await manager.response(to: request, serializer: .data).value?.count == 3)
+        request.path = "https://other.invalid:1/bytes/3"
+        guard case .trust(let failure)? = await manager.response(to: request, serializer: .data).error else {
+            Issue.record("a certificate of another name was accepted")
+            return
+        }
+        #expect(failure.host == "other.invalid")
     }
 
     @Test(

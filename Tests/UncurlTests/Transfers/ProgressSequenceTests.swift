@@ -60,4 +60,31 @@ struct ProgressSequenceTests {
         _ = await transfer.response
         for await _ in transfer.downloadProgress() { Issue.record("a value after the end") }
     }
+
+    @Test("a reader that stops early, or whose task is cancelled, ends its own sequence and not the transfer")
+    func early() async throws {
+        let (gate, content) = (RawGate(), [UInt8](repeating: 7, count: 3000))
+        let head = Array("HTTP/1.1 200 OK\r\nContent-Length: 3000\r\n\r\n".utf8)
+        let raw = try RawServer.start([.pausing(head + content, at: head.count + 1000, until: gate)])
+        let transfer = raw.manager().transfer(HTTPRequest("x"), serializer: .data)
+        let (stopped, cancelled, read) = (
+            transfer.downloadProgress(), transfer.downloadProgress(), transfer.downloadProgress()
+        )
+        let seen = Log<Int64>()
+        let reader = Task { for await progress in cancelled { seen.add(progress.completed) } }
+        transfer.resume()
+        for await progress in stopped {
+            #expect(progress.completed > 0)
+            break
+        }
+        await seen.wait(for: 1)
+        reader.cancel()
+        await reader.value
+        #expect(transfer.control.state == .resumed)
+        gate.open()
+        var last: TransferProgress?
+        for await progress in read { last = progress }
+        #expect(last == TransferProgress(completed: 3000, total: 3000))
+        #expect(await transfer.response.value?.count == 3000)
+    }
 }
