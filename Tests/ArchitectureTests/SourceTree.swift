@@ -34,7 +34,9 @@ enum SourceTree {
         guard let paths = FileManager.default.enumerator(atPath: base.path)?.compactMap({ $0 as? String }) else {
             return []
         }
-        return paths.filter { wanted($0) && !$0.contains(".build") }.sorted().compactMap { path in
+        // `.peers` has the sources of others, which benchmarks are compared with.
+        let ours = paths.filter { wanted($0) && !$0.contains(".build") && !$0.contains(".peers") }
+        return ours.sorted().compactMap { path in
             guard let text = try? String(contentsOf: base.appending(path: path), encoding: .utf8) else { return nil }
             let code = path.hasSuffix(".swift") ? SwiftText.withoutCommentsAndStrings(text) : ""
             return File(path: "\(folder)/\(path)", text: text, code: code)
