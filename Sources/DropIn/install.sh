@@ -46,4 +46,4 @@ echo "$compiler" >"$prefix/compiler"
 install -m 755 "$(dirname "$0")/uncurl" "$prefix/bin/uncurl"
 # Those of earlier installs, which no toolset names any more.
 for other in "$prefix"/lib/*; do [ "$other" = "$lib" ] || rm -rf "$other"; done
-echo "dropin: $prefix/bin/uncurl build | test | run | package, in any package; the first build with it starts from an empty .build"
+echo "dropin: $prefix/bin/uncurl build | test | run | package, in any package"

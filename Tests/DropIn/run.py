@@ -155,6 +155,30 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
 
+def replaced(app, path, url):
+    """An installation in another folder, as `./dev dropin` makes one of other content, in the place of the one that the app was built with."""
+    (lib,) = (PREFIX / "lib").iterdir()
+    other = lib.with_name("another")
+    toolsets = [PREFIX / "shared.json", PREFIX / "static.json"]
+
+    def move(one, two):
+        one.rename(two)
+        for toolset in toolsets:
+            toolset.write_text(toolset.read_text().replace(one.name, two.name))
+
+    move(lib, other)
+    try:
+        run(UNCURL, "build", folder=app)
+        said = run(path, url, folder=app)[0]
+        expect("an installation that was replaced is the one that the next build uses", said.startswith("URLLoading.URLSession"), said)
+        other.rename(lib)
+        said = "".join(run(UNCURL, "build", folder=app, status=1))
+        expect("an installation that is not in its place is refused with a way out", "run ./dev dropin" in said, said)
+        lib.rename(other)
+    finally:
+        move(other, lib)
+
+
 def main():
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -185,13 +209,24 @@ def main():
         said = "".join(run(UNCURL, "check", "stranger", folder=folder, status=1))
         expect("check: a program on the toolchain's module", "libFoundationNetworking" in said, said)
 
+        # `uncurl build` after `swift build`, in one folder.
+        late = graph(pathlib.Path(folder, "late"))
+        run("swift", "build", folder=late)
+        run(UNCURL, "build", folder=late)
+        path = pathlib.Path(run("swift", "build", "--show-bin-path", folder=late)[0].strip()) / "App"
+        said = run(path, url, folder=late)[0]
+        expect("a package that was built with swift before is built anew", said == OUTPUT.format(version="first", space=" "), said)
+
+        replaced(late, path, url)
+
         both = pathlib.Path(folder, "Both")
         write(both / "Package.swift", MANIFEST.format(
             name="Both", products="", dependencies=f'.package(name: "uncurl", path: "{REPOSITORY}")',
             targets='.executableTarget(name: "Both", dependencies: [.product(name: "URLLoading", package: "uncurl")])'))
         write(both / "Sources/Both/main.swift", "import URLLoading\n")
-        said = "".join(run(UNCURL, "build", folder=both, status=1))
-        expect("the package uncurl in the graph is refused with a way out", "two engines" in said, said)
+        for place, options in ((both, []), (folder, ["--package-path", "Both"]), (folder, ["--package-path=Both"])):
+            said = "".join(run(UNCURL, "build", *options, folder=place, status=1))
+            expect(f"the package uncurl in the graph is refused with a way out {options}", "two engines" in said, said)
 
         compiler = (PREFIX / "compiler").read_text()
         try:
