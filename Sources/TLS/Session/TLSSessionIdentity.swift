@@ -29,8 +29,9 @@ extension TLSSession {
         identity = .decided(answer, wish)
     }
 
-    /// Returns 1 to continue the handshake, -1 to stop it until an answer is there, and 0 to end it. After the handshake
-    /// nothing stops: the server is shown the certificate that was decided in the handshake, or the configuration's.
+    /// Returns 1 to continue the handshake, -1 to stop it until an answer is there, and 0 to end it. After the
+    /// handshake nothing stops: the server is shown the certificate that was decided in the handshake, or the
+    /// configuration's.
     static func chooseIdentity(_ ssl: OpaquePointer?) -> CInt {
         guard let session = unsafe TLSSession.of(ssl), case .client(let client) = session.role else { return 1 }
         switch session.identity {
