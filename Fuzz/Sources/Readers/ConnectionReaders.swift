@@ -7,8 +7,24 @@ import HTTPSemantics
 /// What proxies, peers and the kernel say before and beside a message.
 extension Reader {
     static let connections = [
-        Reader("content-encoding", of: "HTTPEngine/Decoding/ContentCoding", text: { _ = try? ContentCoding.parse($0) }),
-        Reader("http-url", of: "HTTPEngine/Origins/HTTPURL", text: { _ = try? HTTPURL($0) }),
+        Reader(
+            "content-encoding",
+            of: "HTTPEngine/Decoding/ContentCoding",
+            rest: "the words of the decoders' errors",
+            text: { _ = try? ContentCoding.parse($0) }
+        ),
+        Reader(
+            "http-url",
+            of: "HTTPEngine/Origins/HTTPURL",
+            text: { text in
+                do throws(HTTPURL.Problem) {
+                    let written = try HTTPURL(text).description
+                    require((try? HTTPURL(written).description) == written, "a URL is written as it was read: \(text)")
+                } catch {
+                    _ = error.description
+                }
+            }
+        ),
         Reader(
             "no-proxy",
             of: "HTTPEngine/Proxies/ProxyExceptions",
@@ -27,7 +43,7 @@ extension Reader {
                 require(IPAddress(address.description) == address, "an address is written and read as it was: \(text)")
             }
         ),
-        Reader("netlink", of: "Reactor/Network/NetlinkMessage", netlink),
+        Reader("netlink", of: "Reactor/Network/NetlinkMessage", rest: "the requests", netlink),
         Reader("websocket-extensions", of: "WebSocket/Handshake/ExtensionList", text: { _ = ExtensionList($0) }),
     ]
 

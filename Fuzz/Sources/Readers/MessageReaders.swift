@@ -17,9 +17,8 @@ extension Reader {
             "retry-after",
             of: "HTTPSemantics/Retries/RetryAfter",
             text: { text in
-                if case .seconds(let count)? = RetryAfter(text, now: 1_700_000_000) {
-                    require(count >= 0, "a delay is not below zero")
-                }
+                guard let time = RetryAfter(text, now: 1_700_000_000) else { return }
+                require(time.delay(at: 1_700_000_000) >= .zero, "a delay is not below zero: \(text)")
             }
         ),
         Reader("url", of: "HTTPSemantics/URLs/URIReference", text: url),
@@ -32,6 +31,9 @@ extension Reader {
         guard let line = SetCookieLine(text) else { return }
         require(!holdsLineEnd(line.name) && !holdsLineEnd(line.value), "a cookie ends no line")
         require(line.name.utf8.count + line.value.utf8.count <= SetCookieLine.maximumSize, "a cookie has its limit")
+        guard let scope = CookieScope(WebURL("https://a.test/b/c")) else { return }
+        let cookie = line.cookie(from: scope, now: 1_700_000_000)
+        require((cookie.ports ?? []).allSatisfy { (1...65_535).contains($0) }, "a port is one: \(text)")
     }
 
     private static func challenges(_ text: String) {

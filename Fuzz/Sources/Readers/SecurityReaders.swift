@@ -4,8 +4,9 @@
 extension Reader {
     static let security = [
         Reader("der", of: "TLS/Certificates/Certificate") { octets in
+            do throws(CertificateError) { _ = try Certificate.all(inPEM: octets) } catch { _ = error.description }
             guard let certificate = try? Certificate(der: octets) else { return }
-            _ = "\(certificate)"
+            require((try? Certificate(der: certificate.der)) != nil, "a certificate is written as it was read")
         },
         Reader("pem", of: "TLS/Certificates/PEMReader") { octets in _ = try? Certificate.all(inPEM: octets) },
         Reader("pkcs12", of: "TLS/Identity/PKCS12File") { octets in

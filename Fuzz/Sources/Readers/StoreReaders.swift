@@ -8,8 +8,11 @@ extension Reader {
         Reader("cache-file", of: "URLLoading/Cache/CacheFile") { octets in
             let key = CacheKey(method: "GET", url: "http://a.test/")
             for file in [octets, CacheFile.seal.closed(octets) ?? []] {
-                _ = CacheFile.decode(file, for: key)
                 _ = CacheFile.stored(file)
+                guard let entry = CacheFile.decode(file, for: key),
+                    let written = CacheFile.encode(entry, for: key, stored: Date(timeIntervalSince1970: 1))
+                else { continue }
+                require(CacheFile.decode(written, for: key)?.data == entry.data, "an entry is written as it was read")
             }
         },
         Reader("cache-notes", of: "URLLoading/Cache/CacheNotes") { octets in
