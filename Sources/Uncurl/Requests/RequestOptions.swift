@@ -64,7 +64,8 @@ public struct RequestOptions: Sendable {
         set { values.caching = newValue }
     }
     /// Answers the first challenge that is not about trust, of the request's origin or of a proxy. The server of
-    /// another origin, which a redirect leads to, does not get it. A credential that a server refuses is not sent again.
+    /// another origin, which a redirect leads to, does not get it. A credential that a server refuses is not sent
+    /// again.
     public var credential: URLCredential? {
         get { box?.values.credential }
         set { values.credential = newValue }

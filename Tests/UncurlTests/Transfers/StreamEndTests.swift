@@ -55,7 +55,10 @@ struct StreamEndTests {
 
     @Test("the delegate of a stream's task has its head, its content, its metrics and its error", .rows("A1", "A18"))
     func members() async throws {
-        let raw = try RawServer.answering(["HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"])
+        // The content comes when the test has the delegate, which a task has until its end.
+        let gate = RawGate()
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n"
+        let raw = try RawServer.start([RawScript([.receive(.headEnd), .send(head), .wait(gate), .send("abc"), .finish])])
         let manager = raw.manager()
         manager.collectsMetrics = true
         let metrics = Log<Int>()
@@ -69,6 +72,7 @@ struct StreamEndTests {
         let delegate = try #require(manager.delegate(for: task) as? DataTaskDelegate)
         delegate.collectsData = true
         #expect((delegate.response as? HTTPURLResponse)?.statusCode == 200 && delegate.error == nil)
+        gate.open()
         await #expect(throws: UncurlError.self) { for try await _ in stream {} }
         #expect(delegate.error?.isConnectivity == true)
         #expect((delegate.response as? HTTPURLResponse)?.statusCode == 200)
