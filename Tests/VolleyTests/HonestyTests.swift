@@ -139,10 +139,9 @@ struct HonestyTests {
         let values = try histogram(spread, "latency", "raw")
         #expect(try seconds(latency, "min") >= 0.00999, "\(latency)")
         #expect(try seconds(values, "90") >= 0.08 && seconds(values, "50") >= 0.04, "\(values)")
-        // If one answer in four is late by three milliseconds, before or after, the machine is busy.
+        // If one answer in four is late by two milliseconds, before or after, the machine is busy.
         let after = try histogram(volley(fixed), "latency", "raw")
-        guard try seconds(latency, "75") < 0.013, try seconds(after, "75") < 0.013 else { return }
-        #expect(try seconds(latency, "50") < 0.012, "\(latency)")
+        guard try seconds(latency, "75") < 0.012, try seconds(after, "75") < 0.012 else { return }
         #expect(try seconds(values, "90") < 0.12 && seconds(values, "50") < 0.08, "\(values)")
     }
 
