@@ -58,7 +58,8 @@ struct StreamEndTests {
         // The content comes when the test has the delegate, which a task has until its end.
         let gate = RawGate()
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n"
-        let raw = try RawServer.start([RawScript([.receive(.headEnd), .send(head), .wait(gate), .send("abc"), .finish])])
+        let script = RawScript([.receive(.headEnd), .send(head), .wait(gate), .send("abc"), .finish])
+        let raw = try RawServer.start([script])
         let manager = raw.manager()
         manager.collectsMetrics = true
         let metrics = Log<Int>()
