@@ -1,3 +1,4 @@
+internal import HTTPSemantics
 public import URLLoading
 
 /// The events of the session.
@@ -285,11 +286,11 @@ extension TaskDelegate: URLSessionDownloadDelegate {
 extension URLProtectionSpace {
     /// Whether this is a space of the origin of the URL: scheme, host and port (RFC 9110 §4.3.1).
     fileprivate func isOrigin(of url: URL?) -> Bool {
-        guard let url, let scheme = url.scheme?.lowercased(), let own = url.host else { return false }
-        let usual = scheme == "https" ? 443 : 80
-        return Self.bare(host) == Self.bare(own) && port == url.port ?? usual && self.protocol?.lowercased() == scheme
+        guard let url, let scheme = url.scheme, let name = url.host, let own = self.protocol else { return false }
+        let origin = WebOrigin(scheme: scheme, host: Self.bare(name), port: url.port)
+        return origin != nil && origin == WebOrigin(scheme: own, host: Self.bare(host), port: port)
     }
 
     /// The name without the brackets of an IPv6 address.
-    private static func bare(_ host: String) -> String { host.trimmingCharacters(in: ["[", "]"]).lowercased() }
+    private static func bare(_ host: String) -> String { host.trimmingCharacters(in: ["[", "]"]) }
 }
