@@ -96,4 +96,16 @@ struct IntervalCollectorTests {
         let lengths = Set(series.points.dropLast().map { $0.end - $0.start })
         #expect(lengths == [80])
     }
+
+    @Test("an interval has the stolen time between its instants, and none where another machine measured")
+    func stolen() {
+        let board = IntervalBoard(length: 100, workers: 1)
+        var collector = IntervalCollector(board, workers: 1, work: .requests)
+        board.put(part(0, 0, 1, end: 100, 1))
+        #expect(collector.collect().map(\.stolen) == [nil])
+        let part = IntervalPart(
+            worker: 0, isWarmUp: false, first: 1, next: 2, end: 200, origin: .current(), metrics: metrics(1))
+        board.put(part)
+        #expect(collector.collect().map { $0.stolen != nil } == [true])
+    }
 }

@@ -11,7 +11,14 @@ import TextCoding
 
 struct ComparisonTests {
     /// A report of twelve intervals whose times lie around `center` nanoseconds.
-    private func report(center: Double, seed: UInt64, rate: Double = 1_000) throws -> SavedReport {
+    ///
+    /// - Parameter stolen: What the host takes of each interval's second. Each answer is late by a thousandth of it.
+    private func report(
+        center: Double,
+        seed: UInt64,
+        rate: Double = 1_000,
+        stolen: [UInt64?] = []
+    ) throws -> SavedReport {
         var random = SplitMix(seed: seed)
         var result = try sampleResult(failing: false)
         var whole = LatencyHistogram()
@@ -20,14 +27,17 @@ struct ComparisonTests {
             var metrics = Metrics()
             // The moment's own mood, and each request's.
             let mood = 1 + 0.01 * (Double(random.next() % 1_000) / 500 - 1)
+            let taken = index < stolen.count ? stolen[index] : nil
             for _ in 0..<Int(rate) {
-                let value = UInt64(center * mood * (0.8 + 0.4 * Double(random.next() % 10_000) / 10_000))
+                let own = UInt64(center * mood * (0.8 + 0.4 * Double(random.next() % 10_000) / 10_000))
+                let value = own + (taken ?? 0) / 1_000
                 metrics.success.record(value)
                 metrics.completed += 1
             }
             whole.merge(metrics.success)
             let start = UInt64(index) * 1_000_000_000
-            series.add(Interval(start: start, end: start + 1_000_000_000, metrics: metrics), of: .requests)
+            let end = start + 1_000_000_000
+            series.add(Interval(start: start, end: end, stolen: taken, metrics: metrics), of: .requests)
         }
         result.metrics.success = whole
         result.metrics.completed = whole.count
@@ -56,6 +66,36 @@ struct ComparisonTests {
         #expect(back.rows.first { $0.name == "p50" }?.finding == .better)
         #expect(try !Comparison(old, new, tolerance: 0.10).isWorse)
         #expect(comparison.text.contains("WORSE"))
+    }
+
+    /// What the host takes of twelve seconds, in nanoseconds: nothing, or up to 240 ms.
+    private let quiet = [UInt64?](repeating: 0, count: 12)
+    private let busy: [UInt64?] = [80, 90, 0, 0, 120, 240, 230, 0, 40, 100, 160, 110].map { $0 * 1_000_000 }
+
+    @Test("answers that are late because the host took the processor are no regression of the server")
+    func stolenTime() throws {
+        let old = try report(center: 1e6, seed: 1, stolen: quiet)
+        let comparison = try Comparison(old, report(center: 1e6, seed: 2, stolen: busy), tolerance: 0.02)
+        let row = try #require(comparison.rows.first { $0.name == "p50" })
+        #expect(row.change > 0.05)
+        #expect(abs(row.ownChange) < 0.03, "\(row.ownChange)")
+        #expect(!comparison.isWorse)
+        #expect(comparison.text.contains("no steal"))
+        #expect(comparison.text.contains("the host took 0.0 ms of processor time before, and 97.5 ms after"))
+        // A report without the member says nothing of it.
+        let unknown = try Comparison(
+            report(center: 1e6, seed: 1), report(center: 1.2e6, seed: 2), tolerance: 0.02)
+        #expect(unknown.isWorse)
+        #expect(!unknown.text.contains("steal"))
+    }
+
+    @Test("a slower server is a regression though the host took the processor in the earlier run")
+    func slowerThanStolenTime() throws {
+        let old = try report(center: 1e6, seed: 1, stolen: busy)
+        let comparison = try Comparison(old, report(center: 1.08e6, seed: 2, stolen: quiet), tolerance: 0.02)
+        let row = try #require(comparison.rows.first { $0.name == "p50" })
+        #expect(abs(row.change) < 0.02, "\(row.change)")
+        #expect(row.finding == .worse)
     }
 
     @Test("the rank test finds separate samples, but no difference in equal or too few samples")

@@ -1,3 +1,4 @@
+package import Reactor
 internal import Synchronization
 
 /// What a worker counted between two moments, handed over without a copy.
@@ -10,11 +11,21 @@ package struct IntervalPart: Sendable {
     package let next: UInt64
     /// Nanoseconds after the start of the measured part.
     package let end: UInt64
+    /// The start of the worker's measured part; nil where another machine measured.
+    package let origin: Instant?
     package let metrics: Metrics
 
-    package init(worker: Int, isWarmUp: Bool, first: UInt64, next: UInt64, end: UInt64, metrics: Metrics) {
+    package init(
+        worker: Int,
+        isWarmUp: Bool,
+        first: UInt64,
+        next: UInt64,
+        end: UInt64,
+        origin: Instant? = nil,
+        metrics: Metrics
+    ) {
         (self.worker, self.isWarmUp) = (worker, isWarmUp)
-        (self.first, self.next, self.end, self.metrics) = (first, next, end, metrics)
+        (self.first, self.next, self.end, self.origin, self.metrics) = (first, next, end, origin, metrics)
     }
 }
 

@@ -1,8 +1,12 @@
+internal import Reactor
+
 /// One interval of a run, all workers together.
 package struct Interval: Sendable {
     /// Nanoseconds after the start of the measured part.
     package var start: UInt64
     package var end: UInt64
+    /// The processor time that the host took from this machine, in nanoseconds; nil where it is not known.
+    package var stolen: UInt64?
     /// The counts of what ended in the interval. `inFlight` is the growth of that number, modulo 2⁶⁴.
     package var metrics: Metrics
 
@@ -23,17 +27,22 @@ package struct IntervalCollector {
     private var reached: [UInt64]
     private var open: [UInt64: (end: UInt64, metrics: Metrics)] = [:]
     private var lastEnd: UInt64 = 0
+    private var stolenTime = StolenTime()
+    /// The start of the measured part, once a worker of this machine has handed over an interval.
+    private var origin: Instant?
     private let work: LoadKind
 
     package init(_ board: IntervalBoard, workers: Int, work: LoadKind) {
         (self.board, self.work) = (board, work)
+        stolenTime.read()
         totals = (0..<workers).map { _ in Metrics() }
         isMeasuring = [Bool](repeating: false, count: workers)
         reached = [UInt64](repeating: 0, count: workers)
     }
 
-    /// Returns the intervals that have become complete, in order.
+    /// Returns the intervals that have become complete, in order. Call it about once per interval.
     package mutating func collect() -> [Interval] {
+        stolenTime.read()
         for part in board.fetch() {
             if part.isWarmUp {
                 totals[part.worker].merge(part.metrics)
@@ -41,6 +50,7 @@ package struct IntervalCollector {
             }
             endWarmUp(part.worker)
             totals[part.worker].merge(part.metrics)
+            origin = origin ?? part.origin
             var sum = open.removeValue(forKey: part.first) ?? (0, Metrics())
             sum.metrics.merge(part.metrics)
             sum.end = max(sum.end, part.end)
@@ -76,8 +86,17 @@ package struct IntervalCollector {
     private mutating func emit(before limit: UInt64) -> [Interval] {
         open.keys.filter { $0 < limit }.sorted().compactMap { key in
             guard let (end, metrics) = open.removeValue(forKey: key) else { return nil }
-            defer { lastEnd = max(end, lastEnd) }
-            return Interval(start: lastEnd, end: max(end, lastEnd), metrics: metrics)
+            let start = lastEnd
+            lastEnd = max(end, lastEnd)
+            return Interval(start: start, end: lastEnd, stolen: stolen(start, lastEnd), metrics: metrics)
         }
+    }
+
+    /// Returns the time that was stolen in an interval, and forgets readings before its end.
+    private mutating func stolen(_ start: UInt64, _ end: UInt64) -> UInt64? {
+        guard let origin else { return nil }
+        let until = origin.advanced(byNanoseconds: Int64(clamping: end))
+        defer { stolenTime.forget(before: until) }
+        return stolenTime.between(origin.advanced(byNanoseconds: Int64(clamping: start)), until)
     }
 }

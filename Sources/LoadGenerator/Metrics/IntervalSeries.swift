@@ -14,6 +14,8 @@ package struct IntervalSeries: Sendable {
         package var bytesIn: UInt64
         /// By the schedule; nil without one.
         package var due: UInt64?
+        /// The processor time that the host took from this machine, in nanoseconds; nil where it is not known.
+        package var stolen: UInt64?
         /// Responses by status code, those that came.
         package var statuses: [(code: Int, count: UInt64)]
         /// Encoded: a few kilobytes instead of the 270 of an open one.
@@ -58,6 +60,7 @@ package struct IntervalSeries: Sendable {
             sentAgain: metrics.sentAgain,
             bytesIn: metrics.wireBytesIn,
             due: metrics.schedule?.due,
+            stolen: interval.stolen,
             statuses: metrics.statuses.indices.filter { metrics.statuses[$0] > 0 }.map { ($0, metrics.statuses[$0]) },
             latency: HistogramCodec.encode(metrics.headline(work))
         )
@@ -76,6 +79,10 @@ package struct IntervalSeries: Sendable {
         factor *= 2
     }
 
+    private static func sum(_ first: UInt64?, _ second: UInt64?) -> UInt64? {
+        first.map { $0 &+ (second ?? 0) } ?? second
+    }
+
     private static func merged(_ first: Point, _ second: Point) -> Point {
         var sum = first
         sum.end = second.end
@@ -86,7 +93,8 @@ package struct IntervalSeries: Sendable {
         sum.connectionsFailed &+= second.connectionsFailed
         sum.sentAgain &+= second.sentAgain
         sum.bytesIn &+= second.bytesIn
-        sum.due = first.due.map { $0 &+ (second.due ?? 0) } ?? second.due
+        sum.due = Self.sum(first.due, second.due)
+        sum.stolen = Self.sum(first.stolen, second.stolen)
         let both = [first.statuses, second.statuses].joined()
         let counts = Dictionary(both.map { ($0.code, $0.count) }) { $0 &+ $1 }
         sum.statuses = counts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }

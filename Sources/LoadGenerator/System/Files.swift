@@ -18,18 +18,34 @@ package enum Files {
         }
         defer { close(descriptor) }
         var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
-            let count = unsafe Glibc.read(descriptor, &chunk, chunk.count)
-            if count == 0 { return bytes }
-            if count < 0 {
-                let code = uncurl_errno()
-                if code == EINTR { continue }
-                throw .unreadable(path, Errno(code: code))
-            }
-            bytes += chunk[..<count]
+        while let chunk = try next(of: descriptor, path, count: 1 << 16) {
+            bytes += chunk
             guard bytes.count <= limit else {
                 throw .tooLarge(path, limit: limit)
+            }
+        }
+        return bytes
+    }
+
+    /// Returns what a file of `/proc` gives at once, at most this number of bytes.
+    static func start(of path: String, count: Int) throws(FileProblem) -> [UInt8] {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw .unreadable(path, Errno(code: uncurl_errno()))
+        }
+        defer { close(descriptor) }
+        return try next(of: descriptor, path, count: count) ?? []
+    }
+
+    /// Reads once, at most this number of bytes; nil at the end.
+    private static func next(of descriptor: Int32, _ path: String, count: Int) throws(FileProblem) -> [UInt8]? {
+        var chunk = [UInt8](repeating: 0, count: count)
+        while true {
+            let length = unsafe Glibc.read(descriptor, &chunk, count)
+            if length >= 0 { return length == 0 ? nil : Array(chunk[..<length]) }
+            let code = uncurl_errno()
+            if code != EINTR {
+                throw .unreadable(path, Errno(code: code))
             }
         }
     }

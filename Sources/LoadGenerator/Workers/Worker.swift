@@ -282,7 +282,7 @@ final class Worker: TimerHandler {
         let now = UInt64(clamping: loop.now.nanoseconds)
         if let intervals = workerBoard.intervals {
             let fresh = intervals.takeSpare() ?? intervals.makeSpare()
-            handOver(to: intervals, fresh: fresh, isWarmUp: true, next: 0, end: 0)
+            handOver(to: intervals, fresh: fresh, next: 0, end: 0, since: nil)
             metrics.begin(at: now)
         } else {
             metrics.beginMeasurement(at: now, of: plan.work)
@@ -296,24 +296,26 @@ final class Worker: TimerHandler {
         case .ready, .draining, .stopped: break
         case .warmingUp:
             guard ticks.isMultiple(of: 10), let fresh = intervals.takeSpare() else { return }
-            handOver(to: intervals, fresh: fresh, isWarmUp: true, next: 0, end: 0)
+            handOver(to: intervals, fresh: fresh, next: 0, end: 0, since: nil)
         case .measuring(let since, _, _):
             let elapsed = nanoseconds(from: since, to: loop.now)
             let next = elapsed / intervals.length
             guard next > interval, let fresh = intervals.takeSpare() else { return }
-            handOver(to: intervals, fresh: fresh, isWarmUp: false, next: next, end: elapsed)
+            handOver(to: intervals, fresh: fresh, next: next, end: elapsed, since: since)
             interval = next
         }
     }
 
-    private func handOver(to intervals: IntervalBoard, fresh: Metrics, isWarmUp: Bool, next: UInt64, end: UInt64) {
+    /// - Parameter since: The start of the measured part; nil in the warm-up.
+    private func handOver(to intervals: IntervalBoard, fresh: Metrics, next: UInt64, end: UInt64, since: Instant?) {
         intervals.put(
             IntervalPart(
                 worker: share.index,
-                isWarmUp: isWarmUp,
+                isWarmUp: since == nil,
                 first: interval,
                 next: next,
                 end: end,
+                origin: since,
                 metrics: metrics.exchange(for: fresh)
             )
         )

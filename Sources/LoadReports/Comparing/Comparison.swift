@@ -25,8 +25,21 @@ package struct Comparison: Sendable {
         /// Whether the row counts errors, as opposed to times or rates.
         var countsErrors = false
 
+        init(_ name: String, _ kind: ThresholdMetric.Kind, isCost: Bool = true, _ old: Double, _ new: Double) {
+            (self.name, self.kind, self.isCost, self.old, self.new) = (name, kind, isCost, old, new)
+            ownChange = Comparison.change(old, new)
+        }
+
+        /// Decides by the intervals of both runs.
+        mutating func judge(_ before: [IntervalSample], _ after: [IntervalSample]) {
+            let evidence = StolenShare(before, after, isCost: isCost)
+            (probability, ownChange) = (evidence.probability, evidence.change ?? change)
+        }
+
         /// The change as a share of the old value.
         package var change: Double { Comparison.change(old, new) }
+        /// The change without what the processor time that the host took explains.
+        var ownChange: Double
         /// Whether both runs have zero.
         package var isEmpty: Bool { old == 0 && new == 0 }
     }
@@ -36,6 +49,8 @@ package struct Comparison: Sendable {
     let remarks: [String]
     /// Whether volley was the limit in one of the runs.
     package let isLimited: Bool
+    /// The processor time that the host took in each run, for each second.
+    private let stolen: (old: Double, new: Double)
     private let failures: FailureComparison
     private let names: [String: (old: JSONTree, new: JSONTree)]
 
@@ -53,19 +68,15 @@ package struct Comparison: Sendable {
         isLimited = old.isLimited || new.isLimited
         failures = FailureComparison(old, new)
         names = Self.names(old, new)
-        // The first and the last interval are incomplete.
-        let (before, after) = (Self.inner(try old.intervals()), Self.inner(try new.intervals()))
+        let courses = (try old.intervals(), try new.intervals())
+        stolen = (Self.mean(courses.0.map(\.stolen)), Self.mean(courses.1.map(\.stolen)))
+        let (before, after) = (Self.course(courses.0), Self.course(courses.1))
         if let (left, right) = Self.pair(try old.headline(), try new.headline()) {
             addTimes(left, right, before, after)
         }
-        let rates = RankTest.probability(before.map(\.perSecond), after.map(\.perSecond))
-        rows.append(
-            Row(name: "rps", kind: .perSecond, isCost: false, old: old.rate, new: new.rate, probability: rates)
-        )
+        addRate("rps", .perSecond, old.rate, new.rate, before, after)
         if let (left, right) = Self.pair(old.rateRatio, new.rateRatio) {
-            rows.append(
-                Row(name: "rate_ratio", kind: .share, isCost: false, old: left, new: right, probability: rates)
-            )
+            addRate("rate_ratio", .share, left, right, before, after)
         }
         for kind in SavedReport.ErrorKind.allCases {
             addShare(kind, old.count(kind), new.count(kind), before, after)
@@ -77,8 +88,15 @@ package struct Comparison: Sendable {
         if let left, let right { (left, right) } else { nil }
     }
 
-    private static func inner<Value>(_ values: [Value]) -> [Value] {
-        values.count > 6 ? Array(values.dropFirst().dropLast()) : values
+    /// The complete intervals: not the first and the last one. Their stolen time is that of the moment around them.
+    private static func course(_ intervals: [SavedReport.Interval]) -> [SavedReport.Interval] {
+        let stolen = StolenShare.smoothed(intervals.map { ($0.stolen, $0.seconds) })
+        let found = zip(intervals, stolen).map { interval, stolen in
+            var interval = interval
+            interval.stolen = stolen
+            return interval
+        }
+        return found.count > 6 ? Array(found.dropFirst().dropLast()) : found
     }
 
     /// The rows of each name that both reports have.
@@ -90,6 +108,10 @@ package struct Comparison: Sendable {
             if let other { found[name] = (row, other) }
         }
         return found
+    }
+
+    static func mean(_ values: [Double]) -> Double {
+        values.isEmpty ? 0 : values.reduce(0, +) / Double(values.count)
     }
 
     package static func change(_ old: Double, _ new: Double) -> Double {
@@ -106,13 +128,11 @@ package struct Comparison: Sendable {
     ) {
         for percentile in Self.percentiles {
             let name = "p" + LatencyHistogram.name(ofPercentile: percentile)
-            let samples = (Self.samples(before, percentile), Self.samples(after, percentile))
-            addTime(name, .percentile(percentile), old, new, RankTest.probability(samples.0, samples.1))
+            let needed = UInt64(2 / max(1 - percentile / 100, 1e-9))
+            let samples = [before, after].map { $0.filter { $0.times.count >= needed } }
+            addTime(name, .percentile(percentile), old, new, samples[0], samples[1])
         }
-        let means = { (intervals: [SavedReport.Interval]) in
-            intervals.compactMap { ThresholdFigures.time($0.times, .mean) }
-        }
-        addTime("mean", .mean, old, new, RankTest.probability(means(before), means(after)))
+        addTime("mean", .mean, old, new, before, after)
     }
 
     private mutating func addTime(
@@ -120,19 +140,35 @@ package struct Comparison: Sendable {
         _ statistic: ThresholdMetric.Statistic,
         _ old: LatencyHistogram,
         _ new: LatencyHistogram,
-        _ probability: Double?
+        _ before: [SavedReport.Interval],
+        _ after: [SavedReport.Interval]
     ) {
-        guard let left = ThresholdFigures.time(old, statistic), let right = ThresholdFigures.time(new, statistic) else {
-            return
+        let time = { ThresholdFigures.time($0, statistic) }
+        guard let left = time(old), let right = time(new) else { return }
+        let samples = { (intervals: [SavedReport.Interval]) in
+            intervals.compactMap { interval in
+                time(interval.times).map { IntervalSample(value: $0, stolen: interval.stolen) }
+            }
         }
-        rows.append(Row(name: name, kind: .time, isCost: true, old: left, new: right, probability: probability))
+        var row = Row(name, .time, left, right)
+        row.judge(samples(before), samples(after))
+        rows.append(row)
     }
 
-    private static func samples(_ intervals: [SavedReport.Interval], _ percentile: Double) -> [Double] {
-        let needed = UInt64(2 / max(1 - percentile / 100, 1e-9))
-        return intervals.compactMap {
-            $0.times.count < needed ? nil : ThresholdFigures.time($0.times, .percentile(percentile))
+    private mutating func addRate(
+        _ name: String,
+        _ kind: ThresholdMetric.Kind,
+        _ old: Double,
+        _ new: Double,
+        _ before: [SavedReport.Interval],
+        _ after: [SavedReport.Interval]
+    ) {
+        let samples = { (intervals: [SavedReport.Interval]) in
+            intervals.map { IntervalSample(value: $0.perSecond, stolen: $0.stolen) }
         }
+        var row = Row(name, kind, isCost: false, old, new)
+        row.judge(samples(before), samples(after))
+        rows.append(row)
     }
 
     private mutating func addShare(
@@ -142,7 +178,7 @@ package struct Comparison: Sendable {
         _ before: [SavedReport.Interval],
         _ after: [SavedReport.Interval]
     ) {
-        var row = Row(name: kind.rawValue, kind: .share, isCost: true, old: old.share, new: new.share)
+        var row = Row(kind.rawValue, .share, old.share, new.share)
         row.countsErrors = true
         if !row.isEmpty {
             let byInterval =
@@ -166,10 +202,10 @@ package struct Comparison: Sendable {
             floor = max(floor, min(1, (rows[index].probability ?? 1) * Double(order.count - place)))
             rows[index].probability = floor
             let row = rows[index]
-            if floor >= Self.significance || abs(row.change) <= tolerance {
+            if floor >= Self.significance || abs(row.ownChange) <= tolerance {
                 rows[index].finding = .same
             } else {
-                rows[index].finding = (row.change > 0) == row.isCost ? .worse : .better
+                rows[index].finding = (row.ownChange > 0) == row.isCost ? .worse : .better
             }
         }
     }
@@ -190,15 +226,16 @@ package struct Comparison: Sendable {
             return Self.change(left, right)
         }
         if case .failures(let kind) = metric.figure { return failures.change(kind) }
-        return rows.first { $0.name == metric.name }?.change
+        return rows.first { $0.name == metric.name }?.ownChange
     }
 
     package var text: String {
-        let head = left("", 12) + ["before", "after", "change", "p"].map { right($0, 12) }.joined()
+        let shows = stolen.old > 0 || stolen.new > 0
+        let titles = ["before", "after", "change"] + (shows ? ["no steal"] : []) + ["p"]
+        let head = left("", 12) + titles.map { right($0, 12) }.joined()
         // Kinds of errors that neither run has are left out; their sum is always shown.
         let shown = rows.filter { !$0.countsErrors || !$0.isEmpty || $0.name == SavedReport.ErrorKind.errors.rawValue }
         let body = shown.map { row in
-            let change = row.change.isFinite ? (row.change > 0 ? "+" : "") + fixed(row.change * 100, 1) + " %" : "new"
             let finding =
                 switch row.finding {
                 case .same: "no difference"
@@ -206,12 +243,22 @@ package struct Comparison: Sendable {
                 case .worse: "WORSE"
                 case .unknown: "too few intervals to tell"
                 }
-            let figures = [
-                row.kind.text(row.old), row.kind.text(row.new), change, row.probability.map { fixed($0, 3) } ?? "-",
-            ]
+            let figures =
+                [row.kind.text(row.old), row.kind.text(row.new), Self.text(row.change)]
+                + (shows ? [Self.text(row.ownChange)] : []) + [row.probability.map { fixed($0, 3) } ?? "-"]
             return left(row.name, 12) + figures.map { right($0, 12) }.joined() + "  " + finding
         }
-        let notes = remarks.map { "note: \($0)" }
+        let notes = remarks.map { "note: \($0)" } + (shows ? ["note: \(stolenRemark)"] : [])
         return (notes + [head] + body + failures.lines).joined(separator: "\n") + "\n"
+    }
+
+    private static func text(_ change: Double) -> String {
+        change.isFinite ? (change > 0 ? "+" : "") + fixed(change * 100, 1) + " %" : "new"
+    }
+
+    private var stolenRemark: String {
+        let (before, after) = (fixed(stolen.old * 1_000, 1), fixed(stolen.new * 1_000, 1))
+        return "in each second the host took \(before) ms of processor time before, and \(after) ms after (steal): the "
+            + "column \"no steal\" is the change without what this explains"
     }
 }

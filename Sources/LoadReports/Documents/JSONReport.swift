@@ -192,6 +192,7 @@ package enum JSONReport {
             ("sent_again", .integer(point.sentAgain)),
             ("bytes_in", .integer(point.bytesIn)),
             ("due", .optional(point.due)),
+            ("stolen_ns", .optional(point.stolen)),
             ("statuses", .object(point.statuses.map { ("\($0.code)", .integer($0.count)) })),
             ("latency", point.times.json),
         ])

@@ -37,6 +37,7 @@ enum ReportSchemaParts {
                   "sent_again",
                   "bytes_in",
                   "due",
+                  "stolen_ns",
                   "statuses",
                   "latency"
                 ],
@@ -51,6 +52,7 @@ enum ReportSchemaParts {
                   "sent_again": {"type": "integer", "minimum": 0},
                   "bytes_in": {"type": "integer", "minimum": 0},
                   "due": {"description": "Requests due by the schedule; null without one.", "type": ["integer", "null"], "minimum": 0},
+                  "stolen_ns": {"description": "The processor time that the host took from this virtual machine; null where it is not known.", "type": ["integer", "null"], "minimum": 0},
                   "statuses": {
                     "description": "Responses by status code.",
                     "type": "object",

@@ -23,9 +23,13 @@ extension SavedReport {
 
     /// The figures of one interval.
     package struct Interval: Sendable {
+        /// Its length.
+        var seconds: Double
         /// Completed requests or opened connections per second.
         package var perSecond: Double
         package var times: LatencyHistogram
+        /// The processor time that the host took, as a share of the interval; 0 where it is not known.
+        var stolen = 0.0
         /// The share of each error among the requests that ended in the interval; empty where none ended.
         var shares: [ErrorKind: Double] = [:]
     }

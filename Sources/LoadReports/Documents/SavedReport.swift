@@ -99,8 +99,15 @@ package struct SavedReport: Sendable {
                 let count = point["completed"]?.number
             else { throw .interval(path) }
             let times = try point["latency"].flatMap { value throws(ReportError) in try Self.histogram(value, path) }
-            let perSecond = count * 1e9 / (end - start)
-            found.append(Interval(perSecond: perSecond, times: times ?? LatencyHistogram(), shares: Self.shares(point)))
+            found.append(
+                Interval(
+                    seconds: (end - start) / 1e9,
+                    perSecond: count * 1e9 / (end - start),
+                    times: times ?? LatencyHistogram(),
+                    stolen: (point["stolen_ns"]?.number ?? 0) / (end - start),
+                    shares: Self.shares(point)
+                )
+            )
         }
         return found
     }

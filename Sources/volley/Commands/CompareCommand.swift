@@ -13,6 +13,9 @@ struct CompareCommand: SubCommand {
             intervals per run are enough: use --interval. Errors that only one of the runs has are compared by their \
             count. Differences between the runs' settings are noted.
 
+            In a virtual machine, what the host took of the processors' time (steal) explains a part of the \
+            differences. The column "no steal" is the change without it, and it decides.
+
             Exit status: 0; 2 where a figure is worse or, with --fail-if, where a condition holds; 3 where volley was \
             the limit in one of the runs and errors have not increased; 1 where a report cannot be read.
             """

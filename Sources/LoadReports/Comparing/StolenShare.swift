@@ -1,0 +1,57 @@
+/// A figure of one interval, with the processor time that the host of the virtual machine took meanwhile.
+struct IntervalSample: Sendable {
+    let value: Double
+    /// As a share of the interval.
+    let stolen: Double
+}
+
+/// How far the processor time that the host took explains the difference between two runs.
+///
+/// Where the host takes the processor, answers are late whatever the server does. Within a run the figures of the
+/// intervals show what a share of stolen time costs: the slope of the regression line of both runs, each about its own
+/// means (analysis of covariance). What this line explains is subtracted before the runs are compared.
+struct StolenShare: Sendable {
+    /// The change of the figure for each unit of the share.
+    private let slope: Double
+    private let old: [IntervalSample]
+    private let new: [IntervalSample]
+
+    /// - Parameter isCost: whether stolen time can only raise the figure; otherwise it can only lower it.
+    init(_ old: [IntervalSample], _ new: [IntervalSample], isCost: Bool) {
+        (self.old, self.new) = (old, new)
+        var (products, squares) = (0.0, 0.0)
+        for run in [old, new] {
+            let (value, stolen) = (Comparison.mean(run.map(\.value)), Comparison.mean(run.map(\.stolen)))
+            for sample in run {
+                products += (sample.value - value) * (sample.stolen - stolen)
+                squares += (sample.stolen - stolen) * (sample.stolen - stolen)
+            }
+        }
+        let slope = squares > 0 ? products / squares : 0
+        self.slope = isCost ? max(0, slope) : min(0, slope)
+    }
+
+    /// The probability of a difference at least as large as the rest, by chance; nil for too few intervals.
+    var probability: Double? {
+        RankTest.probability(old.map { rest($0) }, new.map { rest($0) })
+    }
+
+    /// The change of the intervals' mean without what stolen time explains; nil where it explains nothing.
+    var change: Double? {
+        guard slope != 0, probability != nil else { return nil }
+        let (before, after) = (Comparison.mean(old.map { rest($0) }), Comparison.mean(new.map { rest($0) }))
+        return before > 0 && after > 0 ? Comparison.change(before, after) : nil
+    }
+
+    private func rest(_ sample: IntervalSample) -> Double { sample.value - slope * sample.stolen }
+
+    /// The shares of stolen time in the intervals, each with a part of its neighbors': the kernel counts ticks of 10 ms,
+    /// and a tick is often that of the next interval. The part is half at intervals of 0.1 s, and less at longer ones.
+    static func smoothed(_ intervals: [(share: Double, seconds: Double)]) -> [Double] {
+        intervals.indices.map { index in
+            let neighbors = [index - 1, index + 1].filter(intervals.indices.contains).map { intervals[$0].share }
+            let weight = min(0.5, 0.05 / intervals[index].seconds)
+            return intervals[index].share + neighbors.reduce(0, +) * weight
+        }
+    }
+}
