@@ -10,7 +10,9 @@ enum RankTest {
     ///
     /// The samples are in the order of time. Neighbors are correlated where the state of the machine outlasts an
     /// interval, so the deviation of the ranks is that of a smaller number of samples.
-    static func probability(_ first: [Double], _ second: [Double]) -> Double? {
+    ///
+    /// - Parameter doubt: the factor by which the samples' difference is less certain than the samples are.
+    static func probability(_ first: [Double], _ second: [Double], doubt: Double = 1) -> Double? {
         let (n, m) = (Double(first.count), Double(second.count))
         guard first.count >= 5, second.count >= 5 else { return nil }
         let all = (first.map { ($0, true) } + second.map { ($0, false) }).sorted { $0.0 < $1.0 }
@@ -34,7 +36,7 @@ enum RankTest {
         let distance = max(0, abs(rankSum - mean) - 0.5)
         let memory = max(memory(first), memory(second))
         let deviation = (variance * (1 + memory) / (1 - memory)).squareRoot()
-        return erfc(distance / deviation / 2.0.squareRoot())
+        return erfc(distance / (deviation * doubt) / 2.0.squareRoot())
     }
 
     /// The correlation of neighbors, from 0 to 0.9.

@@ -13,6 +13,9 @@ struct IntervalSample: Sendable {
 struct StolenShare: Sendable {
     /// The change of the figure for each unit of the share.
     private let slope: Double
+    /// The factor by which the difference of the rests is less certain than the rests are, because the slope is an
+    /// estimate: the more the runs' shares differ, the more depends on it.
+    private let doubt: Double
     private let old: [IntervalSample]
     private let new: [IntervalSample]
 
@@ -29,11 +32,14 @@ struct StolenShare: Sendable {
         }
         let slope = squares > 0 ? products / squares : 0
         self.slope = isCost ? max(0, slope) : min(0, slope)
+        let distance = Comparison.mean(old.map(\.stolen)) - Comparison.mean(new.map(\.stolen))
+        let sampling = 1 / Double(max(old.count, 1)) + 1 / Double(max(new.count, 1))
+        doubt = squares > 0 ? (1 + distance * distance / squares / sampling).squareRoot() : 1
     }
 
     /// The probability of a difference at least as large as the rest, by chance; nil for too few intervals.
     var probability: Double? {
-        RankTest.probability(old.map { rest($0) }, new.map { rest($0) })
+        RankTest.probability(old.map { rest($0) }, new.map { rest($0) }, doubt: doubt)
     }
 
     /// The change of the intervals' mean without what stolen time explains; nil where it explains nothing.
