@@ -103,9 +103,8 @@ struct IntervalCollectorTests {
         var collector = IntervalCollector(board, workers: 1, work: .requests)
         board.put(part(0, 0, 1, end: 100, 1))
         #expect(collector.collect().map(\.stolen) == [nil])
-        let part = IntervalPart(
-            worker: 0, isWarmUp: false, first: 1, next: 2, end: 200, origin: .current(), metrics: metrics(1))
-        board.put(part)
+        let (start, counts) = (Instant.current(), metrics(1))
+        board.put(IntervalPart(worker: 0, isWarmUp: false, first: 1, next: 2, end: 200, origin: start, metrics: counts))
         #expect(collector.collect().map { $0.stolen != nil } == [true])
     }
 }
