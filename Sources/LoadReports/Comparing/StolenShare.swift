@@ -51,8 +51,8 @@ struct StolenShare: Sendable {
 
     private func rest(_ sample: IntervalSample) -> Double { sample.value - slope * sample.stolen }
 
-    /// The shares of stolen time in the intervals, each with a part of its neighbors'. The kernel counts ticks of 10 ms,
-    /// and a tick often counts in the next interval. The part is half at intervals of 0.1 s, and less at longer ones.
+    /// The shares of stolen time in the intervals, each with a part of its neighbors'. The kernel counts in ticks of
+    /// 10 ms, and a tick often counts in the next interval. The part is half at 0.1 s, and less at longer intervals.
     static func smoothed(_ intervals: [(share: Double, seconds: Double)]) -> [Double] {
         intervals.indices.map { index in
             let neighbors = [index - 1, index + 1].filter(intervals.indices.contains).map { intervals[$0].share }
