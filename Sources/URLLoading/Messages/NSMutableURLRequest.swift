@@ -93,6 +93,16 @@ open class NSMutableURLRequest: NSURLRequest {
         set { request.allowsConstrainedNetworkAccess = newValue }
     }
 
+    open override var attribution: NSURLRequest.Attribution {
+        get { request.attribution }
+        set { request.attribution = newValue }
+    }
+
+    open override var assumesHTTP3Capable: Bool {
+        get { request.assumesHTTP3Capable }
+        set { request.assumesHTTP3Capable = newValue }
+    }
+
     open override var httpShouldHandleCookies: Bool {
         get { request.httpShouldHandleCookies }
         set { request.httpShouldHandleCookies = newValue }

@@ -105,6 +105,12 @@ open class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying {
     /// As ``URLRequest/allowsConstrainedNetworkAccess``.
     open var allowsConstrainedNetworkAccess: Bool { request.allowsConstrainedNetworkAccess }
 
+    /// As ``URLRequest/attribution``.
+    open var attribution: Attribution { request.attribution }
+
+    /// As ``URLRequest/assumesHTTP3Capable``.
+    open var assumesHTTP3Capable: Bool { request.assumesHTTP3Capable }
+
     /// As ``URLRequest/httpShouldHandleCookies``.
     open var httpShouldHandleCookies: Bool { request.httpShouldHandleCookies }
 

@@ -34,4 +34,12 @@ extension NSURLRequest {
         /// Of no effect here.
         case networkServiceTypeCallSignaling
     }
+
+    /// Who chose the URL of a request: for the privacy report of Apple's systems. Of no effect here.
+    @frozen public enum Attribution: UInt, Sendable {
+        /// The program's developer.
+        case developer
+        /// The user, as in a browser.
+        case user
+    }
 }

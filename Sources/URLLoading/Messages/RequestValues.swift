@@ -36,6 +36,8 @@ struct RequestValues {
     var allowsCellularAccess = true
     var allowsExpensiveNetworkAccess = true
     var allowsConstrainedNetworkAccess = true
+    var attribution = NSURLRequest.Attribution.developer
+    var assumesHTTP3Capable = false
     var httpShouldHandleCookies = true
     var httpShouldUsePipelining = true
     /// The values that ``URLProtocol`` classes keep with a request. They are never sent, archived or compared.

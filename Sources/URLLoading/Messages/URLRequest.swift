@@ -13,6 +13,8 @@ public struct URLRequest: ReferenceConvertible, Equatable, Hashable, Sendable {
     public typealias CachePolicy = NSURLRequest.CachePolicy
     /// The purpose of a request; of no effect here.
     public typealias NetworkServiceType = NSURLRequest.NetworkServiceType
+    /// Who chose the URL of a request; of no effect here.
+    public typealias Attribution = NSURLRequest.Attribution
 
     var storage: RequestStorage
 
@@ -82,6 +84,19 @@ public struct URLRequest: ReferenceConvertible, Equatable, Hashable, Sendable {
     public var allowsConstrainedNetworkAccess: Bool {
         get { values.allowsConstrainedNetworkAccess }
         set { values.allowsConstrainedNetworkAccess = newValue }
+    }
+
+    /// Who chose the URL. Linux has no privacy report: of no effect here, and archives lose it.
+    public var attribution: Attribution {
+        get { values.attribution }
+        set { values.attribution = newValue }
+    }
+
+    /// Whether the server is likely to speak HTTP/3, which this library does not: of no effect here, and archives lose
+    /// it.
+    public var assumesHTTP3Capable: Bool {
+        get { values.assumesHTTP3Capable }
+        set { values.assumesHTTP3Capable = newValue }
     }
 
     /// The method; nil sets `GET`. GET, HEAD, POST, PUT, DELETE and CONNECT are put in upper case; others stay as

@@ -63,8 +63,12 @@ struct NSURLRequestTests {
         request.allowsCellularAccess = false
         request.allowsExpensiveNetworkAccess = false
         request.allowsConstrainedNetworkAccess = false
+        request.attribution = .user
+        request.assumesHTTP3Capable = true
         request.httpShouldHandleCookies = false
         let value = request._bridgeToSwift()
+        #expect(value.attribution == .user && value.assumesHTTP3Capable)
+        #expect(NSURLRequest(url: url).attribution == .developer && !NSURLRequest(url: url).assumesHTTP3Capable)
         #expect(value.url?.host == "other.test")
         #expect(value.mainDocumentURL == url)
         #expect(value.cachePolicy == .returnCacheDataElseLoad)

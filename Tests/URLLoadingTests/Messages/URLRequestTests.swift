@@ -21,6 +21,8 @@ struct URLRequestTests {
         #expect(request.allowsCellularAccess)
         #expect(request.allowsExpensiveNetworkAccess)
         #expect(request.allowsConstrainedNetworkAccess)
+        #expect(request.attribution == .developer)
+        #expect(!request.assumesHTTP3Capable)
         #expect(request.allHTTPHeaderFields == nil)
         #expect(request.httpBody == nil)
         #expect(request.httpBodyStream == nil)
@@ -172,6 +174,8 @@ struct URLRequestTests {
         #expect(!changed { $0.httpBody = Data("x".utf8) })
         #expect(!changed { $0.timeoutInterval = 1 })
         #expect(!changed { $0.networkServiceType = .video })
+        #expect(!changed { $0.attribution = .user })
+        #expect(!changed { $0.assumesHTTP3Capable = true })
         #expect(!changed { $0.protocolProperties["a"] = 1 })
     }
 
