@@ -21,6 +21,9 @@ LONGEST_RUN = 40 * 60
 # Those that only wait for their turn count as begun too; of one that hangs, few others remain.
 MOST_NAMES = 20
 
+# Each message of Swift Testing begins with one.
+SYMBOLS = ("◇", "✔", "✘", "➜", "↳", "⚠", "±")
+
 NEWS = re.compile(r'^\S+\s+Test (".*"|\S+\(.*\)) (?:with \d+ test cases? )?(started|passed|failed|skipped)\b')
 
 
@@ -46,9 +49,13 @@ class Run:
         news = NEWS.match(line)
         if news:
             self.under_way[news[1]] += 1 if news[2] == "started" else -1
-        # An argument of several lines ends where it says so.
-        is_quiet = self.in_start or (line.startswith(("◇", "✔", "➜")) and not line.startswith("✔ Test run"))
-        self.in_start = (self.in_start or line.startswith("◇")) and not line.endswith("started.")
+        if line.startswith(SYMBOLS):
+            is_quiet = line.startswith(("◇", "✔", "➜")) and not line.startswith("✔ Test run")
+            # An argument of several lines ends where it says so, or where another thread's message begins.
+            self.in_start = line.startswith("◇") and not line.endswith("started.")
+        else:
+            is_quiet = self.in_start
+            self.in_start = self.in_start and not line.endswith("started.")
         if not is_quiet:
             print(line, flush=True)
 
