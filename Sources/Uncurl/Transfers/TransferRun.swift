@@ -86,11 +86,10 @@ final class TransferRun: Sendable {
         let validation = request.options.validation ?? serializer.validation
         var retryCount = 0
         var resumption = kind.resumption
-        // The previous attempt. A background session keeps it until the next one has ended.
+        // The previous attempt. A background session keeps it until the next one is in its journal.
         var last: Attempt?
         while true {
-            let attempt = await attempt(request, validation, retryCount, resumption)
-            last?.settle()
+            let attempt = await attempt(request, validation, retryCount, resumption, after: last)
             let response = made(of: attempt, validation, retryCount, resumption)
             guard let error = response.error, !control.isCancelled else {
                 let reason = response.error.map { control.reason(for: $0) }
@@ -205,7 +204,8 @@ final class TransferRun: Sendable {
         _ wanted: HTTPRequest,
         _ validation: ResponseValidation,
         _ retryCount: Int,
-        _ resumption: Data?
+        _ resumption: Data?,
+        after last: Attempt?
     ) async -> Attempt {
         if Task.isCancelled { control.cancel() }
         // A failure before sending carries the URL of the program's own request.
@@ -221,6 +221,7 @@ final class TransferRun: Sendable {
                 if !steps.isEmpty { plan.take(try await adapted(request, retryCount)) }
             }
         } catch {
+            last?.settle()
             return .refused(error, built)
         }
         // A range is of what a GET gives (RFC 9110 §14.2): any other request is sent again as it is.
@@ -238,6 +239,7 @@ final class TransferRun: Sendable {
                 )
                 control.watchers.tell(.createdTask(task))
                 control.begin(task)
+                last?.settle()
             }
         } onCancel: {
             control.cancel()

@@ -10,79 +10,42 @@ import Uncurl
 /// report the objects of that call.
 @Suite("Background managers", .ownThread, .timeLimit(.minutes(5)))
 struct BackgroundManagerTests {
-    /// A folder of a test, removed with its owner.
-    private final class Folder {
-        let path = FileManager.default.temporaryDirectory.appending(path: "background-\(UUID().uuidString)").path
-
-        init() throws { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
-
-        deinit { try? FileManager.default.removeItem(atPath: path) }
-
-        /// Of everything below it.
-        var names: [String] {
-            let all = FileManager.default.enumerator(atPath: path)?.allObjects as? [String]
-            return (all ?? []).map { ($0 as NSString).lastPathComponent }.sorted()
-        }
-    }
-
     private static let content = String(repeating: "0123456789", count: 2000)
 
     private static func head(_ status: String, _ fields: String...) -> String {
         "HTTP/1.1 \(status)\r\nETag: \"v1\"\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n"
     }
 
-    private static func manager(
-        in folder: String,
-        hooks: TaskHooks = TaskHooks(),
-        sessionHooks: SessionHooks = SessionHooks()
-    ) -> HTTPSessionManager {
-        setenv("XDG_STATE_HOME", folder, 1)
-        // A child that hangs is ended, and its test fails.
-        alarm(280)
-        let configuration = URLSessionConfiguration.background(withIdentifier: "test")
-        configuration.connectionProxyDictionary = [:]
-        configuration.urlCache = nil
-        configuration.httpCookieStorage = nil
-        return HTTPSessionManager(configuration: configuration, hooks: hooks, sessionHooks: sessionHooks)
-    }
-
-    /// Never returns: the parent ends the process.
-    private static func waitForEnd() async {
-        for await _ in AsyncStream<Never>(unfolding: { await withUnsafeContinuation { _ in } }) {}
-    }
-
-    private static func die() { kill(getpid(), SIGKILL) }
-
     @Test(
         "a download that ended before kill -9, without a hook to take it, waits for the hook of a later process",
         .rows("U32")
     )
     func ended() async throws {
-        let folder = try Folder()
+        let folder = try BackgroundProcess.Folder()
         let server = try RawServer.start([
             [.receive(.headEnd), .send(Self.head("200 OK", "Content-Length: 20000") + Self.content)]
         ])
         let place = folder.path + "/taken"
         await #expect(processExitsWith: .signal(SIGKILL)) {
             [folder = folder.path as String, address = server.url("/file") as String] in
-            let manager = BackgroundManagerTests.manager(in: folder)
-            manager.hooks.didComplete = { _, _, _ in BackgroundManagerTests.die() }
+            let manager = BackgroundProcess.manager(in: folder)
+            manager.hooks.didComplete = { _, _, _ in BackgroundProcess.die() }
             guard let url = URL(string: address) else { return }
             manager.session.downloadTask(with: url).resume()
-            await BackgroundManagerTests.waitForEnd()
+            await BackgroundProcess.waitForEnd()
         }
         // As often as no hook asks for the file.
         for _ in 1...2 {
             await #expect(processExitsWith: .signal(SIGKILL)) { [folder = folder.path as String] in
-                let manager = BackgroundManagerTests.manager(in: folder)
-                manager.hooks.didComplete = { _, _, error in if error == nil { BackgroundManagerTests.die() } }
-                await BackgroundManagerTests.waitForEnd()
+                let manager = BackgroundProcess.manager(in: folder)
+                manager.hooks.didComplete = { _, _, error in if error == nil { BackgroundProcess.die() } }
+                await BackgroundProcess.waitForEnd()
             }
         }
         #expect(folder.names.count { $0.hasSuffix(".part") } == 1)
         // One hook after the other, with the end told in between.
         await #expect(processExitsWith: .success) { [folder = folder.path as String, place = place as String] in
-            let manager = BackgroundManagerTests.manager(in: folder)
+            let manager = BackgroundProcess.manager(in: folder)
             manager.sessionHooks.didFinishBackgroundEvents = { _ in
                 if FileManager.default.fileExists(atPath: place) { _exit(EXIT_SUCCESS) }
             }
@@ -90,7 +53,7 @@ struct BackgroundManagerTests {
             manager.hooks.didComplete = { _, _, _ in told.yield() }
             for await _ in ends { break }
             manager.hooks.didFinishDownloading = { _, _, _ in URL(fileURLWithPath: place) }
-            await BackgroundManagerTests.waitForEnd()
+            await BackgroundProcess.waitForEnd()
         }
         #expect(FileManager.default.contents(atPath: place) == Data(Self.content.utf8))
         #expect(server.connections.count == 1)
@@ -101,25 +64,25 @@ struct BackgroundManagerTests {
         .rows("U3")
     )
     func cut() async throws {
-        let folder = try Folder()
+        let folder = try BackgroundProcess.Folder()
         let server = try TestServer.start()
         let address = server.url("/range/40000000")
         let place = folder.path + "/taken"
         await #expect(processExitsWith: .signal(SIGKILL)) {
             [folder = folder.path as String, address = address as String] in
-            let manager = BackgroundManagerTests.manager(in: folder)
+            let manager = BackgroundProcess.manager(in: folder)
             manager.hooks.didWriteData = { _, _, bytes in
-                if bytes.total > 1_000_000 { BackgroundManagerTests.die() }
+                if bytes.total > 1_000_000 { BackgroundProcess.die() }
             }
             guard let url = URL(string: address) else { return }
             manager.session.downloadTask(with: url).resume()
-            await BackgroundManagerTests.waitForEnd()
+            await BackgroundProcess.waitForEnd()
         }
         await #expect(processExitsWith: .success) { [folder = folder.path as String, place = place as String] in
-            let manager = BackgroundManagerTests.manager(in: folder)
+            let manager = BackgroundProcess.manager(in: folder)
             manager.hooks.didFinishDownloading = { _, _, _ in URL(fileURLWithPath: place) }
             manager.hooks.didComplete = { _, _, error in _exit(error == nil ? EXIT_SUCCESS : EXIT_FAILURE) }
-            await BackgroundManagerTests.waitForEnd()
+            await BackgroundProcess.waitForEnd()
         }
         let alphabet = Data(String(repeating: "abcdefghijklmnopqrstuvwxyz", count: 40_000_000 / 26 + 1).utf8)
         #expect(FileManager.default.contents(atPath: place) == alphabet.prefix(40_000_000))
@@ -127,7 +90,7 @@ struct BackgroundManagerTests {
 
     @Test("a manager's own download has its handler, its serializer and its place, and leaves nothing in the journal")
     func handled() async throws {
-        let folder = try Folder()
+        let folder = try BackgroundProcess.Folder()
         let server = try RawServer.start([
             [.receive(.headEnd), .send(Self.head("200 OK", "Content-Length: 20000") + Self.content), .close],
             [.receive(.headEnd), .send(Self.head("200 OK", "Content-Length: 20000") + Self.content), .close],
@@ -138,7 +101,7 @@ struct BackgroundManagerTests {
             var sessionHooks = SessionHooks()
             let (ends, told) = AsyncStream.makeStream(of: Void.self)
             sessionHooks.didFinishBackgroundEvents = { _ in told.yield() }
-            let manager = BackgroundManagerTests.manager(in: folder, sessionHooks: sessionHooks)
+            let manager = BackgroundProcess.manager(in: folder, sessionHooks: sessionHooks)
             guard let url = URL(string: address) else { return }
             let handled: Response<Data> = await withCheckedContinuation { continuation in
                 let destination = DownloadDestination.file(URL(fileURLWithPath: place))
@@ -162,21 +125,21 @@ struct BackgroundManagerTests {
         .rows("U3", "U18")
     )
     func unsettled() async throws {
-        let folder = try Folder()
+        let folder = try BackgroundProcess.Folder()
         let server = try RawServer.start([
             [.receive(.headEnd), .send(Self.head("200 OK", "Content-Length: 20000") + Self.content)]
         ])
         let place = folder.path + "/taken"
         await #expect(processExitsWith: .signal(SIGKILL)) {
             [folder = folder.path as String, address = server.url("/file") as String] in
-            let manager = BackgroundManagerTests.manager(in: folder)
+            let manager = BackgroundProcess.manager(in: folder)
             guard let url = URL(string: address) else { return }
             let destination = DownloadDestination { _, _ in
-                BackgroundManagerTests.die()
+                BackgroundProcess.die()
                 return nil
             }
             manager.downloadTask(with: URLRequest(url: url), to: destination, serializer: .data) { _ in }.resume()
-            await BackgroundManagerTests.waitForEnd()
+            await BackgroundProcess.waitForEnd()
         }
         await #expect(processExitsWith: .success) { [folder = folder.path as String, place = place as String] in
             _ = NotificationCenter.default.addObserver(
@@ -189,8 +152,8 @@ struct BackgroundManagerTests {
             }
             var hooks = TaskHooks()
             hooks.didFinishDownloading = { _, _, _ in URL(fileURLWithPath: place) }
-            let manager = BackgroundManagerTests.manager(in: folder, hooks: hooks)
-            await BackgroundManagerTests.waitForEnd()
+            let manager = BackgroundProcess.manager(in: folder, hooks: hooks)
+            await BackgroundProcess.waitForEnd()
             withExtendedLifetime(manager) {}
         }
         #expect(FileManager.default.contents(atPath: place) == Data(Self.content.utf8))
@@ -208,9 +171,9 @@ struct BackgroundManagerTests {
     ) async {
         var hooks = TaskHooks()
         hooks.didFinishDownloading = { _, _, _ in URL(fileURLWithPath: place) }
-        hooks.didWriteData = { _, _, bytes in if let octets, bytes.total >= octets { die() } }
-        if let time { DispatchQueue(label: "death").asyncAfter(deadline: .now() + .milliseconds(time)) { die() } }
-        let manager = manager(in: folder, hooks: hooks)
+        hooks.didWriteData = { _, _, bytes in if let octets, bytes.total >= octets { BackgroundProcess.die() } }
+        if let time { DispatchQueue(label: "death").asyncAfter(deadline: .now() + .milliseconds(time)) { BackgroundProcess.die() } }
+        let manager = BackgroundProcess.manager(in: folder, hooks: hooks)
         // In this order: a task that ends meanwhile has put the file at its place by then. The record of a download
         // before this one may still be there: its process ended before it was removed.
         let url = URL(string: address)
@@ -223,13 +186,13 @@ struct BackgroundManagerTests {
         }
         // What the process itself has ended is no background event, of which the session would tell.
         await until { manager.tasks.isEmpty && FileManager.default.fileExists(atPath: place) }
-        if octets != nil || time != nil { die() }
+        if octets != nil || time != nil { BackgroundProcess.die() }
         _exit(EXIT_SUCCESS)
     }
 
     @Test("after kill -9 at any moment and at any octet, a manager's file is complete", .rows("U3"))
     func killed() async throws {
-        let folder = try Folder()
+        let folder = try BackgroundProcess.Folder()
         let server = try TestServer.start()
         var random = SplitMix(seed: 0x6d61_6e61)
         for round in 0..<4 {
@@ -262,7 +225,7 @@ struct BackgroundManagerTests {
 
     @Test("the answer of a manager's own upload that no handler has had reaches the next process's hooks", .rows("U32"))
     func answered() async throws {
-        let folder = try Folder()
+        let folder = try BackgroundProcess.Folder()
         let server = try RawServer.start([
             [.receive(.headEnd), .send(Self.head("201 Created", "Content-Length: 20000") + Self.content)]
         ])
@@ -270,14 +233,14 @@ struct BackgroundManagerTests {
         try Data("x".utf8).write(to: URL(fileURLWithPath: source))
         await #expect(processExitsWith: .signal(SIGKILL)) {
             [folder = folder.path as String, address = server.url("/file") as String, source = source as String] in
-            let manager = BackgroundManagerTests.manager(in: folder)
+            let manager = BackgroundProcess.manager(in: folder)
             guard let url = URL(string: address) else { return }
             var request = URLRequest(url: url)
             request.httpMethod = "POST"
             manager.uploadTask(with: request, from: .file(URL(fileURLWithPath: source)), serializer: .data) { _ in
-                BackgroundManagerTests.die()
+                BackgroundProcess.die()
             }.resume()
-            await BackgroundManagerTests.waitForEnd()
+            await BackgroundProcess.waitForEnd()
         }
         await #expect(processExitsWith: .success) { [folder = folder.path as String] in
             let content = Log<Data>()
@@ -288,36 +251,36 @@ struct BackgroundManagerTests {
                 let count = content.entries.reduce(0) { $0 + $1.count }
                 _exit(error == nil && status == 201 && count == 20_000 ? EXIT_SUCCESS : EXIT_FAILURE)
             }
-            let manager = BackgroundManagerTests.manager(in: folder, hooks: hooks)
-            await BackgroundManagerTests.waitForEnd()
+            let manager = BackgroundProcess.manager(in: folder, hooks: hooks)
+            await BackgroundProcess.waitForEnd()
             withExtendedLifetime(manager) {}
         }
     }
 
     @Test("a download that cannot be moved to its place is kept, and moved when that is possible")
     func stranded() async throws {
-        let folder = try Folder()
+        let folder = try BackgroundProcess.Folder()
         let server = try RawServer.start([
             [.receive(.headEnd), .send(Self.head("200 OK", "Content-Length: 20000") + Self.content)]
         ])
         let place = folder.path + "/no/taken"
         await #expect(processExitsWith: .success) {
             [folder = folder.path as String, address = server.url("/file") as String, place = place as String] in
-            let manager = BackgroundManagerTests.manager(in: folder)
+            let manager = BackgroundProcess.manager(in: folder)
             manager.sessionHooks.didFinishBackgroundEvents = { _ in _exit(EXIT_SUCCESS) }
             manager.hooks.didFinishDownloading = { _, _, _ in URL(fileURLWithPath: place) }
             guard let url = URL(string: address) else { return }
             manager.session.downloadTask(with: url).resume()
-            await BackgroundManagerTests.waitForEnd()
+            await BackgroundProcess.waitForEnd()
         }
         try FileManager.default.createDirectory(atPath: folder.path + "/no", withIntermediateDirectories: true)
         await #expect(processExitsWith: .success) { [folder = folder.path as String, place = place as String] in
-            let manager = BackgroundManagerTests.manager(in: folder)
+            let manager = BackgroundProcess.manager(in: folder)
             manager.sessionHooks.didFinishBackgroundEvents = { _ in
                 if FileManager.default.fileExists(atPath: place) { _exit(EXIT_SUCCESS) }
             }
             manager.hooks.didFinishDownloading = { _, _, _ in URL(fileURLWithPath: place) }
-            await BackgroundManagerTests.waitForEnd()
+            await BackgroundProcess.waitForEnd()
         }
         #expect(FileManager.default.contents(atPath: place) == Data(Self.content.utf8))
     }
