@@ -51,6 +51,8 @@ public final class TransferControl: Sendable {
         var upload: ProgressReaders?
         var download: ProgressReaders?
         var isOver = false
+        /// Of a download whose parts are requests of their own; nil where the tasks' progress counts.
+        var received: TransferProgress?
     }
 
     /// Unique in the process.
@@ -82,7 +84,9 @@ public final class TransferControl: Sendable {
     public var uploadProgress: TransferProgress { furthest(tasks.map { TransferProgress(sentBy: $0) }) }
 
     /// The received bytes of the response's content: the maximum over all attempts.
-    public var downloadProgress: TransferProgress { furthest(tasks.map { TransferProgress(receivedBy: $0) }) }
+    public var downloadProgress: TransferProgress {
+        readers.withLock { $0.received } ?? furthest(tasks.map { TransferProgress(receivedBy: $0) })
+    }
 
     /// A sequence of the values of ``uploadProgress``.
     func uploadProgressSequence() -> ProgressSequence { sequence(\.upload) }
@@ -106,6 +110,16 @@ public final class TransferControl: Sendable {
         guard upload != nil || download != nil, let teller = task.delegate as? any ProgressTeller else { return }
         if let upload { teller.tell(uploadTo: upload) }
         if let download { teller.tell(downloadTo: download) }
+    }
+
+    /// Records how far a download has come whose parts are requests of their own. Less than before does not count.
+    func note(received progress: TransferProgress) {
+        let download = readers.withLock { readers -> ProgressReaders? in
+            guard progress.completed >= readers.received?.completed ?? 0 else { return nil }
+            readers.received = progress
+            return readers.download
+        }
+        download?.tell(progress)
     }
 
     private func furthest(_ all: [TransferProgress]) -> TransferProgress {

@@ -32,6 +32,12 @@ extension URLRequest {
 }
 
 extension Throttle {
+    /// The rates of each of so many connections that share these.
+    func share(of connections: Int) -> Throttle {
+        func share(_ value: Int?) -> Int? { value.map { max(1, $0 / connections) } }
+        return Throttle(upload: share(upload), download: share(download), burst: share(burst))
+    }
+
     fileprivate init(_ rates: TransferRates) {
         upload = rates.sending?.bytesPerSecond
         download = rates.receiving?.bytesPerSecond

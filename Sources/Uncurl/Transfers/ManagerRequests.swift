@@ -43,8 +43,12 @@ extension URLSessionManager {
     ///
     /// The head of the response is that of the first part. A download that fails or is cancelled has resume data for
     /// the content that came without a gap, for ``download(resuming:to:options:)``. To interceptors, monitors and
-    /// hooks, each part is a request of its own. The deadline, the progress and ``RequestOptions/onResponse`` are those
-    /// of the whole download.
+    /// hooks, each part is a request of its own, and ``transfers`` has those under way besides the whole.
+    ///
+    /// The deadline, the progress and ``RequestOptions/throttle`` are those of the whole download: each connection gets
+    /// an equal share of the rates, also while fewer run. ``RequestOptions/onResponse`` is called with the head of the
+    /// first part. It is called again only if the content changes meanwhile and is loaded again, which is another
+    /// answer.
     ///
     /// - Parameters:
     ///   - request: a GET without content. Any other request is loaded over one connection.

@@ -17,6 +17,8 @@ final class SegmentedDownload: Sendable {
     private let request: HTTPRequest
     private let destination: DownloadDestination?
     private let segments: Int
+    /// The rates of one part. All connections together keep to those of the request.
+    private let share: Throttle?
     private let state = Mutex(State())
     /// The control of the whole download, which the request's deadline and tag apply to.
     let control: TransferControl
@@ -27,6 +29,8 @@ final class SegmentedDownload: Sendable {
         self.request = request.withProgressOfAllAttempts
         self.destination = destination
         self.segments = segments
+        let connections = min(segments, manager.configuration.httpMaximumConnectionsPerHost)
+        share = (try? manager.urlRequest(for: request))?.throttle?.share(of: max(1, connections))
         // No monitors here: they receive the request of each part.
         control = TransferControl([], in: manager.core.transfers, tag: request.options.tag)
     }
@@ -55,19 +59,19 @@ final class SegmentedDownload: Sendable {
         do {
             let stream = try await opened(first, nil, isFirst: true)
             head = stream.response
+            guard takes(stream.response, first) else { throw Unfit() }
             let made = try SegmentFile()
             file = made
-            if stream.response.statusCode != 206 {
+            guard let total = stream.response.wholeLength(ofPart: first.first, first.last, nil, nil) else {
                 // The server does not serve ranges, and sends the whole content.
                 try await readWhole(stream, made)
                 return try await placed(made, stream.response)
             }
-            validator = stream.response.rangeValidator
-            guard let total = stream.response.wholeLength(ofPart: first.first, first.last, nil, nil), let validator
-            else { throw Unfit() }
+            let known = stream.response.rangeValidator ?? ""
+            validator = known
             first = SegmentPlan.Segment(first: 0, last: min(first.last, total - 1))
             state.withLock { [first] in $0.plan = SegmentPlan(total: total, first: first, segments: segments) }
-            try await readParts(first, stream, made, validator)
+            try await readParts(first, stream, made, known)
             guard made.length == total else { throw Unfit() }
             return try await placed(made, stream.response)
         } catch is Unfit {
@@ -92,7 +96,11 @@ final class SegmentedDownload: Sendable {
         if let validator { part.headers["If-Range"] = validator }
         // The deadline and the progress belong to the whole download, and its head is that of the first part.
         (part.options.deadline, part.options.downloadProgress) = (nil, nil)
-        if !isFirst { part.options.onResponse = nil }
+        part.options.throttle = share
+        part.options.onResponse = nil
+        if isFirst, let hear = request.options.onResponse {
+            part.options.onResponse = { [self] in takes($0, segment) ? await hear($0) : .allow }
+        }
         part.options.cachePolicy = part.options.cachePolicy ?? .reloadIgnoringLocalCacheData
         let validation = request.options.validation ?? ResponseValidation()
         if isFirst {
@@ -104,9 +112,15 @@ final class SegmentedDownload: Sendable {
             let types = validation.contentTypes
             part.options.validation = ResponseValidation(statusCodes: [200, 206], contentTypes: types)
         }
-        let stream = try await manager.stream(part)
-        if isFirst, stream.response.statusCode == 416 { throw Unfit() }
-        return stream
+        return try await manager.stream(part)
+    }
+
+    /// Whether the download begins with this answer. If not, the content is loaded again as a whole: empty content has
+    /// no parts (416), parts without a strong validator do not fit together, and one connection that sends everything
+    /// would get only its share of a rate.
+    private func takes(_ head: HTTPURLResponse, _ segment: SegmentPlan.Segment) -> Bool {
+        guard head.statusCode == 206 else { return head.statusCode != 416 && share == nil }
+        return head.rangeValidator != nil && head.wholeLength(ofPart: segment.first, segment.last, nil, nil) != nil
     }
 
     /// Loads the content over one connection, as an ordinary download.
@@ -114,6 +128,11 @@ final class SegmentedDownload: Sendable {
         guard !control.isCancelled else { return Response(ResponseFacts(failing: .cancelled, nil)) }
         var plain = request
         plain.options.deadline = nil
+        let hear = request.options.downloadProgress
+        plain.options.downloadProgress = { [control] progress in
+            control.note(received: progress)
+            hear?(progress)
+        }
         return await manager.download(plain, to: destination)
     }
 
@@ -212,11 +231,12 @@ final class SegmentedDownload: Sendable {
     }
 
     private func tell(_ count: Int, of total: Int64) {
-        guard let hear = request.options.downloadProgress else { return }
-        // Both happen under the lock: the queue is serial, so progress never goes back.
+        // All of it happens under the lock: the queue is serial, so progress never goes back.
         state.withLock { state in
             state.received += Int64(count)
             let progress = TransferProgress(state.received, of: total)
+            control.note(received: progress)
+            guard let hear = request.options.downloadProgress else { return }
             manager.session.delegateQueue.addOperation { hear(progress) }
         }
     }

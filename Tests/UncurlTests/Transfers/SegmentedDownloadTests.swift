@@ -148,6 +148,119 @@ struct SegmentedDownloadTests {
         #expect(response.error?.isConnectivity == true && response.resumeData != nil)
     }
 
+    @Test("a rate is that of the whole download, shared by its connections", .rows("W2"))
+    func rate() async throws {
+        let server = try TestServer.start()
+        let manager = server.manager()
+        let rates = Log<Throttle?>()
+        manager.interceptors = [
+            .adapting { request, _ in
+                rates.add(request.throttle)
+                return request
+            }
+        ]
+        let whole = Throttle(download: 4_000_000, burst: 400_000)
+        let share = Throttle(download: 1_000_000, burst: 100_000)
+        var request = HTTPRequest("range/1200000")
+        request.options.throttle = whole
+        let start = ContinuousClock.now
+        #expect(try Self.content(await manager.download(request, segments: 4)).count == 1_200_000)
+        #expect(ContinuousClock.now - start > .milliseconds(190))
+        #expect(rates.entries.count > 2 && rates.entries.allSatisfy { $0 == share }, "\(rates.entries)")
+        // A server that sends no parts serves the one connection, which has all of the rate.
+        let before = rates.entries.count
+        request.path = "bytes/300000"
+        #expect(try Self.content(await manager.download(request, segments: 4)).count == 300_000)
+        #expect(Array(rates.entries[before...]) == [share, whole])
+        // No more connections share it than there may be.
+        let configuration = URLSessionConfiguration.isolated
+        configuration.httpMaximumConnectionsPerHost = 2
+        let narrow = HTTPSessionManager(baseURL: manager.baseURL, configuration: configuration)
+        narrow.interceptors = manager.interceptors
+        var complete = URLRequest(url: server.location("/range/600000"))
+        complete.throttle = whole
+        #expect(try Self.content(await narrow.download(HTTPRequest(complete), segments: 4)).count == 600_000)
+        #expect(rates.entries.last == Throttle(download: 2_000_000, burst: 200_000))
+    }
+
+    @Test("the head of the content is reported once, and again where the content is loaded again", .rows("W2", "B15"))
+    func heads() async throws {
+        let server = try TestServer.start()
+        let manager = server.manager()
+        let seen = Log<Int>()
+        var options = RequestOptions()
+        options.onResponse = { head in
+            seen.add(head.statusCode)
+            return .allow
+        }
+        for path in ["range/600000", "bytes/300000", "range/0"] {
+            _ = try Self.content(await manager.download(HTTPRequest(path, options: options), segments: 2))
+        }
+        #expect(seen.entries == [206, 200, 200])
+        options.throttle = Throttle(download: 100_000_000)
+        _ = try Self.content(await manager.download(HTTPRequest("bytes/300000", options: options), segments: 2))
+        #expect(seen.entries == [206, 200, 200, 200])
+        // Its parts have no validator, and do not fit together.
+        let weak = Self.part(0..<Self.half, tag: "a").map { step in
+            guard case .send(let octets) = step else { return step }
+            let text = String(decoding: octets, as: UTF8.self)
+            return .send(Array(text.replacing("ETag: \"a\"", with: "ETag: W/\"a\"").utf8))
+        }
+        let raw = try RawServer.start([RawScript(weak + [.finish]), Self.whole(Array("new".utf8))])
+        let response = await raw.manager().download(HTTPRequest("file", options: options), segments: 2)
+        #expect(try Self.content(response) == Array("new".utf8) && seen.entries == [206, 200, 200, 200, 200])
+        // The content has changed after its head was reported.
+        let changing = try RawServer.start([
+            RawScript(Self.part(0..<Self.half) + [.finish]), Self.whole([1]), Self.whole([1, 2, 3]),
+        ])
+        let changed = await changing.manager().download(HTTPRequest("file", options: options), segments: 2)
+        #expect(try Self.content(changed).count == 3)
+        #expect(seen.entries == [206, 200, 200, 200, 200, 206, 200])
+        options.onResponse = { _ in .cancel }
+        let refused = await manager.download(HTTPRequest("range/600000", options: options), segments: 2)
+        #expect(refused.error?.isCancelled == true)
+    }
+
+    @Test("the transfer of the whole has its progress, as a value and as a sequence", .rows("W2", "U21"))
+    func transfer() async throws {
+        let rest = Self.half + 1_000
+        let server = try RawServer.start([
+            RawScript(Self.part(0..<Self.half) + [.finish]),
+            RawScript(Self.part(Self.half..<Self.total, sending: 1_000) + [.stall]),
+        ])
+        let manager = server.manager()
+        let download = Task { await manager.download(HTTPRequest("file"), segments: 2) }
+        let most = TransferProgress(completed: Int64(rest), total: Int64(Self.total))
+        #expect(await Sightings<Int>.eventually { manager.transfers.first?.downloadProgress == most })
+        let whole = try #require(manager.transfers.first)
+        let values = whole.downloadProgressSequence()
+        manager.cancelAll()
+        _ = await download.value
+        // The sequence of a download that has stopped has its last value.
+        var last: TransferProgress?
+        for await value in values { last = value }
+        #expect(last == most && whole.downloadProgress == most && manager.transfers.isEmpty)
+    }
+
+    @Test("a download that is loaded again as a whole has its progress too", .rows("W2"))
+    func transferOfWhole() async throws {
+        let server = try TestServer.start()
+        let manager = server.manager()
+        let (seen, controls) = (Log<Int64>(), Log<TransferControl>())
+        var request = HTTPRequest("range/0")
+        request.options.onResponse = { [weak manager] _ in
+            if let control = manager?.transfers.first { controls.add(control) }
+            return .allow
+        }
+        request.options.downloadProgress = { seen.add($0.completed) }
+        _ = try Self.content(await manager.download(request, segments: 2))
+        request.path = "bytes/300000"
+        request.options.throttle = Throttle(download: 100_000_000)
+        _ = try Self.content(await manager.download(request, segments: 2))
+        #expect(seen.entries.last == 300_000)
+        #expect(controls.entries.last?.downloadProgress.completed == 300_000)
+    }
+
     @Test("parts are handed out from the front, and what is missing first ends what is there")
     func plan() throws {
         var plan = SegmentPlan(total: 4_000_000, first: .init(first: 0, last: 262_143), segments: 2)
