@@ -18,8 +18,15 @@ extension URLSessionManager {
     ) throws(UncurlError) -> CURLCommand {
         let file: URL? = if case .file(let file, _) = request.body { file } else { nil }
         let made = try urlRequest(for: request)
-        let login = request.options.credential
-        return CURLCommand(made, session: session, credentials: credentials, file: file, login: login)
+        let isStreamed = if case .stream = request.body { true } else { false }
+        return CURLCommand(
+            made,
+            session: session,
+            credentials: credentials,
+            file: file,
+            login: request.options.credential,
+            isStreamed: isStreamed
+        )
     }
 
     /// The URL of a reference, resolved against the base URL of an ``HTTPSessionManager`` that has one.

@@ -2,8 +2,8 @@ internal import HTTPEngine
 internal import HTTPSemantics
 public import URLLoading
 
-/// A request as a command line for curl. In a shell it sends the same request. A stream and a multipart form are left
-/// out; a comment at the end of the command says so.
+/// A request as a command line for curl. In a shell it sends the same request. A stream, a multipart form and a client
+/// certificate are left out; a comment at the end of the command says so.
 public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
     /// Whether the command contains secrets.
     @frozen public enum Credentials: Hashable, Sendable {
@@ -28,16 +28,19 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
         credentials: Credentials = .redacted,
         file: URL? = nil
     ) {
-        self.init(request, session: session, credentials: credentials, file: file, login: nil)
+        self.init(request, session: session, credentials: credentials, file: file, login: nil, isStreamed: false)
     }
 
-    /// - Parameter login: answers the server's challenge.
+    /// - Parameters:
+    ///   - login: answers the server's challenge.
+    ///   - isStreamed: whether a closure makes the content, of which the request has nothing.
     init(
         _ request: URLRequest,
         session: URLSession?,
         credentials: Credentials,
         file: URL?,
-        login: URLCredential?
+        login: URLCredential?,
+        isStreamed: Bool
     ) {
         let configuration = session?.configuration
         var words = ["curl", "--globoff"]
@@ -82,14 +85,22 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
                 words += ["--data-binary", "@-"]
             }
         }
+        let stored = request.url.flatMap { configuration?.urlCredentialStorage?.defaultCredentials(for: $0) } ?? []
+        let login = login ?? stored.first { $0.user != nil }
         if let user = login?.user {
             let shown = credentials == .shown ? "\(user):\(login?.password ?? "")" : "…"
             words += ["--anyauth", "--user", Self.quoted(shown)]
         }
         words += Self.route(of: request, credentials)
         words.append(Self.quoted(request.url?.absoluteString ?? ""))
-        let hasMore = file == nil && (request.httpBodyStream != nil || request.segments != nil)
-        let mark = hasMore ? " # without the content: a stream or a form of several parts" : ""
+        var missing: [String] = []
+        if file == nil, isStreamed || request.httpBodyStream != nil || request.segments != nil {
+            missing.append("the content: a stream or a form of several parts")
+        }
+        if login?.identity != nil || stored.contains(where: { $0.identity != nil }) {
+            missing.append("the client certificate")
+        }
+        let mark = missing.isEmpty ? "" : " # without " + missing.joined(separator: ", and without ")
         description = (source ?? "") + words.joined(separator: " ") + mark
     }
 
@@ -135,5 +146,18 @@ extension URLRequest {
         credentials: CURLCommand.Credentials = .redacted
     ) -> CURLCommand {
         CURLCommand(self, session: session, credentials: credentials)
+    }
+}
+
+extension URLCredentialStorage {
+    /// The credentials that a session answers challenges of this URL's server with.
+    fileprivate func defaultCredentials(for url: URL) -> [URLCredential] {
+        let (isSecure, host) = (url.scheme?.lowercased() == "https", url.host?.lowercased())
+        let port = url.port ?? (isSecure ? 443 : 80)
+        let scheme = isSecure ? NSURLProtectionSpaceHTTPS : NSURLProtectionSpaceHTTP
+        let spaces = allCredentials.keys.filter { space in
+            space.host.lowercased() == host && space.port == port && space.protocol == scheme
+        }
+        return spaces.compactMap { defaultCredential(for: $0) }.sorted { $0.user ?? "" < $1.user ?? "" }
     }
 }

@@ -52,6 +52,64 @@ struct CURLCommandTests {
         #expect(String(decoding: answer, as: UTF8.self).contains("\"authenticated\""))
     }
 
+    @Test("a client certificate and what else is left out are named by a comment at the end", .rows("B21"))
+    func certificate() throws {
+        let made = try TestCertificates.client
+        let identity = try URLClientIdentity(pem: Data((made.chainPEM + made.keyPEM).utf8))
+        let credential = URLCredential(identity: identity, persistence: .forSession)
+        let manager = HTTPSessionManager(configuration: .isolated)
+        var request = HTTPRequest("https://example.com/")
+        #expect(try !manager.cURL(for: request).description.contains("#"))
+        request.options.credential = credential
+        #expect(try manager.cURL(for: request).description.hasSuffix(" # without the client certificate"))
+        request.method = .post
+        request.body = .stream { InputStream(data: Data()) }
+        let both = try manager.cURL(for: request).description
+        #expect(both.contains(" # without the content: ") && both.hasSuffix(", and without the client certificate"))
+        #expect(both.split(separator: "\n").count == 1)
+        // The session's own store, for this server and for no other.
+        let configuration = URLSessionConfiguration.isolated
+        let space = URLProtectionSpace(
+            host: "example.com",
+            port: 443,
+            protocol: NSURLProtectionSpaceHTTPS,
+            realm: nil,
+            authenticationMethod: NSURLAuthenticationMethodClientCertificate
+        )
+        let storage = URLCredentialStorage()
+        storage.setDefaultCredential(credential, for: space)
+        configuration.urlCredentialStorage = storage
+        let session = URLSession(configuration: configuration)
+        let stored = self.request("https://example.com/x").cURL(session: session).description
+        #expect(stored.hasSuffix(" # without the client certificate"), "\(stored)")
+        for other in ["https://example.com:444/", "http://example.com/", "https://example.org/"] {
+            #expect(!self.request(other).cURL(session: session).description.contains("#"))
+        }
+    }
+
+    @Test("the command logs in with the session's stored credential for the server", .rows("B21"))
+    func storedLogin() throws {
+        let server = try TestServer.start()
+        let configuration = URLSessionConfiguration.isolated
+        let space = URLProtectionSpace(
+            host: "127.0.0.1",
+            port: Int(server.port),
+            protocol: NSURLProtectionSpaceHTTP,
+            realm: "Fake Realm",
+            authenticationMethod: NSURLAuthenticationMethodHTTPBasic
+        )
+        let credential = URLCredential(user: "me", password: "secret", persistence: .forSession)
+        let storage = URLCredentialStorage()
+        storage.setDefaultCredential(credential, for: space)
+        configuration.urlCredentialStorage = storage
+        let session = URLSession(configuration: configuration)
+        let request = request(server.url("/basic-auth/me/secret"))
+        #expect(!request.cURL(session: session).description.contains("secret' "))
+        let shown = request.cURL(session: session, credentials: .shown).description
+        let answer = try shell(shown + " --silent --fail --noproxy '*'")
+        #expect(String(decoding: answer, as: UTF8.self).contains("\"authenticated\""), "\(shown)")
+    }
+
     private func request(_ url: String) -> URLRequest { URLRequest(url: URL(string: url)!) }
 
     @Test("quotes, dollars and line ends of a body come through the shell as they are", .rows("B21", "D12"))
