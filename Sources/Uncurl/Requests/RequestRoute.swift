@@ -9,6 +9,14 @@ public import URLLoading
 /// session's cache neither answers such a request nor stores its answer, because the answer is that of one server.
 /// Through an HTTP proxy, the connection uses a tunnel.
 public struct ConnectTo: Hashable, Sendable {
+    /// Why a target cannot be connected to.
+    @frozen public enum Problem: Error, Hashable, Sendable {
+        /// The text is neither a name nor an address.
+        case host(String)
+        /// A port is a number from 1 to 65,535.
+        case port(Int)
+    }
+
     /// A name or an address. An IPv6 address may have brackets.
     public let host: String
     /// From 1 to 65,535.
@@ -17,18 +25,25 @@ public struct ConnectTo: Hashable, Sendable {
 
     /// A target for connections.
     ///
-    /// - Throws: ``UncurlError/invalidURL(_:reason:)`` for a malformed host, and for a port outside the range.
-    public init(host: String, port: Int) throws(UncurlError) {
-        guard let number = UInt16(exactly: port), number > 0 else {
-            throw .invalidURL("\(host):\(port)", reason: "a port is a number from 1 to 65535")
-        }
+    /// - Throws: ``Problem`` for a malformed host, and for a port outside the range.
+    public init(host: String, port: Int) throws(Problem) {
+        guard let number = UInt16(exactly: port), number > 0 else { throw .port(port) }
         let bare = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
-        guard (try? URLHost(host)) != nil else {
-            throw .invalidURL("\(host):\(port)", reason: "it names no host")
-        }
+        guard (try? URLHost(host)) != nil else { throw .host(host) }
         (self.host, self.port) = (host, port)
         endpoint = .host(bare, port: number)
     }
+}
+
+extension ConnectTo.Problem: LocalizedError, CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .host(let host): "\(host.debugDescription) is neither a name nor an address of a host"
+        case .port(let port): "\(port) is no port, which is a number from 1 to 65535"
+        }
+    }
+
+    public var errorDescription: String? { description }
 }
 
 /// The proxy of one request, which replaces those of the session's configuration. It also applies to the request's

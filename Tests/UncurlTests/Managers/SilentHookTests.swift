@@ -1,0 +1,83 @@
+import FacadeTestSupport
+import Foundation
+import TLS
+import TestServer
+import TestSupport
+import Testing
+import Uncurl
+
+@Suite("Hooks that do not answer", .timeLimit(.minutes(5)))
+struct SilentHookTests {
+    enum Question: CaseIterable, Sendable { case redirect, challenge, head, storing, trust }
+
+    private let server: TestServer
+
+    init() throws {
+        let tls = try TLSServerContext(TLSServerConfiguration(TestCertificates.localhost))
+        server = try TestServer.start(tls: tls)
+    }
+
+    private func url(of question: Question) -> String {
+        let path =
+            switch question {
+            case .redirect: "/redirect/1"
+            case .challenge: "/basic-auth/me/secret"
+            case .head, .trust: "/bytes/4"
+            case .storing: "/cache/60"
+            }
+        return server.url(path, host: "localhost")
+    }
+
+    private static func trusted(_ challenge: URLAuthenticationChallenge) -> ChallengeAnswer {
+        challenge.protectionSpace.serverTrust.map { .useCredential(URLCredential(trust: $0)) } ?? .performDefaultHandling
+    }
+
+    private static func silence() async {
+        let (nothing, source) = AsyncStream<Void>.makeStream()
+        for await _ in nothing {}
+        source.finish()
+    }
+
+    @Test(
+        "a manager's hook that does not answer within the request's limit fails the request as timed out",
+        arguments: Question.allCases
+    )
+    func hook(question: Question) async {
+        let manager = HTTPSessionManager(configuration: .isolated)
+        let asked = Log<Bool>()
+        let ask: @Sendable () async -> Void = {
+            asked.add(true)
+            await Self.silence()
+        }
+        manager.sessionHooks.didReceiveChallenge = { _, challenge in
+            if question == .trust { await ask() }
+            return Self.trusted(challenge)
+        }
+        switch question {
+        case .redirect:
+            manager.hooks.willPerformRedirection = { _, _, _, request in
+                await ask()
+                return request
+            }
+        case .challenge:
+            manager.hooks.didReceiveChallenge = { _, _, _ in
+                await ask()
+                return .performDefaultHandling
+            }
+        case .head:
+            manager.hooks.didReceiveResponse = { _, _, _ in
+                await ask()
+                return .allow
+            }
+        case .storing:
+            manager.hooks.willCacheResponse = { _, _, proposed in
+                await ask()
+                return proposed
+            }
+        case .trust: break
+        }
+        let request = HTTPRequest(url(of: question), options: RequestOptions(timeout: 0.5))
+        let response = await manager.response(to: request, serializer: .data)
+        #expect(response.error?.isTimeout == true && asked.entries == [true], "\(response)")
+    }
+}
