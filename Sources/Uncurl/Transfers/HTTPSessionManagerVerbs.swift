@@ -50,11 +50,19 @@ extension HTTPSessionManager {
         parameters: Parameters? = nil,
         headers: HTTPHeaders = HTTPHeaders()
     ) async throws(UncurlError) -> HTTPURLResponse {
-        let request = HTTPRequest(.head, path, parameters: parameters, headers: headers)
-        let response = await response(to: request, serializer: .data)
-        _ = try response.result.get()
-        guard let head = response.response else { throw .transport(URLError(.badServerResponse)) }
-        return head
+        try await head(of: HTTPRequest(.head, path, parameters: parameters, headers: headers))
+    }
+
+    /// Sends a HEAD whose parameters are a value of the program's own type.
+    ///
+    /// - Throws: what the GET with such parameters throws.
+    @_disfavoredOverload
+    public func head(
+        _ path: String,
+        parameters: some Encodable & Sendable,
+        headers: HTTPHeaders = HTTPHeaders()
+    ) async throws(UncurlError) -> HTTPURLResponse {
+        try await head(of: HTTPRequest(.head, path, headers: headers, body: .encoded(parameters)))
     }
 
     /// Sends a POST.
@@ -163,7 +171,26 @@ extension HTTPSessionManager {
         try await value(of: .delete, path, parameters, body, headers, nil, type)
     }
 
+    /// Sends a DELETE whose parameters are a value of the program's own type, in the query.
+    @discardableResult
+    @_disfavoredOverload
+    public func delete<Value: Decodable & Sendable>(
+        _ path: String,
+        parameters: some Encodable & Sendable,
+        headers: HTTPHeaders = HTTPHeaders(),
+        as type: Value.Type = EmptyResponse.self
+    ) async throws(UncurlError) -> Value {
+        try await value(of: .delete, path, nil, .encoded(parameters), headers, nil, type)
+    }
+
     // MARK: Private
+
+    private func head(of request: HTTPRequest) async throws(UncurlError) -> HTTPURLResponse {
+        let response = await response(to: request, serializer: .data)
+        _ = try response.result.get()
+        guard let head = response.response else { throw .transport(URLError(.badServerResponse)) }
+        return head
+    }
 
     private func value<Value: Decodable & Sendable>(
         of method: HTTPMethod,

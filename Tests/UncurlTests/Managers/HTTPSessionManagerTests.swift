@@ -117,6 +117,11 @@ struct HTTPSessionManagerTests {
         var tags = ["a", "b"]
     }
 
+    private struct Query: Encodable, Sendable {
+        var name = "Ada"
+        var page = 2
+    }
+
     private struct Echo: Decodable, Sendable {
         struct JSON: Decodable, Sendable {
             var name: String
@@ -142,11 +147,21 @@ struct HTTPSessionManagerTests {
         #expect(form.method == "PUT" && form.form == ["name": "Ada", "city": "Zürich"])
         let query = try await manager.get("anything", parameters: ["name": "Ada"] as [String: String], as: Echo.self)
         #expect(query.args == ["name": "Ada"])
+        let typed = try await manager.get("anything", parameters: Query(), as: Echo.self)
+        #expect(typed.args == ["name": "Ada", "page": "2"])
+        let deleted = try await manager.delete("anything", parameters: Query(), as: Echo.self)
+        #expect(deleted.method == "DELETE" && deleted.args == typed.args)
+        let head = try await manager.head("anything", parameters: Query())
+        #expect(head.url?.query == "name=Ada&page=2")
+        let filled = try await manager.post("anything", body: .form(Query()), as: Echo.self)
+        #expect(filled.form == typed.args)
         let plain = try await manager.post("anything", parameters: ["name": "Ada"] as [String: String], as: Echo.self)
         #expect(plain.form == ["name": "Ada"])
         manager.requestSerializer = .json
         let own = try await manager.patch("anything", parameters: Person(), as: Echo.self)
         #expect(own.method == "PATCH" && own.json?.tags == ["a", "b"])
+        let replaced = try await manager.put("anything", parameters: Person(), as: Echo.self)
+        #expect(replaced.method == "PUT" && replaced.json?.tags == ["a", "b"])
         let formOfJSONManager = try await manager.post("anything", body: .form(["a": "b"]), as: Echo.self)
         #expect(formOfJSONManager.form == ["a": "b"])
     }
