@@ -7,25 +7,46 @@ import Testing
 
 @testable import Uncurl
 
-@Suite("Placed files", .timeLimit(.minutes(5)))
+@Suite("Placed files", .ownThread, .timeLimit(.minutes(5)))
 struct PlacedFileTests {
-    @Test("a downloaded file at its place has the permissions that the umask leaves, as any new file")
-    func permissions() async throws {
+    @Test(
+        "a downloaded file at its place has the permissions that the umask leaves, however it came",
+        arguments: [0o022, 0o027, 0o077, 0o002] as [UInt32]
+    )
+    func permissions(mask: UInt32) async throws {
         let server = try TestServer.start()
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("uncurl-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let usual = folder.appendingPathComponent("usual")
-        #expect(FileManager.default.createFile(atPath: usual.path, contents: Data()))
-        let descriptor = open(folder.appendingPathComponent("plain").path, O_CREAT | O_WRONLY, 0o666)
-        close(descriptor)
-        func mode(_ name: String) -> mode_t {
-            var facts = stat()
-            return stat(folder.appendingPathComponent(name).path, &facts) == 0 ? facts.st_mode & 0o777 : 0
+        // Another file system, where the file is copied.
+        let elsewhere = URL(fileURLWithPath: "/dev/shm/uncurl-\(UUID().uuidString)")
+        defer { for place in [folder, elsewhere] { try? FileManager.default.removeItem(at: place) } }
+        let address = server.url("/")
+        // The umask is the process's, so it is a child's.
+        await #expect(processExitsWith: .success) {
+            [
+                mask = mask as UInt32, address = address as String, folder = folder.path as String,
+                elsewhere = elsewhere.path as String
+            ] in
+            umask(mask)
+            let manager = HTTPSessionManager(baseURL: URL(string: address), configuration: .isolated)
+            let request = HTTPRequest("range/600000")
+            let places = ["plain", "parts", "old", "hook"].map { URL(fileURLWithPath: folder + "/" + $0) }
+            guard FileManager.default.createFile(atPath: places[2].path, contents: Data()) else { _exit(2) }
+            chmod(places[2].path, 0o600)
+            var failures = [
+                await manager.download(request, to: .file(places[0])).error,
+                await manager.download(request, to: .file(places[1]), segments: 2).error,
+                await manager.download(request, to: .file(places[2])).error,
+                await manager.download(request, to: .file(URL(fileURLWithPath: elsewhere))).error,
+            ]
+            manager.hooks.didFinishDownloading = { _, _, _ in places[3] }
+            failures.append(await manager.download(request).error)
+            _exit(failures.contains { $0 != nil } ? EXIT_FAILURE : EXIT_SUCCESS)
         }
-        let response = await server.manager().download("bytes/10", to: .file(folder.appendingPathComponent("file")))
-        #expect(response.error == nil)
-        #expect(mode("file") == mode("plain") && mode("file") != 0)
+        for place in ["plain", "parts", "old", "hook"].map({ folder.path + "/" + $0 }) + [elsewhere.path] {
+            var facts = stat()
+            #expect(stat(place, &facts) == 0 && facts.st_mode & 0o777 == 0o666 & ~mask, "\(place)")
+        }
     }
 
     @Test("a file that a killed process has left under both names is placed, and its old name is removed")

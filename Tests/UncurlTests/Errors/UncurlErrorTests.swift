@@ -1,9 +1,11 @@
+import FacadeTestSupport
+import TestServer
 import TestSupport
 import Testing
 
 @testable import Uncurl
 
-@Suite("Uncurl's errors")
+@Suite("Uncurl's errors", .timeLimit(.minutes(5)))
 struct UncurlErrorTests {
     @Test("import Uncurl brings URLSession")
     func oneImport() {
@@ -79,7 +81,9 @@ struct UncurlErrorTests {
             if let suggestion = error.recoverySuggestion { #expect(suggestion.hasSuffix("."), "\(suggestion)") }
         }
         #expect(UncurlError.bodyNotReplayable.recoverySuggestion?.contains("closure") == true)
-        #expect(UncurlError.transport(URLError(.timedOut)).recoverySuggestion?.contains("longer time") == true)
+        let late = UncurlError.transport(URLError(.timedOut))
+        #expect(late.recoverySuggestion?.contains("longer time") == true)
+        #expect((late as any Error as NSError).localizedRecoverySuggestion == late.recoverySuggestion)
     }
 
     @Test("every error is an NSError of the domain and code that programs know, and the same code by bridging")
@@ -99,6 +103,41 @@ struct UncurlErrorTests {
             #expect(bridged.code == code && bridged.domain == NSURLErrorDomain)
             #expect(bridged.localizedDescription.contains(words))
             #expect(bridged.userInfo[NSUnderlyingErrorKey] is any Error)
+        }
+    }
+
+    @Test(
+        "what real requests fail with is an NSError of the known domain and code, with the URL that failed",
+        arguments: [
+            ("never", NSURLErrorDomain, -1001), ("status/404", "com.alamofire.error.serialization.response", -1011),
+            ("html", "com.alamofire.error.serialization.response", -1016),
+        ]
+    )
+    func real(path: String, domain: String, code: Int) async throws {
+        let server = try TestServer.start()
+        let manager = server.manager()
+        var request = HTTPRequest(path)
+        request.options.timeout = path == "never" ? 0.2 : nil
+        let response = await manager.response(to: request, serializer: .json)
+        let error = try #require(response.error)
+        #expect(error.nsError.domain == domain)
+        for bridged in [error.nsError, error as any Error as NSError] {
+            #expect(bridged.code == code, "\(bridged)")
+            #expect(bridged.userInfo[NSURLErrorFailingURLErrorKey] as? URL == response.request?.url, "\(bridged)")
+        }
+    }
+
+    @Test("a cancelled request is an NSError with the code -999, by its transfer and by its Swift task")
+    func cancelled() async throws {
+        let server = try TestServer.start()
+        let manager = server.manager()
+        let transfer = manager.start("never", serializer: .data)
+        transfer.cancel()
+        let waiting = Task { await manager.response(to: "never", serializer: .data) }
+        waiting.cancel()
+        for error in [await transfer.response.error, await waiting.value.error] {
+            let bridged = try #require(error) as any Error as NSError
+            #expect(bridged.domain == NSURLErrorDomain && bridged.code == -999 && error?.isCancelled == true)
         }
     }
 
