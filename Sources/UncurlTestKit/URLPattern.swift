@@ -2,7 +2,15 @@ internal import Uncurl
 
 /// A URL pattern with wildcards.
 struct URLPattern: Sendable {
-    private let path: [Character]
+    private enum Part {
+        case character(Character)
+        /// A single star: any characters but slashes.
+        case segment
+        /// Two stars: any characters.
+        case anything
+    }
+
+    private let path: [Part]
     /// The parts of the query; nil ignores the query.
     private let query: [String]?
     private let isForAnyHost: Bool
@@ -11,18 +19,18 @@ struct URLPattern: Sendable {
         let (path, query) = Self.split(text)
         self.query = query?.sorted()
         isForAnyHost = path.hasPrefix("/")
-        self.path = Array(isForAnyHost ? path : Self.normalized(path))
+        self.path = Self.parts(of: isForAnyHost ? path : Self.normalized(path))
     }
 
     func matches(_ url: String) -> Bool {
         let (text, query) = Self.split(url)
         if let wanted = self.query, wanted != (query ?? []).sorted() { return false }
-        guard isForAnyHost else { return Self.matches(path[...], Array(Self.normalized(text))[...]) }
+        guard isForAnyHost else { return fits(Self.normalized(text)) }
         // The path begins after the authority.
         guard let authority = text.range(of: "://"),
             let slash = text[authority.upperBound...].firstIndex(of: "/")
-        else { return Self.matches(path[...], ["/"]) }
-        return Self.matches(path[...], Array(text[slash...])[...])
+        else { return fits("/") }
+        return fits(text[slash...])
     }
 
     /// The text without its fragment, and the parts of its query.
@@ -40,17 +48,43 @@ struct URLPattern: Sendable {
         return text[..<slash].lowercased() + text[slash...]
     }
 
-    private static func matches(_ pattern: ArraySlice<Character>, _ text: ArraySlice<Character>) -> Bool {
-        guard let star = pattern.firstIndex(of: "*") else { return pattern.elementsEqual(text) }
-        let head = pattern[..<star]
-        guard text.starts(with: head) else { return false }
-        let crossesSlashes = pattern.dropFirst(head.count + 1).first == "*"
-        let tail = pattern.dropFirst(head.count + (crossesSlashes ? 2 : 1))
-        var rest = text.dropFirst(head.count)
-        while true {
-            if matches(tail, rest) { return true }
-            guard let next = rest.first, crossesSlashes || next != "/" else { return false }
-            rest = rest.dropFirst()
+    /// The places in the pattern that the text so far leads to. A table of places takes the time of both lengths
+    /// multiplied; trying each star's ends in turn would take exponential time.
+    private func fits(_ text: some Sequence<Character>) -> Bool {
+        var places = [Bool](repeating: false, count: path.count + 1)
+        places[0] = true
+        passStars(&places)
+        for character in text {
+            var next = [Bool](repeating: false, count: path.count + 1)
+            for (place, part) in path.enumerated() where places[place] {
+                switch part {
+                case .character(character): next[place + 1] = true
+                case .segment where character != "/", .anything: next[place] = true
+                case .character, .segment: break
+                }
+            }
+            places = next
+            passStars(&places)
         }
+        return places[path.count]
+    }
+
+    /// A star also stands for no character.
+    private func passStars(_ places: inout [Bool]) {
+        for (place, part) in path.enumerated() where places[place] {
+            if case .character = part { continue }
+            places[place + 1] = true
+        }
+    }
+
+    private static func parts(of text: some StringProtocol) -> [Part] {
+        var parts: [Part] = []
+        var rest = text[...]
+        while let first = rest.first {
+            let isCrossing = rest.hasPrefix("**")
+            parts.append(isCrossing ? .anything : first == "*" ? .segment : .character(first))
+            rest = rest.dropFirst(isCrossing ? 2 : 1)
+        }
+        return parts
     }
 }
