@@ -33,6 +33,7 @@ enum FacadeErrors {
         ErrorWords(ParameterFailure(.headerName("a b")), "\"a b\" is not a valid name"),
         ErrorWords(ParameterFailure(.headerValue(name: "X-Y")), "X-Y has control characters"),
         ErrorWords(ParameterFailure(.colonInUserName), "a colon"), ErrorWords(ParameterFailure(.noURL), "no URL"),
+        ErrorWords(ConnectTo.Problem.host("a b"), "\"a b\""), ErrorWords(ConnectTo.Problem.port(0), "0 is no port"),
         ErrorWords(ParameterFailure(.thrown(CocoaError(.coderInvalidValue))), "could not be encoded"),
         ErrorWords(CompressionFailure.encodedAlready("br"), "“br” already"),
         ErrorWords(CompressionFailure.outOfMemory, "not enough memory"),
