@@ -4,7 +4,8 @@ public import URLLoading
 /// An event without a closure costs nothing.
 ///
 /// Called on the session's delegate queue, for each task in order. A closure that returns an answer may suspend. Its
-/// task waits for at most `URLRequest.timeoutInterval`, then fails with `URLError.timedOut`.
+/// task waits for at most `URLRequest.timeoutInterval`, then fails with `URLError.timedOut`. A question about a
+/// certificate belongs to a connection, which several tasks may wait for: it may take 60 seconds.
 public struct TaskHooks: Sendable {
     /// The session that a hook is called for.
     public typealias Session = URLSession

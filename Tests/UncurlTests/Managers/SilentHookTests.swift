@@ -1,6 +1,5 @@
 import FacadeTestSupport
 import Foundation
-import TLS
 import TestServer
 import TestSupport
 import Testing
@@ -8,28 +7,21 @@ import Uncurl
 
 @Suite("Hooks that do not answer", .timeLimit(.minutes(5)))
 struct SilentHookTests {
-    enum Question: CaseIterable, Sendable { case redirect, challenge, head, storing, trust }
+    enum Question: CaseIterable, Sendable { case redirect, challenge, head, storing }
 
     private let server: TestServer
 
-    init() throws {
-        let tls = try TLSServerContext(TLSServerConfiguration(TestCertificates.localhost))
-        server = try TestServer.start(tls: tls)
-    }
+    init() throws { server = try TestServer.start() }
 
     private func url(of question: Question) -> String {
         let path =
             switch question {
             case .redirect: "/redirect/1"
             case .challenge: "/basic-auth/me/secret"
-            case .head, .trust: "/bytes/4"
+            case .head: "/bytes/4"
             case .storing: "/cache/60"
             }
-        return server.url(path, host: "localhost")
-    }
-
-    private static func trusted(_ challenge: URLAuthenticationChallenge) -> ChallengeAnswer {
-        challenge.protectionSpace.serverTrust.map { .useCredential(URLCredential(trust: $0)) } ?? .performDefaultHandling
+        return server.url(path)
     }
 
     private static func silence() async {
@@ -48,10 +40,6 @@ struct SilentHookTests {
         let ask: @Sendable () async -> Void = {
             asked.add(true)
             await Self.silence()
-        }
-        manager.sessionHooks.didReceiveChallenge = { _, challenge in
-            if question == .trust { await ask() }
-            return Self.trusted(challenge)
         }
         switch question {
         case .redirect:
@@ -74,7 +62,6 @@ struct SilentHookTests {
                 await ask()
                 return proposed
             }
-        case .trust: break
         }
         let request = HTTPRequest(url(of: question), options: RequestOptions(timeout: 0.5))
         let response = await manager.response(to: request, serializer: .data)
