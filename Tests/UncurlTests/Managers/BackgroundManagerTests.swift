@@ -172,7 +172,10 @@ struct BackgroundManagerTests {
         var hooks = TaskHooks()
         hooks.didFinishDownloading = { _, _, _ in URL(fileURLWithPath: place) }
         hooks.didWriteData = { _, _, bytes in if let octets, bytes.total >= octets { BackgroundProcess.die() } }
-        if let time { DispatchQueue(label: "death").asyncAfter(deadline: .now() + .milliseconds(time)) { BackgroundProcess.die() } }
+        if let time {
+            let end = DispatchTime.now() + .milliseconds(time)
+            DispatchQueue(label: "death").asyncAfter(deadline: end) { BackgroundProcess.die() }
+        }
         let manager = BackgroundProcess.manager(in: folder, hooks: hooks)
         // In this order: a task that ends meanwhile has put the file at its place by then. The record of a download
         // before this one may still be there: its process ended before it was removed.
