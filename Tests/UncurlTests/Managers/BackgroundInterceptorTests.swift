@@ -70,8 +70,12 @@ struct BackgroundInterceptorTests {
             [folder = folder.path as String, address = server.url("/file") as String, place = place as String] in
             let manager = BackgroundProcess.manager(in: folder)
             manager.interceptors = [.retrying { $0.error.statusCode == 503 ? .retry : .doNotRetry }]
-            manager.hooks.didWriteData = { _, _, bytes in if bytes.total > 4 { BackgroundProcess.die() } }
-            _ = await manager.download(HTTPRequest(address), to: .file(URL(fileURLWithPath: place)))
+            let written = Log<Int64>()
+            manager.hooks.didWriteData = { _, _, bytes in written.add(bytes.total) }
+            manager.downloadTransfer(HTTPRequest(address), to: .file(URL(fileURLWithPath: place))).resume()
+            // The record of the first attempt goes when that of the second is on disk.
+            await until { (written.entries.max() ?? 0) > 4 && BackgroundProcess.records(in: folder) == 1 }
+            BackgroundProcess.die()
         }
         await #expect(processExitsWith: .success) { [folder = folder.path as String, place = place as String] in
             await BackgroundInterceptorTests.takeOver(in: folder, place, status: 200)

@@ -13,11 +13,16 @@ enum BackgroundProcess {
         deinit { try? FileManager.default.removeItem(atPath: path) }
 
         /// Of everything below it.
-        var names: [String] {
-            let all = FileManager.default.enumerator(atPath: path)?.allObjects as? [String]
-            return (all ?? []).map { ($0 as NSString).lastPathComponent }.sorted()
-        }
+        var names: [String] { BackgroundProcess.names(in: path) }
     }
+
+    private static func names(in folder: String) -> [String] {
+        let all = FileManager.default.enumerator(atPath: folder)?.allObjects as? [String]
+        return (all ?? []).map { ($0 as NSString).lastPathComponent }.sorted()
+    }
+
+    /// The number of tasks in the journal of this folder.
+    static func records(in folder: String) -> Int { names(in: folder).count { $0.hasSuffix(".task") } }
 
     /// The manager of this process. Its journal is in the folder.
     static func manager(
