@@ -19,8 +19,9 @@ final class DiskCache: Sendable {
         var index = DiskIndex()
         var waiting: [CacheKey: CachedURLResponse] = [:]
         var waitingOctets = 0
-        /// The key that is being written from `waiting`, unless it was removed meanwhile.
-        var underway: CacheKey?
+        /// The key that is being written from `waiting`, and whether it was removed meanwhile. Then its file goes again,
+        /// and until it has gone nothing finds it.
+        var underway: (key: CacheKey, isRemoved: Bool)?
         /// When ``holds(_:isExact:)`` last looked at the directory, on the monotonic clock.
         var looked: Int64?
     }
@@ -85,7 +86,10 @@ final class DiskCache: Sendable {
     }
 
     func read(_ key: CacheKey) -> CachedURLResponse? {
-        if let entry = state.withLock({ $0.waiting[key] }) { return entry }
+        let (waiting, isRemoved) = state.withLock { state in
+            (state.waiting[key], state.underway.map { $0.key == key && $0.isRemoved } ?? false)
+        }
+        if waiting != nil || isRemoved { return waiting }
         refresh()
         let name = Self.name(of: key)
         let capacity = state.withLock { state in
@@ -171,8 +175,9 @@ final class DiskCache: Sendable {
     private func writeWaiting(_ key: CacheKey, _ now: Date) {
         writing.withLock { _ in
             while let entry = state.withLock({ state -> CachedURLResponse? in
-                state.underway = key
-                return state.waiting[key]
+                guard let entry = state.waiting[key] else { return nil }
+                state.underway = (key, isRemoved: false)
+                return entry
             }) {
                 write(entry, key, now)
                 if settle(entry, key) { return }
@@ -184,21 +189,23 @@ final class DiskCache: Sendable {
     /// memory: until the file is there, look-ups find it here.
     private func settle(_ entry: CachedURLResponse, _ key: CacheKey) -> Bool {
         let (isDone, isRemoved) = state.withLock { state in
-            let isRemoved = state.underway == nil
-            guard state.waiting[key] === entry else { return (isRemoved, isRemoved) }
+            if state.underway?.isRemoved == true { return (true, true) }
             state.underway = nil
+            guard state.waiting[key] === entry else { return (false, false) }
             state.waiting[key] = nil
             state.waitingOctets -= entry.cost
-            return (true, isRemoved)
+            return (true, false)
         }
-        // The key was removed before the file was there.
-        if isRemoved { remove(names: [Self.name(of: key)]) }
+        if isRemoved {
+            remove(names: [Self.name(of: key)])
+            state.withLock { $0.underway = nil }
+        }
         return isDone
     }
 
     private func forget(_ key: CacheKey) {
         state.withLock { state in
-            if state.underway == key { state.underway = nil }
+            if state.underway?.key == key { state.underway?.isRemoved = true }
             guard let entry = state.waiting.removeValue(forKey: key) else { return }
             state.waitingOctets -= entry.cost
         }
@@ -208,7 +215,7 @@ final class DiskCache: Sendable {
         state.withLock { state in
             state.waiting = [:]
             state.waitingOctets = 0
-            state.underway = nil
+            state.underway?.isRemoved = true
         }
     }
 

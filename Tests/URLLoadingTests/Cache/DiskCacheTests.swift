@@ -152,8 +152,9 @@ struct DiskCacheTests {
         let cache = cache()
         for number in 1...100 {
             cache.storeLater(try entry(number), for: key(number), now: Date())
+            // The file may appear at any moment after this.
             cache.remove(key(number))
-            #expect(cache.read(key(number)) == nil)
+            #expect((0..<20).allSatisfy { _ in cache.read(key(number)) == nil })
         }
         cache.finishWriting()
         // The last write may be under way still: one more goes behind it.
