@@ -126,6 +126,7 @@ final class SegmentedDownload: Sendable {
     /// Loads the content over one connection, as an ordinary download.
     private func whole() async -> Response<URL> {
         guard !control.isCancelled else { return Response(ResponseFacts(failing: .cancelled, nil)) }
+        await control.ready()
         var plain = request
         plain.options.deadline = nil
         let hear = request.options.downloadProgress
@@ -141,6 +142,7 @@ final class SegmentedDownload: Sendable {
     private func readWhole(_ stream: ResponseStream, _ file: SegmentFile) async throws {
         var length: Int64 = 0
         for try await data in stream {
+            await control.ready()
             try file.write(data, at: length)
             length += Int64(data.count)
             tell(data.count, of: stream.response.expectedContentLength)
@@ -205,6 +207,7 @@ final class SegmentedDownload: Sendable {
         _ file: SegmentFile,
         _ validator: String
     ) async throws {
+        await control.ready()
         let stream: ResponseStream
         if let begun {
             stream = begun
@@ -217,6 +220,7 @@ final class SegmentedDownload: Sendable {
             }
         }
         for try await data in stream {
+            await control.ready()
             guard Int64(data.count) <= segment.last - segment.first + 1 else { throw Unfit() }
             try file.write(data, at: segment.first)
             let before = segment

@@ -242,6 +242,35 @@ struct SegmentedDownloadTests {
         #expect(last == most && whole.downloadProgress == most && manager.transfers.isEmpty)
     }
 
+    @Test("a suspended download takes no content and begins no part until it is resumed", .rows("W2"))
+    func suspension() async throws {
+        let server = try RawServer.start([
+            RawScript(Self.part(0..<Self.half) + [.finish]),
+            Self.whole([1, 2, 3]),
+            RawScript(Self.part(Self.half..<Self.total) + [.finish]),
+        ])
+        let manager = server.manager()
+        let stopped = Sightings<TransferControl>()
+        var request = HTTPRequest("file")
+        request.options.onResponse = { [weak manager] _ in
+            if let whole = manager?.transfers.first {
+                whole.suspend()
+                stopped.add(whole)
+            }
+            return .allow
+        }
+        let download = Task { [request] in await manager.download(request, segments: 2) }
+        #expect(await stopped.wait { !$0.isEmpty })
+        let whole = try #require(stopped.all.first)
+        // Another request has its whole exchange meanwhile.
+        let other = await manager.response(to: HTTPRequest("other"), serializer: .data)
+        #expect(other.value == Data([1, 2, 3]))
+        #expect(whole.state == .suspended && whole.downloadProgress.completed == 0)
+        #expect(server.connections.count == 2)
+        whole.resume()
+        #expect(try Self.content(await download.value) == Self.content)
+    }
+
     @Test("a download that is loaded again as a whole has its progress too", .rows("W2"))
     func transferOfWhole() async throws {
         let server = try TestServer.start()
