@@ -214,6 +214,8 @@ struct SecureExchangeTests {
             $0.trustTimeout = .milliseconds(10)
         }
         #expect(await impatient.run(try get(server, "/get")).error == .timedOut(.trustDecision))
+        let limited = try engine(context) { $0.trustEvaluator = Answering(nil, within: .milliseconds(10)) }
+        #expect(await limited.run(try get(server, "/get")).error == .timedOut(.trustDecision))
         let patient = try engine(context) { $0.trustEvaluator = evaluator }
         let pending = await patient.begin(try get(server, "/get"))
         await evaluator.asked.reaches(2)
@@ -268,8 +270,11 @@ struct SecureExchangeTests {
 private final class Answering: TrustEvaluator {
     let asked = Counter()
     private let verdict: TrustVerdict?
+    private let limit: Duration?
 
-    init(_ verdict: TrustVerdict?) { self.verdict = verdict }
+    init(_ verdict: TrustVerdict?, within limit: Duration? = nil) { (self.verdict, self.limit) = (verdict, limit) }
+
+    func timeLimit(for origin: Origin) -> Duration? { limit }
 
     func evaluate(_ trust: PeerTrust, of origin: Origin, answer: @escaping @Sendable (TrustVerdict) -> Void) {
         asked.add(1)

@@ -28,8 +28,6 @@ struct DialServices {
     let resolver: Resolver
     let security: EngineSecurity
     let authenticators: ProxyAuthenticators
-    /// ``EngineConfiguration/trustTimeout``.
-    let trustTimeout: Duration
     /// ``EngineConfiguration/recordsLocalAddress``.
     let recordsLocalAddress: Bool
 }
@@ -213,7 +211,8 @@ final class Dial: ConnectorDelegate, TimerHandler {
     private func pause() -> () -> Bool {
         let resumed = (phase: phase, left: deadline.nanoseconds(since: services.loop.now))
         phase = .trustDecision
-        limit(to: services.loop.now.advanced(by: services.trustTimeout))
+        let span = services.security.timeLimit(for: host.destination.origin)
+        limit(to: services.loop.now.advanced(by: span))
         return { [weak self] in
             guard let self else { return false }
             phase = resumed.phase

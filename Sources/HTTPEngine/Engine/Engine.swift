@@ -76,7 +76,6 @@ internal import TLS
             resolver: resolver ?? Resolver(),
             security: EngineSecurity(on: loop, configuration, blocking ?? BlockingPool(name: "engine-io")),
             authenticators: authenticators,
-            trustTimeout: configuration.trustTimeout,
             recordsLocalAddress: configuration.recordsLocalAddress
         )
         readings = ReadingShelf(configuration)

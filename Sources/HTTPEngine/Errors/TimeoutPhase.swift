@@ -4,7 +4,7 @@ public enum TimeoutPhase: Hashable, Sendable {
     case connect
     /// The same limit, during the TLS handshake.
     case handshake
-    /// ``EngineConfiguration/trustTimeout``.
+    /// ``TrustEvaluator/timeLimit(for:)``.
     case trustDecision
     /// The limits of the same names.
     case poolWait, responseHead, idle, total

@@ -131,6 +131,11 @@ final class EngineSecurity {
     /// Whether the configuration names an evaluator to ask.
     var hasEvaluator: Bool { configuration.trustEvaluator != nil }
 
+    /// How long a decision for a connection to this server may take.
+    func timeLimit(for origin: Origin) -> Duration {
+        configuration.trustEvaluator?.timeLimit(for: origin) ?? configuration.trustTimeout
+    }
+
     /// Asks the configuration's evaluator about a server, or about the proxy on the way to it. The answer may come at
     /// any time, or too late.
     ///

@@ -45,7 +45,7 @@ public struct EngineConfiguration: Sendable {
     public var proxyTLS: TLSContext?
     /// Decides about servers and proxies if their contexts say so. Without one, the built-in verdict applies.
     public var trustEvaluator: (any TrustEvaluator)?
-    /// How long ``trustEvaluator`` may take. The limit on connecting stops meanwhile.
+    /// How long ``trustEvaluator`` may take if it does not say so itself. The limit on connecting stops meanwhile.
     public var trustTimeout = Duration.seconds(60)
 
     /// Whether a ``ConnectionRecord`` has the local address of its connection, which takes one more system call for

@@ -4,7 +4,7 @@ public import TLS
 /// verdict of the built-in verification, and may decide otherwise.
 public protocol TrustEvaluator: AnyObject, Sendable {
     /// Decides about a server. It is called on the engine's loop, which must not be blocked. `answer` may be called
-    /// later and from any thread; calls after the first, or after ``EngineConfiguration/trustTimeout``, are ignored.
+    /// later and from any thread; calls after the first, or after ``timeLimit(for:)``, are ignored.
     ///
     /// It is called for each handshake. One that could resume a session asks before its first byte, with the
     /// certificates that the session was made with. A server that is no longer trusted gets a full handshake, which
@@ -28,6 +28,10 @@ public protocol TrustEvaluator: AnyObject, Sendable {
         of origin: Origin,
         answer: @escaping @Sendable (IdentityAnswer) -> Void
     )
+
+    /// How long a decision for a connection to this server may take. It is called on the engine's loop before each
+    /// question. Nil, and without this function: ``EngineConfiguration/trustTimeout``.
+    func timeLimit(for origin: Origin) -> Duration?
 }
 
 extension TrustEvaluator {
@@ -47,4 +51,6 @@ extension TrustEvaluator {
     ) {
         answer(.configured)
     }
+
+    public func timeLimit(for origin: Origin) -> Duration? { nil }
 }

@@ -7,6 +7,28 @@ internal import HTTPEngine
 enum ConnectionQuestion {
     typealias Reply = (disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?)
 
+    /// The questions that a session's user is asked.
+    static func questions(to session: URLSession) -> SessionSecurity.Questions {
+        SessionSecurity.Questions(
+            judge: TrustQuestion.judge(of: session),
+            choice: IdentityQuestion.choice(of: session),
+            limit: { [weak session] origin in session.flatMap { limit(of: $0, about: origin) } }
+        )
+    }
+
+    /// How long the user may take: as long as the most patient of the tasks that wait for the server. Nil if one of
+    /// them was not made by the room above, since a delegate of `URLSession`'s own may take its time.
+    private static func limit(of session: URLSession, about origin: Origin) -> Duration? {
+        guard session.hasDelegates else { return nil }
+        var longest: TimeInterval = 0
+        for task in tasks(of: session, waitingFor: origin) {
+            guard session.delegate(of: task) is any SelectiveDelegate else { return nil }
+            let own = task.currentRequest?.values.explicitTimeout
+            longest = max(longest, own ?? session.ownConfiguration.timeoutIntervalForRequest)
+        }
+        return RequestBuilder.duration(longest)
+    }
+
     /// Asks on the delegate queue.
     static func put(
         _ place: ProtectionSpaceValues,
@@ -57,12 +79,17 @@ enum ConnectionQuestion {
         of session: URLSession,
         waitingFor origin: Origin
     ) -> (task: URLSessionTask, delegate: any URLSessionTaskDelegate)? {
-        let waiting = session.current.filter { task in
+        let asked = tasks(of: session, waitingFor: origin).compactMap { task in
+            session.delegate(of: task).map { (task: task, delegate: $0) }
+        }
+        return asked.first { $0.task.state == .running } ?? asked.first
+    }
+
+    private static func tasks(of session: URLSession, waitingFor origin: Origin) -> [URLSessionTask] {
+        session.current.filter { task in
             if let stream = task as? URLSessionStreamTask { return stream.place?.isPlace(of: origin) == true }
             guard let url = task.currentRequest?.url, let place = try? URLText.http(url) else { return false }
             return place.origin == origin && task.response == nil
         }
-        let asked = waiting.compactMap { task in session.delegate(of: task).map { (task: task, delegate: $0) } }
-        return asked.first { $0.task.state == .running } ?? asked.first
     }
 }

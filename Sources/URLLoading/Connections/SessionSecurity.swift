@@ -11,11 +11,18 @@ final class SessionSecurity: TrustEvaluator {
     /// Asks the session's user which certificate to show; on the loop.
     typealias Choice = @Sendable (IdentityRequest, Origin, @escaping @Sendable (IdentityAnswer) -> Void) -> Void
 
+    /// The questions to the session's user.
+    struct Questions: Sendable {
+        let judge: Judge
+        let choice: Choice
+        /// How long the user may take; nil for the engine's limit.
+        let limit: @Sendable (Origin) -> Duration?
+    }
+
     private let configuration: TLSConfiguration
     private let isShared: Bool
     /// Nil before the session's first context, and once the session is invalid: then the built-in verdict applies.
-    private let judge = Mutex<Judge?>(nil)
-    private let choice = Mutex<Choice?>(nil)
+    private let questions = Mutex<Questions?>(nil)
     private let shown = Mutex<[Origin: [UInt8]]>([:])
 
     /// - Parameter hasDelegate: whether the session itself has one; a task's own does not count.
@@ -30,13 +37,9 @@ final class SessionSecurity: TrustEvaluator {
     }
 
     /// Notes that the session is invalid: from here on the built-in verdict applies.
-    func askNoSession() {
-        setJudge(nil)
-        setChoice(nil)
-    }
+    func askNoSession() { questions.withLock { $0 = nil } }
 
-    func setJudge(_ judge: Judge?) { self.judge.withLock { $0 = judge } }
-    func setChoice(_ choice: Choice?) { self.choice.withLock { $0 = choice } }
+    func ask(_ questions: Questions) { self.questions.withLock { $0 = questions } }
 
     /// Returns the context. Sessions without settings of their own share one: they trust the same servers and show the
     /// same identity, so they may share tickets. A session with a delegate has its own, so that nothing links its
@@ -71,17 +74,19 @@ final class SessionSecurity: TrustEvaluator {
         _ origin: Origin,
         _ answer: @escaping @Sendable (TrustVerdict) -> Void
     ) {
-        guard let judge = judge.withLock({ $0 }) else { return answer(.builtIn) }
-        judge(trust, proxy, origin, answer)
+        guard let questions = questions.withLock({ $0 }) else { return answer(.builtIn) }
+        questions.judge(trust, proxy, origin, answer)
     }
+
+    func timeLimit(for origin: Origin) -> Duration? { questions.withLock { $0 }?.limit(origin) }
 
     func chooseIdentity(
         for request: IdentityRequest,
         of origin: Origin,
         answer: @escaping @Sendable (IdentityAnswer) -> Void
     ) {
-        guard let choice = choice.withLock({ $0 }) else { return answer(.configured) }
-        choice(request, origin) { [self] chosen in
+        guard let questions = questions.withLock({ $0 }) else { return answer(.configured) }
+        questions.choice(request, origin) { [self] chosen in
             // The identity shown before no longer counts for new connections, even if none is shown now.
             let digest: [UInt8]? = if case .show(let identity) = chosen { identity.digest } else { nil }
             shown.withLock { $0[origin] = digest }

@@ -85,8 +85,7 @@ final class SessionEngine {
     /// not earlier: from then on the session is held weakly, and every reference to a weakly held object is counted in
     /// a separate table, five times as slowly.
     func ask(_ session: URLSession) {
-        security.setJudge(TrustQuestion.judge(of: session))
-        security.setChoice(IdentityQuestion.choice(of: session))
+        security.ask(ConnectionQuestion.questions(to: session))
     }
 
     /// The context for TLS with an https proxy; nil without such a proxy.

@@ -5,7 +5,7 @@ public import URLLoading
 ///
 /// Called on the session's delegate queue, for each task in order. A closure that returns an answer may suspend. Its
 /// task waits for at most `URLRequest.timeoutInterval`, then fails with `URLError.timedOut`. A question about a
-/// certificate belongs to a connection, which several tasks may wait for: it may take 60 seconds.
+/// certificate belongs to a connection: it may take as long as the most patient task that waits for the server.
 public struct TaskHooks: Sendable {
     /// The session that a hook is called for.
     public typealias Session = URLSession

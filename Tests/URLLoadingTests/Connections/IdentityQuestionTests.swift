@@ -123,7 +123,7 @@ struct IdentityQuestionTests {
         let origin = try Origin(scheme: .https, host: "localhost", port: 443)
         let request = IdentityRequest(name: try ServerName("localhost"), authorities: [])
         for answer in [IdentityAnswer.show(identity), .configured, .show(identity), .refuse(reason: "not today")] {
-            security.setChoice { _, _, then in then(answer) }
+            security.ask(.init(judge: { $3(.builtIn) }, choice: { $2(answer) }, limit: { _ in nil }))
             security.chooseIdentity(for: request, of: origin) { #expect($0 == answer) }
             let isShown = answer == .show(identity)
             #expect(security.identity(shownTo: origin) == (isShown ? identity.digest : nil))

@@ -1,5 +1,6 @@
 import FacadeTestSupport
 import Foundation
+import TLS
 import TestServer
 import TestSupport
 import Testing
@@ -64,6 +65,32 @@ struct SilentHookTests {
             }
         }
         let request = HTTPRequest(url(of: question), options: RequestOptions(timeout: 0.5))
+        let response = await manager.response(to: request, serializer: .data)
+        #expect(response.error?.isTimeout == true && asked.entries == [true], "\(response)")
+    }
+
+    @Test(
+        "a hook that does not answer about a certificate fails the request at the limit of the most patient request",
+        arguments: [false, true]
+    )
+    func certificate(isOfSession: Bool) async throws {
+        let server = try TestServer.start(tls: TLSServerContext(TLSServerConfiguration(TestCertificates.localhost)))
+        let manager = HTTPSessionManager(configuration: .isolated)
+        let asked = Log<Bool>()
+        if isOfSession {
+            manager.sessionHooks.didReceiveChallenge = { _, _ in
+                asked.add(true)
+                await Self.silence()
+                return .performDefaultHandling
+            }
+        } else {
+            manager.hooks.didReceiveChallenge = { _, _, _ in
+                asked.add(true)
+                await Self.silence()
+                return .performDefaultHandling
+            }
+        }
+        let request = HTTPRequest(server.url("/bytes/4"), options: RequestOptions(timeout: 0.5))
         let response = await manager.response(to: request, serializer: .data)
         #expect(response.error?.isTimeout == true && asked.entries == [true], "\(response)")
     }
