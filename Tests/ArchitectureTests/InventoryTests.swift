@@ -56,6 +56,27 @@ struct InventoryTests {
         }
     }
 
+    /// `./dev mutations` changes these texts of the sources, one after the other, and runs the tests of their rows.
+    @Test("each mutant and each place of a mutation stands in its file, so that the script can break it")
+    func mutations() throws {
+        let folder = SourceTree.root.appending(path: "Tests/mutations")
+        let text = { (path: String) in try String(contentsOf: SourceTree.root.appending(path: path), encoding: .utf8) }
+        let mutants = try String(contentsOf: folder.appending(path: "mutations.txt"), encoding: .utf8)
+            .components(separatedBy: "\n===\n").dropFirst()
+        for mutant in mutants {
+            let lines = mutant.components(separatedBy: "\n")
+            let head = lines[0].components(separatedBy: " | ")
+            let old = lines.dropFirst().prefix { $0 != "--->" }.joined(separator: "\n")
+            #expect(try text(head[1]).components(separatedBy: old).count == 2, "\(head[0]): \(old)")
+        }
+        let places = try String(contentsOf: folder.appending(path: "found.txt"), encoding: .utf8)
+            .split(separator: "\n").map { $0.split(separator: " | ", maxSplits: 3).map(String.init) }
+        for place in places {
+            #expect(try text(place[2]).contains(place[3]), "\(place[0]): \(place[3])")
+        }
+        #expect(mutants.count > 50 && places.count > 100)
+    }
+
     @Test("ids are counted without gaps, and no test names a row that no page has")
     func ids() {
         let ids = Self.rows.map(\.id)

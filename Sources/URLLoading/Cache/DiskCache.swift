@@ -19,8 +19,8 @@ final class DiskCache: Sendable {
         var index = DiskIndex()
         var waiting: [CacheKey: CachedURLResponse] = [:]
         var waitingOctets = 0
-        /// The key that is being written from `waiting`, and whether it was removed meanwhile. Then its file goes again,
-        /// and until it has gone nothing finds it.
+        /// The key that is being written from `waiting`, and whether it was removed meanwhile. Its file is not found
+        /// then, and is removed as soon as it is written.
         var underway: (key: CacheKey, isRemoved: Bool)?
         /// When ``holds(_:isExact:)`` last looked at the directory, on the monotonic clock.
         var looked: Int64?

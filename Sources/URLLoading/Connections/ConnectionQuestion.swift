@@ -26,7 +26,8 @@ enum ConnectionQuestion {
             let own = task.currentRequest?.values.explicitTimeout
             longest = max(longest, own ?? session.ownConfiguration.timeoutIntervalForRequest)
         }
-        return RequestBuilder.duration(longest)
+        // Thirty years are no limit.
+        return longest > 0 ? .seconds(min(longest, 1e9)) : nil
     }
 
     /// Asks on the delegate queue.

@@ -43,8 +43,8 @@ extension URLSessionManager {
     ///
     /// The head of the response is that of the first part. A download that fails or is cancelled has resume data for
     /// the content that came without a gap, for ``download(resuming:to:options:)``. To interceptors, monitors and
-    /// hooks, each part is a request of its own, and ``transfers`` has those under way besides the whole. To suspend the
-    /// whole stops its parts: none begins, and no more content is taken.
+    /// hooks, each part is a request of its own, and ``transfers`` has those under way besides the whole. While the
+    /// whole is suspended, no part begins, and no content is taken.
     ///
     /// The deadline, the progress and ``RequestOptions/throttle`` are those of the whole download: each connection gets
     /// an equal share of the rates, also while fewer run. ``RequestOptions/onResponse`` is called with the head of the
