@@ -19,15 +19,17 @@ enum ConnectionQuestion {
     /// How long the user may take: as long as the most patient of the tasks that wait for the server. Nil if one of
     /// them was not made by the room above, since a delegate of `URLSession`'s own may take its time.
     private static func limit(of session: URLSession, about origin: Origin) -> Duration? {
-        guard session.hasDelegates else { return nil }
-        var longest: TimeInterval = 0
-        for task in tasks(of: session, waitingFor: origin) {
-            guard session.delegate(of: task) is any SelectiveDelegate else { return nil }
-            let own = task.currentRequest?.values.explicitTimeout
-            longest = max(longest, own ?? session.ownConfiguration.timeoutIntervalForRequest)
-        }
+        let waiting = session.hasDelegates ? tasks(of: session, waitingFor: origin) : []
+        guard waiting.allSatisfy({ session.delegate(of: $0) is any SelectiveDelegate }) else { return nil }
+        let usual = session.ownConfiguration.timeoutIntervalForRequest
+        let longest = waiting.map { limit(of: $0) ?? usual }.max() ?? 0
         // Thirty years are no limit.
         return longest > 0 ? .seconds(min(longest, 1e9)) : nil
+    }
+
+    private static func limit(of task: URLSessionTask) -> TimeInterval? {
+        guard let request = task.currentRequest else { return nil }
+        return request.values.explicitTimeout
     }
 
     /// Asks on the delegate queue.
