@@ -21,11 +21,16 @@ public import URLLoading
 public struct EventSource<Stream: AsyncSequence>: AsyncSequence, Sendable where Stream.Element == Data {
     public typealias Element = ServerSentEvent
 
+    /// How an iterator gets its stream, and how it waits before it requests the stream again.
+    struct Connector: Sendable {
+        let wait: @Sendable (Duration) async throws -> Void
+        let open: @Sendable (_ lastEventID: String?) async throws -> Stream?
+    }
+
     private let lastEventID: String
     private let limit: Int
     private let policy: ReconnectionPolicy
-    private let wait: @Sendable (Duration) async throws -> Void
-    private let open: @Sendable (_ lastEventID: String?) async throws -> Stream?
+    private let connector: @Sendable () -> Connector
 
     /// A source that has not requested its stream yet.
     ///
@@ -42,25 +47,35 @@ public struct EventSource<Stream: AsyncSequence>: AsyncSequence, Sendable where 
         wait: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
         open: @escaping @Sendable (_ lastEventID: String?) async throws -> Stream?
     ) {
+        let connector = Connector(wait: wait, open: open)
+        self.init(after: lastEventID, limit: limit, policy: policy) { connector }
+    }
+
+    /// - Parameter connector: is called once for each iterator, which holds the result until the sequence is over.
+    init(
+        after lastEventID: String,
+        limit: Int = ServerSentEventParser.usualLimit,
+        policy: ReconnectionPolicy,
+        connector: @escaping @Sendable () -> Connector
+    ) {
         self.lastEventID = lastEventID
         self.limit = limit
         self.policy = policy
-        self.wait = wait
-        self.open = open
+        self.connector = connector
     }
 
     public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
     public struct Iterator: AsyncIteratorProtocol {
         private enum State {
-            case opening
-            case reading(Stream.AsyncIterator)
-            case waiting
+            case opening(Connector)
+            case reading(Stream.AsyncIterator, Connector)
+            case waiting(Connector)
             case over
         }
 
         private let source: EventSource
-        private var state = State.opening
+        private var state: State
         private var parser: ServerSentEventParser
         private var events = Backlog<ServerSentEvent>()
         private var retry: Duration
@@ -69,6 +84,7 @@ public struct EventSource<Stream: AsyncSequence>: AsyncSequence, Sendable where 
 
         init(_ source: EventSource) {
             self.source = source
+            state = .opening(source.connector())
             parser = ServerSentEventParser(lastEventID: source.lastEventID, limit: source.limit)
             retry = source.policy.retry
         }
@@ -80,58 +96,58 @@ public struct EventSource<Stream: AsyncSequence>: AsyncSequence, Sendable where 
                 let current = state
                 state = .over
                 switch current {
-                case .opening: try await begin()
-                case .reading(let stream): try await read(stream)
-                case .waiting:
-                    try await source.wait(source.policy.delay(retry: retry, failures: failures))
-                    state = .opening
+                case .opening(let connector): try await begin(connector)
+                case .reading(let stream, let connector): try await read(stream, connector)
+                case .waiting(let connector):
+                    try await connector.wait(source.policy.delay(retry: retry, failures: failures))
+                    state = .opening(connector)
                 case .over: return nil
                 }
             }
         }
 
-        private mutating func begin() async throws {
+        private mutating func begin(_ connector: Connector) async throws {
             try Task.checkCancellation()
             let id = parser.lastEventID
             do {
-                guard let stream = try await source.open(id.isEmpty ? nil : id) else { return }
+                guard let stream = try await connector.open(id.isEmpty ? nil : id) else { return }
                 failures += 1
                 parser = ServerSentEventParser(lastEventID: id, limit: source.limit)
-                state = .reading(stream.makeAsyncIterator())
+                state = .reading(stream.makeAsyncIterator(), connector)
             } catch {
                 failures += 1
-                try recover(from: error)
+                try recover(from: error, connector)
             }
         }
 
-        private mutating func read(_ stream: Stream.AsyncIterator) async throws {
+        private mutating func read(_ stream: Stream.AsyncIterator, _ connector: Connector) async throws {
             var stream = stream
             let data: Data?
             do {
                 data = try await stream.next(isolation: #isolation)
             } catch {
-                return try recover(from: error)
+                return try recover(from: error, connector)
             }
             guard let data else {
                 // A sequence may also end because its task was cancelled.
                 try Task.checkCancellation()
-                return try recover(from: nil)
+                return try recover(from: nil, connector)
             }
             let isWhole = events.fill { events throws(StreamFailure) in try parser.take(data, into: &events) }
             if !events.isEmpty { failures = 0 }
             if let milliseconds = parser.retry { retry = .milliseconds(milliseconds) }
-            if isWhole { state = .reading(stream) }
+            if isWhole { state = .reading(stream, connector) }
         }
 
         /// - Parameter error: nil where the stream ended without an error. Servers may end a stream at any time.
-        private mutating func recover(from error: (any Error)?) throws {
+        private mutating func recover(from error: (any Error)?, _ connector: Connector) throws {
             if let error {
                 guard !Task.isCancelled, source.policy.reconnects(error) else { throw error }
             }
             if let limit = source.policy.attempts, failures >= limit {
                 throw error ?? StreamFailure.noEvent(attempts: failures)
             }
-            state = .waiting
+            state = .waiting(connector)
         }
     }
 }

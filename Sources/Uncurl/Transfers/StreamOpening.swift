@@ -32,6 +32,13 @@ struct StreamOpening: Sendable {
         case stream(ResponseStream)
         /// The second value is called after the handler, if the last attempt had a task.
         case failure(UncurlError, (@Sendable (UncurlError) -> Void)?)
+
+        func get() throws(UncurlError) -> ResponseStream {
+            switch self {
+            case .stream(let stream): return stream
+            case .failure(let error, _): throw error
+            }
+        }
     }
 
     /// A failed attempt.

@@ -99,6 +99,41 @@ struct StreamEndTests {
         #expect(seen.entries == ["why?"])
     }
 
+    @Test("the end of all requests with a tag ends a stream of events between two of its requests", .rows("B26"))
+    func eventsBetweenRequests() async throws {
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+        let raw = try RawServer.start([RawScript([.receive(.headEnd), .send(head + "data: one\n\n"), .finish])])
+        let manager = raw.manager()
+        // The first request is no longer under way here, and the wait for the second has not begun.
+        manager.monitors = [
+            ClosureEventMonitor { [weak manager] event in
+                if case .finished = event.kind { manager?.cancelAll(tagged: "news") }
+            }
+        ]
+        var policy = ReconnectionPolicy()
+        (policy.retry, policy.longest) = (.seconds(100_000), .seconds(100_000))
+        var request = HTTPRequest("events")
+        request.options.tag = "news"
+        let seen = Log<String>()
+        await #expect(throws: UncurlError.self) {
+            for try await event in manager.events(request, policy: policy) { seen.add(event.data) }
+        }
+        #expect(seen.entries == ["one"])
+        #expect(manager.transfers.isEmpty && raw.connections.count == 1)
+    }
+
+    @Test("the cancelled transfer of a sequence of events ends the request whose head has not come", .rows("B26"))
+    func eventsBeforeTheHead() async throws {
+        let raw = try RawServer.start([RawScript([.receive(.headEnd), .stall])])
+        let manager = raw.manager()
+        let reader = Task { for try await _ in manager.events(HTTPRequest("events")) {} }
+        await until { raw.connections.count == 1 && manager.transfers.count == 2 }
+        // The sequence is older than its request.
+        manager.transfers.first?.cancel()
+        await #expect(throws: UncurlError.self) { try await reader.value }
+        #expect(manager.transfers.isEmpty)
+    }
+
     @Test("the end of all requests with a tag ends a stream of events that waits for its next request", .rows("B26"))
     func waitingEvents() async throws {
         let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
@@ -113,8 +148,8 @@ struct StreamEndTests {
             for try await event in manager.events(request, policy: policy) { seen.add(event.data) }
         }
         await seen.wait(for: 1)
-        // The connection's end is followed by the wait, which has a transfer and no task.
-        await until { manager.tasks.isEmpty && !manager.transfers.isEmpty }
+        // The sequence's own transfer has no task. It is the only one while the sequence waits.
+        await until { manager.tasks.isEmpty && manager.transfers.count == 1 }
         manager.cancelAll(tagged: "news")
         await #expect(throws: UncurlError.self) { try await reader.value }
         #expect(manager.transfers.isEmpty && raw.connections.count == 1)
