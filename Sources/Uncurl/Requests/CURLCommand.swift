@@ -152,12 +152,7 @@ extension URLRequest {
 extension URLCredentialStorage {
     /// The credentials that a session answers challenges of this URL's server with.
     fileprivate func defaultCredentials(for url: URL) -> [URLCredential] {
-        let (isSecure, host) = (url.scheme?.lowercased() == "https", url.host?.lowercased())
-        let port = url.port ?? (isSecure ? 443 : 80)
-        let scheme = isSecure ? NSURLProtectionSpaceHTTPS : NSURLProtectionSpaceHTTP
-        let spaces = allCredentials.keys.filter { space in
-            space.host.lowercased() == host && space.port == port && space.protocol == scheme
-        }
+        let spaces = allCredentials.keys.filter { !$0.isProxy() && $0.isOrigin(of: url) }
         return spaces.compactMap { defaultCredential(for: $0) }.sorted { $0.user ?? "" < $1.user ?? "" }
     }
 }

@@ -63,9 +63,10 @@ public struct RequestOptions: Sendable {
         get { box?.values.caching }
         set { values.caching = newValue }
     }
-    /// Answers the first challenge that is not about trust, of the request's origin or of a proxy. The server of
-    /// another origin, which a redirect leads to, does not get it. A credential that a server refuses is not sent
-    /// again.
+    /// A name and a password for the request's origin and for proxies, or a client certificate for the origin. The
+    /// server of another origin, which a redirect leads to, does not get it. A credential that a server refuses is not
+    /// sent again. A client certificate is shown when a connection is opened; later requests on that connection share
+    /// it.
     public var credential: URLCredential? {
         get { box?.values.credential }
         set { values.credential = newValue }

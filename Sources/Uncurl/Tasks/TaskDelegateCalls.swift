@@ -1,4 +1,3 @@
-internal import HTTPSemantics
 public import URLLoading
 
 /// The events of the session.
@@ -89,7 +88,8 @@ extension TaskDelegate: URLSessionTaskDelegate {
         }
         // The credential is for the origin of the request, and not for another one that a redirect leads to. A
         // credential that the server has refused is not offered again.
-        guard let credential, space.isProxy() || space.isOrigin(of: task.originalRequest?.url) else {
+        guard let credential, space.takes(credential), space.isProxy() || space.isOrigin(of: task.originalRequest?.url)
+        else {
             return usesCredentialStorage ? (.performDefaultHandling, nil) : (.useCredential, nil)
         }
         return challenge.previousFailureCount == 0 ? (.useCredential, credential) : (.rejectProtectionSpace, nil)
@@ -281,16 +281,4 @@ extension TaskDelegate: URLSessionDownloadDelegate {
         hooks.didResumeAtOffset?(session, downloadTask, offset)
         tellReceived(fileOffset, of: expectedTotalBytes)
     }
-}
-
-extension URLProtectionSpace {
-    /// Whether this is a space of the origin of the URL: scheme, host and port (RFC 9110 §4.3.1).
-    fileprivate func isOrigin(of url: URL?) -> Bool {
-        guard let url, let scheme = url.scheme, let name = url.host, let own = self.protocol else { return false }
-        let origin = WebOrigin(scheme: scheme, host: Self.bare(name), port: url.port)
-        return origin != nil && origin == WebOrigin(scheme: own, host: Self.bare(host), port: port)
-    }
-
-    /// The name without the brackets of an IPv6 address.
-    private static func bare(_ host: String) -> String { host.trimmingCharacters(in: ["[", "]"]) }
 }

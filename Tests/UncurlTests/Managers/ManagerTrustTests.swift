@@ -40,6 +40,28 @@ struct ManagerTrustTests {
         #expect(response.value == nil)
     }
 
+    @Test("the client certificate of a request's options is shown to its origin, and a password never in its place")
+    func clientCertificate() async throws {
+        let client = try TestCertificates.client
+        var configuration = TLSServerConfiguration(made)
+        configuration.clientCertificate = .required(Array(client.authorityPEM.utf8))
+        let strict = try TestServer.start(tls: TLSServerContext(configuration))
+        var policy = SecurityPolicy()
+        policy.roots = .only(try TrustedCertificate.all(inPEM: made.authorityPEM))
+        func load(_ credential: URLCredential?, _ path: String = "bytes/10") async throws -> Response<Data> {
+            let url = try #require(URL(string: "https://localhost:\(strict.port)/"))
+            let manager = HTTPSessionManager(baseURL: url, configuration: .isolated)
+            try manager.setSecurityPolicy(policy)
+            var request = HTTPRequest(path)
+            request.options.credential = credential
+            return await manager.response(to: request, serializer: .data)
+        }
+        let identity = try URLClientIdentity(pem: Data((client.chainPEM + client.keyPEM).utf8))
+        #expect(try await load(URLCredential(identity: identity, persistence: .none)).value?.count == 10)
+        #expect(try await load(URLCredential(user: "me", password: "secret", persistence: .none)).value == nil)
+        #expect(try await load(nil).value == nil)
+    }
+
     @Test("the manager's policy decides on its connections", .rows("U7", "U28"))
     func policy() async throws {
         var policy = SecurityPolicy()
