@@ -94,7 +94,11 @@ package struct IntervalCollector {
 
     /// Returns the time that was stolen in an interval, and forgets readings before its end.
     private mutating func stolen(_ start: UInt64, _ end: UInt64) -> UInt64? {
-        guard let origin else { return nil }
+        guard let origin else {
+            // Another machine measures, so no reading will be needed.
+            stolenTime = StolenTime()
+            return nil
+        }
         let until = origin.advanced(byNanoseconds: Int64(clamping: end))
         defer { stolenTime.forget(before: until) }
         return stolenTime.between(origin.advanced(byNanoseconds: Int64(clamping: start)), until)

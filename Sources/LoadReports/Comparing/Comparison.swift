@@ -74,9 +74,9 @@ package struct Comparison: Sendable {
         if let (left, right) = Self.pair(try old.headline(), try new.headline()) {
             addTimes(left, right, before, after)
         }
-        addRate("rps", .perSecond, old.rate, new.rate, before, after)
+        add(Row("rps", .perSecond, isCost: false, old.rate, new.rate), before, after, by: \.perSecond)
         if let (left, right) = Self.pair(old.rateRatio, new.rateRatio) {
-            addRate("rate_ratio", .share, left, right, before, after)
+            add(Row("rate_ratio", .share, isCost: false, left, right), before, after, by: \.perSecond)
         }
         for kind in SavedReport.ErrorKind.allCases {
             addShare(kind, old.count(kind), new.count(kind), before, after)
@@ -129,44 +129,42 @@ package struct Comparison: Sendable {
         for percentile in Self.percentiles {
             let name = "p" + LatencyHistogram.name(ofPercentile: percentile)
             let needed = UInt64(2 / max(1 - percentile / 100, 1e-9))
-            let samples = [before, after].map { $0.filter { $0.times.count >= needed } }
-            addTime(name, .percentile(percentile), old, new, samples[0], samples[1])
+            addTime(name, .percentile(percentile), old, new, before, after, of: needed)
         }
-        addTime("mean", .mean, old, new, before, after)
+        addTime("mean", .mean, old, new, before, after, of: 0)
     }
 
+    /// - Parameter count: the times that an interval must have.
     private mutating func addTime(
         _ name: String,
         _ statistic: ThresholdMetric.Statistic,
         _ old: LatencyHistogram,
         _ new: LatencyHistogram,
         _ before: [SavedReport.Interval],
-        _ after: [SavedReport.Interval]
+        _ after: [SavedReport.Interval],
+        of count: UInt64
     ) {
-        let time = { ThresholdFigures.time($0, statistic) }
-        guard let left = time(old), let right = time(new) else { return }
-        let samples = { (intervals: [SavedReport.Interval]) in
-            intervals.compactMap { interval in
-                time(interval.times).map { IntervalSample(value: $0, stolen: interval.stolen) }
-            }
+        guard let left = ThresholdFigures.time(old, statistic), let right = ThresholdFigures.time(new, statistic) else {
+            return
         }
-        var row = Row(name, .time, left, right)
-        row.judge(samples(before), samples(after))
-        rows.append(row)
+        add(Row(name, .time, left, right), before, after) {
+            $0.times.count < count ? nil : ThresholdFigures.time($0.times, statistic)
+        }
     }
 
-    private mutating func addRate(
-        _ name: String,
-        _ kind: ThresholdMetric.Kind,
-        _ old: Double,
-        _ new: Double,
+    /// Adds a row, which the figures of both runs' intervals judge.
+    private mutating func add(
+        _ row: Row,
         _ before: [SavedReport.Interval],
-        _ after: [SavedReport.Interval]
+        _ after: [SavedReport.Interval],
+        by figure: (SavedReport.Interval) -> Double?
     ) {
-        let samples = { (intervals: [SavedReport.Interval]) in
-            intervals.map { IntervalSample(value: $0.perSecond, stolen: $0.stolen) }
+        func samples(_ intervals: [SavedReport.Interval]) -> [IntervalSample] {
+            intervals.compactMap { interval in
+                figure(interval).map { IntervalSample(value: $0, stolen: interval.stolen) }
+            }
         }
-        var row = Row(name, kind, isCost: false, old, new)
+        var row = row
         row.judge(samples(before), samples(after))
         rows.append(row)
     }

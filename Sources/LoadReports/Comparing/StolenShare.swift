@@ -11,17 +11,13 @@ struct IntervalSample: Sendable {
 /// intervals show what a share of stolen time costs: the slope of the regression line of both runs, each about its own
 /// means (analysis of covariance). What this line explains is subtracted before the runs are compared.
 struct StolenShare: Sendable {
-    /// The change of the figure for each unit of the share.
-    private let slope: Double
-    /// The factor by which the difference of the rests is less certain than the rests are, because the slope is an
-    /// estimate: the more the runs' shares differ, the more depends on it.
-    private let doubt: Double
-    private let old: [IntervalSample]
-    private let new: [IntervalSample]
+    /// The probability of a difference at least as large as the rest, by chance; nil for too few intervals.
+    let probability: Double?
+    /// The change of the intervals' mean without what stolen time explains; nil where it explains nothing.
+    let change: Double?
 
     /// - Parameter isCost: whether stolen time can only raise the figure; otherwise it can only lower it.
     init(_ old: [IntervalSample], _ new: [IntervalSample], isCost: Bool) {
-        (self.old, self.new) = (old, new)
         var (products, squares) = (0.0, 0.0)
         for run in [old, new] {
             let (value, stolen) = (Comparison.mean(run.map(\.value)), Comparison.mean(run.map(\.stolen)))
@@ -30,26 +26,18 @@ struct StolenShare: Sendable {
                 squares += (sample.stolen - stolen) * (sample.stolen - stolen)
             }
         }
-        let slope = squares > 0 ? products / squares : 0
-        self.slope = isCost ? max(0, slope) : min(0, slope)
+        let regression = squares > 0 ? products / squares : 0
+        let slope = isCost ? max(0, regression) : min(0, regression)
+        // The slope is an estimate. The more the runs' shares differ, the more of the difference depends on it.
         let distance = Comparison.mean(old.map(\.stolen)) - Comparison.mean(new.map(\.stolen))
         let sampling = 1 / Double(max(old.count, 1)) + 1 / Double(max(new.count, 1))
-        doubt = squares > 0 ? (1 + distance * distance / squares / sampling).squareRoot() : 1
+        let doubt = squares > 0 ? (1 + distance * distance / squares / sampling).squareRoot() : 1
+        let (before, after) = (old.map { $0.value - slope * $0.stolen }, new.map { $0.value - slope * $0.stolen })
+        probability = RankTest.probability(before, after, doubt: doubt)
+        let (early, late) = (Comparison.mean(before), Comparison.mean(after))
+        let isExplained = slope != 0 && probability != nil && early > 0 && late > 0
+        change = isExplained ? Comparison.change(early, late) : nil
     }
-
-    /// The probability of a difference at least as large as the rest, by chance; nil for too few intervals.
-    var probability: Double? {
-        RankTest.probability(old.map { rest($0) }, new.map { rest($0) }, doubt: doubt)
-    }
-
-    /// The change of the intervals' mean without what stolen time explains; nil where it explains nothing.
-    var change: Double? {
-        guard slope != 0, probability != nil else { return nil }
-        let (before, after) = (Comparison.mean(old.map { rest($0) }), Comparison.mean(new.map { rest($0) }))
-        return before > 0 && after > 0 ? Comparison.change(before, after) : nil
-    }
-
-    private func rest(_ sample: IntervalSample) -> Double { sample.value - slope * sample.stolen }
 
     /// The shares of stolen time in the intervals, each with a part of its neighbors'. The kernel counts in ticks of
     /// 10 ms, and a tick often counts in the next interval. The part is half at 0.1 s, and less at longer intervals.
