@@ -247,8 +247,8 @@ def names(bench):
 
 @check("24", "compare on a server of 2 ms: 40 equal pairs; 10 each slower, failing, less", "≤ 2 false alarms; 10 of 10 of each")
 def comparisons(bench):
-    """5 % more latency, 1 % of errors, 5 % less of the rate that was wanted. Runs of 5 s: where a host takes a tenth of the processors'
-    time, 5 % of 2 ms is not to be told from it in 2 s."""
+    """5 % more latency, 1 % of errors, 5 % less of the rate that was wanted. The runs last 5 s: if a host takes a tenth of the processors'
+    time, runs of 2 s are too short to show 5 % of 2 ms."""
 
     with tempfile.TemporaryDirectory() as folder, bench.server() as server:
 

@@ -51,7 +51,7 @@ public final class TransferControl: Sendable {
         var upload: ProgressReaders?
         var download: ProgressReaders?
         var isOver = false
-        /// Of a download whose parts are requests of their own; nil where the tasks' progress counts.
+        /// The progress of a segmented download; nil for other transfers, whose progress is that of their tasks.
         var received: TransferProgress?
     }
 
@@ -112,7 +112,7 @@ public final class TransferControl: Sendable {
         if let download { teller.tell(downloadTo: download) }
     }
 
-    /// Records how far a download has come whose parts are requests of their own. Less than before does not count.
+    /// Records the progress of a segmented download. A smaller value than before is ignored.
     func note(received progress: TransferProgress) {
         let download = readers.withLock { readers -> ProgressReaders? in
             guard progress.completed >= readers.received?.completed ?? 0 else { return nil }

@@ -53,7 +53,7 @@ extension HTTPSessionManager {
         try await head(of: HTTPRequest(.head, path, parameters: parameters, headers: headers))
     }
 
-    /// Sends a HEAD whose parameters are a value of the program's own type.
+    /// Sends a HEAD. The parameters are a value of the program's own type, and go into the query.
     ///
     /// - Throws: what the GET with such parameters throws.
     @_disfavoredOverload
@@ -171,7 +171,7 @@ extension HTTPSessionManager {
         try await value(of: .delete, path, parameters, body, headers, nil, type)
     }
 
-    /// Sends a DELETE whose parameters are a value of the program's own type, in the query.
+    /// Sends a DELETE. The parameters are a value of the program's own type, and go into the query.
     @discardableResult
     @_disfavoredOverload
     public func delete<Value: Decodable & Sendable>(

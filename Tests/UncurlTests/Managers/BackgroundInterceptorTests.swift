@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Uncurl
 
-/// What a later process gets of requests with interceptors and serializers, whose closures are gone with `kill -9`.
+/// After `kill -9` the closures of a request's interceptors and serializers are gone. What does the next process get?
 @Suite("Interceptors of a background manager", .ownThread, .timeLimit(.minutes(5)))
 struct BackgroundInterceptorTests {
     private static let content = String(repeating: "0123456789", count: 2000)
