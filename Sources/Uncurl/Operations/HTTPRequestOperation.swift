@@ -27,6 +27,8 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         var plan: TaskPlan?
         /// The options of the operation's request.
         var options = RequestOptions()
+        /// The progress of sending, over all attempts.
+        var upload: RisingProgress?
     }
 
     let manager: URLSessionManager
@@ -47,7 +49,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
     /// The most content that is kept in memory, in bytes.
     let limit: Int
     let control: TransferControl
-    private let progress: (@Sendable (TransferProgress) -> Void)?
+    private let progress: RisingProgress?
 
     /// An operation that has not begun.
     ///
@@ -59,7 +61,8 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
     ///   - credential: answers the first challenge that is not about trust.
     ///   - shouldUseCredentialStorage: whether the session's storage may answer a challenge that has no other answer.
     ///   - hooks: this operation's own hooks.
-    ///   - progress: called with the received content, across pauses, on the session's delegate queue.
+    ///   - progress: called with the received content on the session's delegate queue. It grows across pauses and
+    ///     attempts.
     public init(
         request: URLRequest,
         manager: URLSessionManager,
@@ -80,7 +83,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         hooked = hooks
         limit = request.maximumDataLength ?? manager.maximumDataLength
         control = TransferControl(manager.monitors, in: manager.core.transfers)
-        self.progress = progress
+        self.progress = progress.map { RisingProgress($0) }
     }
 
     /// An operation for a request of any kind, with its options, except those that decide where the content goes.
@@ -103,13 +106,15 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
             outputStream: outputStream,
             credential: credential,
             shouldUseCredentialStorage: shouldUseCredentialStorage,
-            hooks: request.options.hooks ?? TaskHooks()
+            hooks: request.options.hooks ?? TaskHooks(),
+            progress: request.options.downloadProgress
         )
         keep(plan, request.options)
     }
 
     private func keep(_ plan: TaskPlan?, _ options: RequestOptions) {
-        facts.withLock { ($0.plan, $0.options) = (plan, options) }
+        let upload = options.uploadProgress.map { RisingProgress($0) }
+        facts.withLock { ($0.plan, $0.options, $0.upload) = (plan, options, upload) }
         control.take(tag: options.tag)
     }
 
@@ -122,7 +127,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
             credential: other.credential,
             shouldUseCredentialStorage: other.shouldUseCredentialStorage,
             hooks: other.hooked,
-            progress: other.progress
+            progress: other.progress?.hear
         )
         let (plan, options) = other.facts.withLock { ($0.plan, $0.options) }
         keep(plan, options)
@@ -231,7 +236,8 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         plan.leavesContent = true
         plan.behavior = plan.behavior.taking(
             head: { [self] in receive($0) },
-            content: { [self] task, data in if !receive(data) { task.cancel() } }
+            content: { [self] task, data in if !receive(data) { task.cancel() } },
+            uploadProgress: facts.withLock { $0.upload }?.tell
         )
         let delegate = manager.delegate(for: plan)
         delegate.hooks = hooked
@@ -270,7 +276,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
             return sink?.count
         }
         guard let count else { return false }
-        progress?(TransferProgress(count, of: facts.withLock { $0.total }))
+        progress?.tell(TransferProgress(count, of: facts.withLock { $0.total }))
         return true
     }
 

@@ -12,9 +12,9 @@ extension HTTPRequest {
 }
 
 /// Reports only progress that is greater than the last report.
-private final class RisingProgress: Sendable {
+final class RisingProgress: Sendable {
     private let most = Mutex<Int64>(-1)
-    private let hear: @Sendable (TransferProgress) -> Void
+    let hear: @Sendable (TransferProgress) -> Void
 
     init(_ hear: @escaping @Sendable (TransferProgress) -> Void) { self.hear = hear }
 

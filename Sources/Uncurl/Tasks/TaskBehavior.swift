@@ -52,10 +52,11 @@ final class TaskBehavior: Sendable {
         self.interests = interests
     }
 
-    /// The same behavior, for code that keeps the content in place of the task.
+    /// The same behavior, for code that keeps the content in place of the task, and so knows its progress.
     func taking(
         head takesHead: @escaping @Sendable (HTTPURLResponse?) -> Bool,
-        content takesContent: @escaping @Sendable (URLSessionTask, Data) -> Void
+        content takesContent: @escaping @Sendable (URLSessionTask, Data) -> Void,
+        uploadProgress: TellProgress?
     ) -> TaskBehavior {
         TaskBehavior(
             redirects: redirects,
@@ -64,7 +65,6 @@ final class TaskBehavior: Sendable {
             onResponse: onResponse,
             newBodyStream: newBodyStream,
             uploadProgress: uploadProgress,
-            downloadProgress: downloadProgress,
             takesHead: takesHead,
             takesContent: takesContent
         )

@@ -22,7 +22,7 @@ struct StreamOpening: Sendable {
         self.manager = manager
         settings = manager.core.settings
         control = TransferControl(settings.monitors, in: manager.core.transfers, tag: request.options.tag)
-        self.request = request
+        self.request = request.withProgressOfAllAttempts
         self.validation = request.options.validation ?? validation
         self.isHeld = isHeld
     }
