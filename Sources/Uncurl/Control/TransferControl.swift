@@ -30,9 +30,9 @@ public final class TransferControl: Sendable {
         var runs = false
         var isSteered = false
         var begins: [CheckedContinuation<Void, Never>] = []
-        /// The wait before the next attempt; cancelling it ends the wait.
-        var sleeper: Task<Void, Never>?
-        /// Cancels the Swift task that carries out the transfer, and with it what interceptors wait for.
+        /// Cancels the step between two tasks that the transfer waits for.
+        var step: (@Sendable () -> Void)?
+        /// Cancels the Swift task that carries out the transfer.
         var run: (@Sendable () -> Void)?
 
         /// The task and whether it must be resumed or suspended; nil where its state is right already.
@@ -154,7 +154,7 @@ public final class TransferControl: Sendable {
         } else {
             before.task?.cancel()
         }
-        before.sleeper?.cancel()
+        before.step?()
         before.run?()
         for begin in before.begins { begin.resume() }
     }
@@ -276,14 +276,19 @@ public final class TransferControl: Sendable {
     /// Waits before the next attempt; a cancelled transfer does not wait.
     func wait(for delay: Duration, on clock: any Clock<Duration>) async {
         let delay = min(delay, Self.longestWait)
-        let sleeper = Task { _ = try? await clock.sleep(for: delay) }
+        _ = try? await carry { try await clock.sleep(for: delay) }
+    }
+
+    /// Carries out a step between two tasks, in a Swift task of its own, which ``cancel()`` and the deadline cancel.
+    func carry<Made: Sendable>(_ step: @escaping @Sendable () async throws -> Made) async throws -> Made {
+        let task = Task { try await step() }
         let isCancelled = reins.withLock { reins in
-            reins.sleeper = sleeper
+            reins.step = { task.cancel() }
             return reins.state == .cancelled
         }
-        if isCancelled { sleeper.cancel() }
-        await sleeper.value
-        reins.withLock { $0.sleeper = nil }
+        if isCancelled { task.cancel() }
+        defer { _ = reins.withLock { $0.step.take() } }
+        return try await task.value
     }
 
     func finish(_ statusCode: Int?, _ error: UncurlError?, retryCount: Int) {

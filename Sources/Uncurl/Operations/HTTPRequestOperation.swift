@@ -166,7 +166,8 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         // The queue starts a cancelled operation too, and waits for its end.
         if isCancelled { return finish(cancelled) }
         control.watchers.tell(.began(HTTPRequest(request)))
-        controlCancels()
+        // The request's deadline, its tag and `cancelAll` cancel the operation in every state.
+        control.carries { [weak self] in self?.cancel() }
         control.resume()
         control.limit(by: options.deadline, on: manager.clock)
         if begins { begin() }
@@ -210,23 +211,13 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         control.watchers.tell(.built(request))
         let steps = AttemptSteps(manager.core.settings, options.interceptors, control)
         guard !steps.isEmpty else { return send(request) }
-        let task = Task { [self, request] in
+        Task { [self, request] in
             do throws(UncurlError) {
                 send(try await steps.adapted(request, facts.withLock { $0.retryCount }))
             } catch {
                 let count = facts.withLock { $0.retryCount }
                 await decide(on: Response(ResponseFacts(failing: error, request, retryCount: count)), steps)
             }
-        }
-        controlCancels(task)
-    }
-
-    /// Lets the request's deadline, its tag and ``URLSessionManager/cancelAll()`` cancel the operation in every state,
-    /// and the step that it waits for.
-    func controlCancels(_ step: Task<Void, Never>? = nil) {
-        control.carries { [weak self] in
-            step?.cancel()
-            self?.cancel()
         }
     }
 

@@ -57,8 +57,7 @@ extension HTTPRequestOperation {
         guard made.error != nil, failure == nil, !isCancelled, !steps.isEmpty else {
             return finish(made, delegate, tell)
         }
-        let task = Task { await decide(on: made, steps, delegate, tell) }
-        controlCancels(task)
+        Task { await decide(on: made, steps, delegate, tell) }
     }
 
     /// Asks the interceptors what follows a failed attempt.

@@ -27,8 +27,9 @@ struct AttemptSteps: Sendable {
         var request = request
         do {
             for interceptor in interceptors {
-                let given = request
-                request = try await InterceptionDepth.within { try await interceptor.adapt(given, for: attempt) }
+                request = try await control.carry { [request] in
+                    try await InterceptionDepth.within { try await interceptor.adapt(request, for: attempt) }
+                }
             }
         } catch {
             // A cancelled request is the likely cause of the error.
@@ -67,7 +68,9 @@ struct AttemptSteps: Sendable {
 
     private func decision(of interceptor: any RequestInterceptor, _ failure: FailedAttempt) async -> RetryDecision {
         do {
-            return try await InterceptionDepth.within { await interceptor.retry(failure) }
+            return try await control.carry {
+                try await InterceptionDepth.within { await interceptor.retry(failure) }
+            }
         } catch {
             return .doNotRetryWithError(error)
         }

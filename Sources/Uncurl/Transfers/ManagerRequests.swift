@@ -141,7 +141,6 @@ extension URLSessionManager {
         _ completion: @escaping @Sendable (Response<Value>) -> Void
     ) -> Transfer<Value> {
         let task = Task { Response<Value>(await run.response(to: request) { completion(Response($0)) }) }
-        run.control.carries { task.cancel() }
         return Transfer(run.control, task)
     }
 }

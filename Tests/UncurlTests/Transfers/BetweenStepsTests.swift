@@ -1,0 +1,82 @@
+import FacadeTestSupport
+import Foundation
+import TestServer
+import TestSupport
+import Testing
+import Uncurl
+
+/// A request is told to end or to stop at a moment at which it has no task.
+@Suite("Between the steps of a request", .timeLimit(.minutes(5)))
+struct BetweenStepsTests {
+    enum Call: CaseIterable { case response, download, stream }
+    enum Ending: CaseIterable { case tag, deadline }
+
+    private let server: TestServer
+
+    init() throws { server = try TestServer.start() }
+
+    private static func error(
+        of call: Call,
+        _ request: HTTPRequest,
+        by manager: HTTPSessionManager
+    ) async -> UncurlError? {
+        switch call {
+        case .response: return await manager.response(to: request, serializer: .data).error
+        case .download:
+            let response = await manager.download(request)
+            // The file of a refused answer is the caller's.
+            if let file = response.fileURL { try? FileManager.default.removeItem(at: file) }
+            return response.error
+        case .stream:
+            do {
+                _ = try await manager.stream(request)
+                return nil
+            } catch {
+                return error
+            }
+        }
+    }
+
+    /// Waits until the Swift task is cancelled.
+    private static func wait() async {
+        let (nothing, source) = AsyncStream<Void>.makeStream()
+        for await _ in nothing {}
+        source.finish()
+    }
+
+    @Test(
+        "a request that is awaited ends while an interceptor waits, by its tag or its deadline",
+        .rows("B6", "B21", "W13"),
+        arguments: Call.allCases,
+        Ending.allCases
+    )
+    func interceptor(call: Call, ending: Ending) async {
+        let manager = server.manager()
+        let asked = Log<Bool>()
+        let adapter = ClosureInterceptor.adapting { request, _ in
+            asked.add(true)
+            await Self.wait()
+            return request
+        }
+        let retrier = ClosureInterceptor.retrying { _ in
+            asked.add(true)
+            await Self.wait()
+            return .doNotRetry
+        }
+        for (count, interceptor) in [adapter, retrier].enumerated() {
+            manager.interceptors = [interceptor]
+            var request = HTTPRequest("status/500")
+            request.options.tag = "one"
+            // It may pass before the interceptor is asked.
+            if ending == .deadline { request.options.deadline = .milliseconds(200) }
+            let waiting = Task { [request] in await Self.error(of: call, request, by: manager) }
+            if ending == .tag {
+                await asked.wait(for: count + 1)
+                manager.cancelAll(tagged: "one")
+            }
+            let error = await waiting.value
+            #expect(ending == .deadline ? error?.isTimeout == true : error?.isCancelled == true, "\(call), \(count)")
+            #expect(manager.transfers.isEmpty)
+        }
+    }
+}
