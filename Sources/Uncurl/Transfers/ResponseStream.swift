@@ -58,6 +58,8 @@ extension URLSessionManager {
         _ request: HTTPRequest,
         validation: ResponseValidation = ResponseValidation()
     ) async throws(UncurlError) -> ResponseStream {
-        try await StreamOpening(self, request, validation).begun().get()
+        let opening = StreamOpening(self, request, validation)
+        opening.control.resume()
+        return try await opening.begun().get()
     }
 }

@@ -45,6 +45,8 @@ extension URLSessionManager {
         let opening = StreamOpening(self, request, validation, isHeld: true)
         let queue = completionQueue ?? core.ownQueue
         let group = completionGroup ?? ManagerCore.sharedGroup
+        // Before the Swift task runs: from here on the program may suspend the request, or cancel it with others.
+        opening.control.resume()
         let task = Task {
             var tellEnd: (@Sendable (UncurlError?) -> Void)?
             var failure: (any Error)?

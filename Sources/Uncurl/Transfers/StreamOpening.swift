@@ -50,9 +50,8 @@ struct StreamOpening: Sendable {
         let tell: (@Sendable (UncurlError) -> Void)?
     }
 
-    /// Begins the request. Cancelling the Swift task cancels the request.
+    /// Carries out the request, which the caller has resumed. Cancelling the Swift task cancels the request.
     func begun() async -> Begun {
-        control.resume()
         control.limit(by: request.options.deadline, on: settings.values.clock)
         return await withTaskCancellationHandler {
             await stream()
@@ -65,6 +64,7 @@ struct StreamOpening: Sendable {
 
     private func stream() async -> Begun {
         control.watchers.tell(.began(request))
+        await control.ready()
         var retryCount = 0
         while true {
             let failure: Failure

@@ -79,4 +79,24 @@ struct BetweenStepsTests {
             #expect(manager.transfers.isEmpty)
         }
     }
+    @Test("a stream with closures has begun at once: it ends with all others, and waits where it is suspended")
+    func closures() async {
+        let manager = server.manager()
+        let ends = Log<String>()
+        let end: @Sendable ((any Error)?) -> Void = { error in
+            ends.add(error == nil ? "whole" : (error as? UncurlError)?.isCancelled == true ? "cancelled" : "failed")
+        }
+        let first = manager.start(streaming: "never", each: { _ in }, completion: end)
+        #expect(manager.transfers.map(\.identifier) == [first.identifier])
+        manager.cancelAll()
+        await ends.wait(for: 1)
+        let second = manager.start(streaming: "bytes/10", each: { _ in }, completion: end)
+        second.suspend()
+        // Another request has its whole exchange meanwhile.
+        _ = await manager.response(to: "bytes/4", serializer: .data)
+        #expect(second.state == .suspended && second.task == nil)
+        second.resume()
+        await ends.wait(for: 2)
+        #expect(ends.entries == ["cancelled", "whole"])
+    }
 }
