@@ -291,9 +291,12 @@ final class TransferRun: Sendable {
 }
 
 extension TaskOutcome {
-    /// The earlier resume data, if this task has left it as it was: its answer was a refusal, which is not the content.
+    /// The earlier resume data, if this task has left it as it was: the task was cancelled before an answer came, or
+    /// the answer was a refusal, which is not the content.
     fileprivate func leaves(_ resumption: Data?) -> Data? {
-        guard let status = (response as? HTTPURLResponse)?.statusCode, !(200..<300).contains(status) else { return nil }
-        return resumption
+        guard let status = (response as? HTTPURLResponse)?.statusCode else {
+            return error?.code == .cancelled ? resumption : nil
+        }
+        return (200..<300).contains(status) ? nil : resumption
     }
 }

@@ -169,4 +169,24 @@ struct AdaptedDownloadTests {
         #expect(try Data(contentsOf: file) == Data(Self.content))
         #expect(String(decoding: server.received(1), as: UTF8.self).contains("Range: bytes=1000-\r\n"))
     }
+    @Test("a resumed download that is cancelled before its request is sent keeps its resume data", .rows("A23", "B21"))
+    func cancelledUnsent() async throws {
+        let server = try Self.server([Self.rest])
+        let manager = server.manager()
+        let data = try #require(await manager.download(HTTPRequest("file")).resumeData)
+        manager.interceptors = [
+            .adapting { [weak manager] request, _ in
+                manager?.cancelAll()
+                return request
+            }
+        ]
+        let cancelled = await manager.download(resuming: data)
+        #expect(cancelled.error?.isCancelled == true && server.connections.count == 1)
+        let kept = try #require(cancelled.resumeData)
+        manager.interceptors = []
+        let file = try await manager.download(resuming: kept).result.get()
+        defer { try? FileManager.default.removeItem(at: file) }
+        #expect(try Data(contentsOf: file) == Data(Self.content))
+        #expect(String(decoding: server.received(1), as: UTF8.self).contains("Range: bytes=1000-\r\n"))
+    }
 }
