@@ -20,13 +20,16 @@ public final class TransferControl: Sendable {
     private struct Reins {
         var state = State.initialized
         var task: URLSessionTask?
+        /// Another transfer that loads the content of this one, which then has no task.
+        var other: TransferControl?
         var error: UncurlError?
         /// Waits for the deadline. `isLate` says that it has passed.
         var timer: Task<Void, any Error>?
         var isLate = false
         /// The tasks of earlier attempts.
         var past: [URLSessionTask] = []
-        /// Whether the task has been told to run, and whether a thread is about to resume or suspend it.
+        /// Whether the task or the other transfer has been told to run, and whether a thread is about to resume or
+        /// suspend it.
         var runs = false
         var isSteered = false
         var begins: [CheckedContinuation<Void, Never>] = []
@@ -35,14 +38,19 @@ public final class TransferControl: Sendable {
         /// Cancels the Swift task that carries out the transfer.
         var run: (@Sendable () -> Void)?
 
-        /// The task and whether it must be resumed or suspended; nil where its state is right already.
-        mutating func steer() -> (task: URLSessionTask, runs: Bool)? {
-            guard !isSteered, let task, state == .resumed || state == .suspended, runs != (state == .resumed) else {
+        private var steered: (any Steered)? {
+            if let other { return other }
+            return task
+        }
+
+        /// What must be resumed or suspended; nil where its state is right already.
+        mutating func steer() -> (steered: any Steered, runs: Bool)? {
+            guard !isSteered, let steered, state == .resumed || state == .suspended, runs != (state == .resumed) else {
                 return nil
             }
             isSteered = true
             runs.toggle()
-            return (task, runs)
+            return (steered, runs)
         }
     }
 
@@ -154,6 +162,7 @@ public final class TransferControl: Sendable {
         } else {
             before.task?.cancel()
         }
+        before.other?.cancel()
         before.step?()
         before.run?()
         for begin in before.begins { begin.resume() }
@@ -191,10 +200,10 @@ public final class TransferControl: Sendable {
     /// already here.
     private func steer() { follow(reins.withLock { $0.steer() }) }
 
-    private func follow(_ word: (task: URLSessionTask, runs: Bool)?) {
+    private func follow(_ word: (steered: any Steered, runs: Bool)?) {
         var word = word
-        while let (task, runs) = word {
-            if runs { task.resume() } else { task.suspend() }
+        while let (steered, runs) = word {
+            if runs { steered.resume() } else { steered.suspend() }
             word = reins.withLock { reins in
                 reins.isSteered = false
                 return reins.steer()
@@ -261,6 +270,17 @@ public final class TransferControl: Sendable {
         if isCancelled { task.cancel() } else { follow(word) }
     }
 
+    /// Passes each cancel, suspend and resume on to another transfer, which has not begun. It begins here, unless this
+    /// one is suspended.
+    func lead(_ other: TransferControl) {
+        let (isCancelled, word) = reins.withLock { reins in
+            reins.other = other
+            reins.runs = false
+            return (reins.state == .cancelled, reins.steer())
+        }
+        if isCancelled { other.cancel() } else { follow(word) }
+    }
+
     /// Stores the closure that cancels the Swift task which carries out the transfer.
     func carries(_ cancel: @escaping @Sendable () -> Void) {
         let isCancelled = reins.withLock { reins in
@@ -313,3 +333,12 @@ public final class TransferControl: Sendable {
         watchers.tell(.finished(statusCode: statusCode, error, retryCount: retryCount))
     }
 }
+
+/// What a transfer resumes and suspends.
+private protocol Steered: AnyObject, Sendable {
+    func resume()
+    func suspend()
+}
+
+extension URLSessionTask: Steered {}
+extension TransferControl: Steered {}

@@ -125,8 +125,6 @@ final class SegmentedDownload: Sendable {
 
     /// Loads the content over one connection, as an ordinary download.
     private func whole() async -> Response<URL> {
-        guard !control.isCancelled else { return Response(ResponseFacts(failing: .cancelled, nil)) }
-        await control.ready()
         var plain = request
         plain.options.deadline = nil
         let hear = request.options.downloadProgress
@@ -134,7 +132,9 @@ final class SegmentedDownload: Sendable {
             control.note(received: progress)
             hear?(progress)
         }
-        return await manager.download(plain, to: destination)
+        let run = TransferRun(manager, plain.options, by: .file, .file, to: destination)
+        control.lead(run.control)
+        return Response(await run.response(to: plain))
     }
 
     // MARK: Content

@@ -290,6 +290,34 @@ struct SegmentedDownloadTests {
         #expect(controls.entries.last?.downloadProgress.completed == 300_000)
     }
 
+    @Test("a suspended download that is loaded again as a whole takes no content until it is resumed", .rows("W2"))
+    func suspensionOfWhole() async throws {
+        // Parts without a validator do not fit together.
+        let part = "HTTP/1.1 206 Partial Content\r\nContent-Length: 3\r\nContent-Range: bytes 0-2/3\r\n"
+        let server = try RawServer.start([
+            RawScript([.receive(.headEnd), .send("\(part)Connection: close\r\n\r\nabc"), .finish]),
+            Self.whole([1, 2, 3]), Self.whole([4]),
+        ])
+        let manager = server.manager()
+        let states = Log<Set<TransferControl.State>>()
+        var request = HTTPRequest("file")
+        request.options.onResponse = { [weak manager] _ in
+            manager?.transfers.first?.suspend()
+            // The request of the part was cancelled.
+            states.add(Set(manager?.transfers.map(\.state) ?? []).subtracting([.cancelled]))
+            return .allow
+        }
+        let download = Task { [request] in await manager.download(request, segments: 2) }
+        await states.wait(for: 1)
+        #expect(states.entries == [[.suspended]])
+        let whole = try #require(manager.transfers.first)
+        // Another request has its whole exchange meanwhile.
+        let other = await manager.response(to: HTTPRequest("other"), serializer: .data)
+        #expect(other.value == Data([4]) && whole.downloadProgress.completed == 0)
+        whole.resume()
+        #expect(try Self.content(await download.value) == [1, 2, 3])
+    }
+
     @Test("parts are handed out from the front, and what is missing first ends what is there")
     func plan() throws {
         var plan = SegmentPlan(total: 4_000_000, first: .init(first: 0, last: 262_143), segments: 2)
