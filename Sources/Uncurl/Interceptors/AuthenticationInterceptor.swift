@@ -24,7 +24,7 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
     private enum Refresh {
         case none
         /// All requests wait for the refresh. A cancelled request does not cancel it.
-        case underWay(Task<Scheme.Credential, any Error>)
+        case underWay(Task<Void, any Error>)
     }
 
     private struct State {
@@ -104,9 +104,9 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
     }
 
     /// The credential that replaces `used`: the current one if it is newer, else the result of the refresh under way,
-    /// else of a refresh that begins now.
+    /// else of a refresh that begins now. A credential that is set during the refresh replaces its result.
     private func refreshed(_ used: Scheme.Credential, _ version: Int) async throws -> Scheme.Credential {
-        let task = try state.withLock { state throws(AuthenticationFailure) -> Task<Scheme.Credential, any Error>? in
+        let task = try state.withLock { state throws(AuthenticationFailure) -> Task<Void, any Error>? in
             switch state.refresh {
             case .underWay(let task): return task
             // The credential was refreshed meanwhile, so `used` cannot be refreshed again.
@@ -114,9 +114,8 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
             case .none: return try begin(&state, used)
             }
         }
-        guard let task else { return try current().credential }
         do {
-            return try await task.valueUnlessCancelled()
+            try await task?.valueUnlessCancelled()
         } catch let failure as AuthenticationFailure {
             throw failure
         } catch is CancellationError where Task.isCancelled {
@@ -124,12 +123,13 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
         } catch {
             throw AuthenticationFailure.refreshFailed(error)
         }
+        return try current().credential
     }
 
     private func begin(
         _ state: inout State,
         _ used: Scheme.Credential
-    ) throws(AuthenticationFailure) -> Task<Scheme.Credential, any Error> {
+    ) throws(AuthenticationFailure) -> Task<Void, any Error> {
         if let window {
             let now = ContinuousClock.now
             state.refreshes.removeAll { $0.duration(to: now) > window.interval }
@@ -145,19 +145,25 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
                     state.version += 1
                     state.refresh = .none
                 }
-                return fresh
             } catch {
-                settle(version) { $0.refresh = .none }
-                throw error
+                if settle(version, { $0.refresh = .none }) { throw error }
             }
         }
         state.refresh = .underWay(task)
         return task
     }
 
-    /// The result of a refresh applies only to the credential that the refresh began with.
-    private func settle(_ version: Int, _ body: (inout State) -> Void) {
-        change { if $0.version == version { body(&$0) } }
+    /// The result of a refresh, also its failure, applies only to the credential that the refresh began with.
+    ///
+    /// - Returns: whether it applies.
+    @discardableResult
+    private func settle(_ version: Int, _ body: (inout State) -> Void) -> Bool {
+        var applies = false
+        change { state in
+            applies = state.version == version
+            if applies { body(&state) }
+        }
+        return applies
     }
 
     /// Releasing a value may run the program's code, so it does not happen under the lock.

@@ -242,6 +242,26 @@ struct AuthenticationInterceptorTests {
         #expect(adapted.value(forHTTPHeaderField: "Authorization") == "Bearer 2")
         #expect(tokens.refreshes.entries == [1])
     }
+
+    @Test(
+        "a request that waits for a refresh gets the credential that is set meanwhile, even if the refresh fails",
+        .rows("B10"),
+        arguments: [0, 1]
+    )
+    func replaced(failures: Int) async throws {
+        let gate = Gate()
+        let tokens = Tokens(gate: gate, failures: failures, expires: true)
+        let interceptor = AuthenticationInterceptor(authenticator: tokens, credential: 1)
+        let (request, attempt) = (URLRequest(url: URL(string: "http://example.com/")!), failure(nil).attempt)
+        let waiting = Task { try await interceptor.adapt(request, for: attempt) }
+        await tokens.refreshes.wait(for: 1)
+        interceptor.credential = 7
+        await gate.open()
+        let adapted = try await waiting.value
+        #expect(adapted.value(forHTTPHeaderField: "Authorization") == "Bearer 7")
+        #expect(interceptor.credential == 7 && tokens.refreshes.entries == [1])
+    }
+
     private func failure(_ request: URLRequest?) -> FailedAttempt {
         let response = HTTPURLResponse(
             url: URL(string: "http://example.com/")!,
