@@ -195,3 +195,10 @@ extension URLRequest {
         values.fields.map { $0.contains("Accept-Encoding") || $0.contains("Range") } ?? false
     }
 }
+
+extension URLSession {
+    /// How long a hook may take to answer a question about the task of this request; nil for no limit.
+    package func answerLimit(of request: URLRequest) -> Duration? {
+        RequestBuilder.duration(request.values.explicitTimeout ?? ownConfiguration.timeoutIntervalForRequest)
+    }
+}

@@ -131,7 +131,7 @@ struct StreamOpening: Sendable {
                 throw .transport(URLError(.badServerResponse))
             }
             try await checked(response, adapted, chunks)
-            try await accepted(response, chunks, delegate)
+            try await accepted(response, adapted, chunks, taskEnd)
             control.watchers.tellDetails(of: nil, nil)
             let ending = StreamEnding(control, response.statusCode, taskEnd, chunks, isHeld: isHeld)
             return ResponseStream(response, ending, chunks)
@@ -167,15 +167,29 @@ struct StreamOpening: Sendable {
     }
 
     /// Passes the head to the hooks and the request's option. Only `cancel` has an effect: a stream cannot become a
-    /// download.
+    /// download. A hook that does not answer keeps the request neither from its time limits nor from a cancel.
     private func accepted(
         _ response: HTTPURLResponse,
+        _ request: URLRequest,
         _ chunks: ResponseChunks,
-        _ delegate: DataTaskDelegate
+        _ taskEnd: StreamTaskEnd
     ) async throws(UncurlError) {
+        let (delegate, session) = (taskEnd.delegate, taskEnd.session)
         guard delegate.interests.contains(.response) else { return }
-        let disposition = await delegate.urlSession(manager.session, dataTask: chunks.task, didReceive: response)
-        if disposition == .cancel { throw .cancelled }
+        let question = Task<URLSession.ResponseDisposition, any Error> {
+            await delegate.urlSession(session, dataTask: chunks.task, didReceive: response)
+        }
+        let limit = session.answerLimit(of: request)
+        do {
+            let answer = try await control.carry { try await question.value(within: limit) }
+            if answer != .cancel { return }
+        } catch let error as URLError {
+            question.cancel()
+            throw .transport(error)
+        } catch {
+            question.cancel()
+        }
+        throw .cancelled
     }
 
     private func checked(
@@ -196,5 +210,26 @@ struct StreamOpening: Sendable {
             // The error document ends with the content before the failure.
         }
         if let failure = validation.failure(of: answer) { throw .validation(failure) }
+    }
+}
+
+extension Task where Failure == any Error {
+    /// The value, if it comes in time. A cancelled caller returns at once, and so does one whose time is over; the task
+    /// continues.
+    ///
+    /// - Throws: what the task throws, `CancellationError`, or `URLError.timedOut`.
+    fileprivate func value(within limit: Duration?) async throws -> Success {
+        guard let limit else { return try await valueUnlessCancelled() }
+        return try await withThrowingTaskGroup(of: Success.self) { group in
+            group.addTask { try await self.valueUnlessCancelled() }
+            group.addTask {
+                try await Task<Never, Never>.sleep(for: limit)
+                let words = [NSLocalizedDescriptionKey: "A hook has not answered within the request's limit."]
+                throw URLError(.timedOut, userInfo: words)
+            }
+            defer { group.cancelAll() }
+            guard let value = try await group.next() else { throw _Concurrency.CancellationError() }
+            return value
+        }
     }
 }

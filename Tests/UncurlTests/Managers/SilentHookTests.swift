@@ -69,6 +69,35 @@ struct SilentHookTests {
         #expect(response.error?.isTimeout == true && asked.entries == [true], "\(response)")
     }
 
+    enum Ending: CaseIterable, Sendable { case limit, tag, deadline }
+
+    @Test(
+        "a stream whose hook does not answer about the head ends by its limits and by its tag",
+        arguments: Ending.allCases
+    )
+    func headOfStream(ending: Ending) async {
+        let manager = server.manager()
+        let asked = Log<Bool>()
+        manager.hooks.didReceiveResponse = { _, _, _ in
+            asked.add(true)
+            await Self.silence()
+            return .allow
+        }
+        var request = HTTPRequest("bytes/4")
+        request.options.tag = "one"
+        if ending == .limit { request.options.timeout = 0.5 }
+        // It may pass before the hook is asked.
+        if ending == .deadline { request.options.deadline = .milliseconds(500) }
+        let stream = Task { [request] in try await manager.stream(request) }
+        if ending == .tag {
+            await asked.wait(for: 1)
+            manager.cancelAll(tagged: "one")
+        }
+        let error = await #expect(throws: UncurlError.self) { _ = try await stream.value }
+        #expect(ending == .tag ? error?.isCancelled == true : error?.isTimeout == true)
+        #expect(manager.transfers.isEmpty)
+    }
+
     @Test(
         "a hook that does not answer about a certificate fails the request at the limit of the most patient request",
         arguments: [false, true]
