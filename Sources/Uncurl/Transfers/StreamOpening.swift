@@ -153,7 +153,11 @@ struct StreamOpening: Sendable {
         let delegate = taskEnd.delegate
         let opened = taskEnd.session.chunkTask(request, plan.kind.content, delegate: delegate)
         if let priority = plan.priority { opened.task.priority = priority }
-        delegate.attach(opened.task)
+        if opened.task.isOfOpenSession {
+            delegate.attach(opened.task)
+        } else {
+            delegate.ownReason = .sessionInvalidated
+        }
         control.watchers.tell(.createdTask(opened.task))
         control.begin(opened.task)
         do {

@@ -99,4 +99,23 @@ struct BetweenStepsTests {
         await ends.wait(for: 2)
         #expect(ends.entries == ["cancelled", "whole"])
     }
+    @Test(
+        "a request whose manager is invalidated while an interceptor adapts it says so",
+        .rows("U33"),
+        arguments: Call.allCases
+    )
+    func invalidated(call: Call) async {
+        let manager = server.manager()
+        _ = manager.session
+        manager.interceptors = [
+            .adapting { [weak manager] request, _ in
+                manager?.invalidate(cancellingTasks: false)
+                return request
+            }
+        ]
+        guard case .sessionInvalidated? = await Self.error(of: call, "bytes/4", by: manager) else {
+            Issue.record("another end")
+            return
+        }
+    }
 }
