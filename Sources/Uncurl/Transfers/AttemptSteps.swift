@@ -48,6 +48,8 @@ struct AttemptSteps: Sendable {
     }
 
     private func decided(_ failure: FailedAttempt) async -> Next {
+        // The program has ended the attempt: by its task, its session or a hook.
+        if failure.error.isCancelled { return .end(failure.error) }
         // The interceptors themselves failed, so calling them again would fail in the same way.
         if InterceptionFailure(beneath: failure.error) != nil { return .end(failure.error) }
         for interceptor in interceptors {

@@ -118,4 +118,20 @@ struct BetweenStepsTests {
             return
         }
     }
+    @Test("no retrier is asked about an attempt that the program has cancelled by its task", .rows("B6", "B8"))
+    func cancelledTask() async {
+        let manager = server.manager()
+        let asked = Log<Bool>()
+        manager.interceptors = [
+            .retrying { failure in
+                asked.add(true)
+                return failure.attempt.retryCount == 0 ? .retry : .doNotRetry
+            }
+        ]
+        manager.monitors = [ClosureEventMonitor { if case .createdTask(let task) = $0.kind { task.cancel() } }]
+        for call in Call.allCases {
+            #expect(await Self.error(of: call, "never", by: manager)?.isCancelled == true, "\(call)")
+        }
+        #expect(asked.entries.isEmpty)
+    }
 }
