@@ -151,7 +151,8 @@ open class URLSessionManager: @unchecked Sendable {
     /// Ends the session, at once or when its tasks have ended.
     ///
     /// - Parameters:
-    ///   - cancellingTasks: whether the tasks under way are cancelled. Otherwise they run to their end.
+    ///   - cancellingTasks: whether the tasks under way are cancelled, and without a reset also the requests that wait
+    ///     for their next attempt. Otherwise tasks run to their end.
     ///   - resettingSession: whether the manager continues with a new session. Otherwise its later requests fail with
     ///     ``UncurlError/sessionInvalidated``.
     public func invalidate(cancellingTasks: Bool, resettingSession: Bool = false) {
@@ -168,7 +169,12 @@ open class URLSessionManager: @unchecked Sendable {
                 return session
             }
         }
-        if cancellingTasks { old?.invalidateAndCancel() } else { old?.finishTasksAndInvalidate() }
+        guard cancellingTasks else {
+            old?.finishTasksAndInvalidate()
+            return
+        }
+        if !resettingSession { for transfer in transfers { transfer.cancel() } }
+        old?.invalidateAndCancel()
     }
 
     /// The most content of an answer that is kept in memory, in bytes.

@@ -134,4 +134,15 @@ struct BetweenStepsTests {
         }
         #expect(asked.entries.isEmpty)
     }
+    @Test("a request that waits for its next attempt ends where its manager is invalidated for good", .rows("U33"))
+    func invalidatedWait() async {
+        let manager = server.manager()
+        let waits = Log<Bool>()
+        manager.monitors = [ClosureEventMonitor { if case .retries = $0.kind { waits.add(true) } }]
+        manager.interceptors = [.retrying { _ in .retryAfter(.seconds(100_000)) }]
+        let waiting = Task { await Self.error(of: .response, "status/500", by: manager) }
+        await waits.wait(for: 1)
+        manager.invalidate(cancellingTasks: true)
+        #expect(await waiting.value?.isCancelled == true)
+    }
 }
