@@ -37,6 +37,9 @@ public final class TransferControl: Sendable {
         var step: (@Sendable () -> Void)?
         /// Cancels the Swift task that carries out the transfer.
         var run: (@Sendable () -> Void)?
+        /// The number of changes of the state that monitors have not been told of, and the end that follows them.
+        var untold = 0
+        var last: TransferEvent.Kind?
 
         private var steered: (any Steered)? {
             if let other { return other }
@@ -150,12 +153,13 @@ public final class TransferControl: Sendable {
             guard reins.state != .cancelled, reins.state != .finished else { return nil }
             let before = reins
             reins.state = .cancelled
+            reins.untold += 1
             reins.begins = []
             reins.run = nil
             return before
         }
         guard let before else { return }
-        watchers.tell(.cancelled)
+        tell(.cancelled)
         // A cancelled download produces resume data.
         if let download = before.task as? URLSessionDownloadTask {
             download.cancel(byProducingResumeData: { _ in })
@@ -173,11 +177,12 @@ public final class TransferControl: Sendable {
         let isStop = reins.withLock { reins in
             guard reins.state == .resumed || reins.state == .initialized else { return false }
             reins.state = .suspended
+            reins.untold += 1
             return true
         }
         guard isStop else { return }
         steer()
-        watchers.tell(.suspended)
+        tell(.suspended)
     }
 
     /// Begins the transfer, or continues it after ``suspend()``.
@@ -185,6 +190,7 @@ public final class TransferControl: Sendable {
         let begins = reins.withLock { reins -> [CheckedContinuation<Void, Never>]? in
             guard reins.state == .suspended || reins.state == .initialized else { return nil }
             reins.state = .resumed
+            reins.untold += 1
             defer { reins.begins = [] }
             return reins.begins
         }
@@ -192,7 +198,18 @@ public final class TransferControl: Sendable {
         place.withLock { if $0 == nil { $0 = list.add(self) } }
         steer()
         for begin in begins { begin.resume() }
-        watchers.tell(.resumed)
+        tell(.resumed)
+    }
+
+    /// Tells the monitors of a change of the state, and then of the end if it waits for this.
+    private func tell(_ change: TransferEvent.Kind) {
+        guard !watchers.monitors.isEmpty else { return }
+        watchers.tell(change)
+        let last = reins.withLock { reins in
+            reins.untold -= 1
+            return reins.untold == 0 ? reins.last.take() : nil
+        }
+        if let last { watchers.tell(last) }
     }
 
     /// Resumes or suspends the task according to the state, on one thread at a time. If two threads change the state
@@ -330,7 +347,13 @@ public final class TransferControl: Sendable {
         }
         upload?.finish(uploadProgress)
         download?.finish(downloadProgress)
-        watchers.tell(.finished(statusCode: statusCode, error, retryCount: retryCount))
+        guard !watchers.monitors.isEmpty else { return }
+        let last = TransferEvent.Kind.finished(statusCode: statusCode, error, retryCount: retryCount)
+        let isTold = reins.withLock { reins in
+            if reins.untold > 0 { reins.last = last }
+            return reins.untold > 0
+        }
+        if !isTold { watchers.tell(last) }
     }
 }
 

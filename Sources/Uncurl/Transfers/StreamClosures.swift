@@ -66,8 +66,9 @@ extension URLSessionManager {
                     }
                 } catch {
                     failure = error
-                    stream.control.cancel()
                 }
+                stream.ending.finish()
+                if failure != nil { stream.control.cancel() }
             }
             queue.async(group: group) { [tellEnd, failure] in
                 completion(failure)

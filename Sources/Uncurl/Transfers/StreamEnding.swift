@@ -12,8 +12,11 @@ final class StreamEnding: Sendable {
     private let isHeld: Bool
     private let isTold = Atomic(false)
     private let received = Atomic<Int64>(0)
+    /// Ends the request, where its owner says when.
+    private let held = Mutex<(@Sendable () -> Void)?>(nil)
 
-    /// - Parameter isHeld: whether the owner reports the end of the task with ``tellTask(_:)``, after a handler.
+    /// - Parameter isHeld: whether the owner ends the request with ``finish()``, after the last frame, and reports the
+    ///   end of the task with ``tellTask(_:)``, after a handler.
     init(
         _ control: TransferControl,
         _ statusCode: Int,
@@ -62,10 +65,20 @@ final class StreamEnding: Sendable {
         let reason = error.map { control.reason(for: $0) }
         guard !isTold.exchange(true, ordering: .relaxed) else { return reason ?? .cancelled }
         taskEnd.note(chunks.task, error?.urlError, reason)
-        if !isHeld { taskEnd.tell(chunks.task, reason) }
-        control.finish(statusCode, reason, retryCount: taskEnd.retryCount)
+        let finish: @Sendable () -> Void = { [control, statusCode, taskEnd] in
+            control.finish(statusCode, reason, retryCount: taskEnd.retryCount)
+        }
+        if isHeld {
+            held.withLock { $0 = finish }
+        } else {
+            taskEnd.tell(chunks.task, reason)
+            finish()
+        }
         return reason ?? .cancelled
     }
+
+    /// Ends the request, if its content has ended or broken off.
+    func finish() { held.withLock { $0.take() }?() }
 
     /// Reports the end of a task where `isHeld` is true.
     func tellTask(_ error: UncurlError?) { taskEnd.tell(chunks.task, error) }

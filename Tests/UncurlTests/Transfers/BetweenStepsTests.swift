@@ -145,4 +145,53 @@ struct BetweenStepsTests {
         manager.invalidate(cancellingTasks: true)
         #expect(await waiting.value?.isCancelled == true)
     }
+    /// Keeps the thread that reports a cancel until it is let go.
+    private final class SlowMonitor: EventMonitor {
+        let log = Log<String>()
+        let isTelling = Word<Bool>()
+        let gate = Gate()
+        let canceller = Word<ObjectIdentifier>()
+        private let line = DispatchQueue(label: "monitor")
+
+        var queue: DispatchQueue {
+            if canceller.value == ObjectIdentifier(Thread.current) {
+                isTelling.give(true)
+                gate.wait()
+            }
+            return line
+        }
+
+        func receive(_ event: TransferEvent) {
+            switch event.kind {
+            case .cancelled: log.add("cancelled")
+            case .finished: log.add("finished")
+            default: break
+            }
+        }
+    }
+
+    @Test("a monitor hears of a cancel before the end of the request, whichever thread is faster", .rows("B19"))
+    func lateCancel() async {
+        let manager = server.manager()
+        let monitor = SlowMonitor()
+        let adapts = Word<Bool>()
+        manager.monitors = [monitor]
+        manager.interceptors = [
+            .adapting { request, _ in
+                adapts.give(true)
+                _ = await monitor.isTelling.wait("the report of the cancel")
+                return request
+            }
+        ]
+        let transfer = manager.start("bytes/4", serializer: .data)
+        _ = await adapts.wait("the adapter")
+        DispatchQueue(label: "canceller").async {
+            monitor.canceller.give(ObjectIdentifier(Thread.current))
+            transfer.cancel()
+        }
+        #expect(await transfer.response.error?.isCancelled == true)
+        monitor.gate.open()
+        await monitor.log.wait(for: 2)
+        #expect(monitor.log.entries == ["cancelled", "finished"])
+    }
 }

@@ -99,6 +99,22 @@ struct StreamHooksTests {
         #expect(ends.entries == [true] && count.entries.reduce(0, +) == 100_000)
     }
 
+    @Test("a monitor hears of a stream's last line without a line break before the end of the request", .rows("B19"))
+    func lastLine() async throws {
+        let raw = try RawServer.answering(["HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\na\nb"])
+        let manager = raw.manager()
+        let log = Log<String>()
+        manager.monitors = [
+            ClosureEventMonitor(details: true) { event in
+                if case .detail(.streamedValue(let value)) = event.kind { log.add("\(value)") }
+                if case .finished = event.kind { log.add("finished") }
+            }
+        ]
+        manager.start(streaming: "x", as: { $0.lines() }, each: { _ in })
+        await log.wait(for: 3)
+        #expect(log.entries == ["a", "b", "finished"])
+    }
+
     private struct Mine: Error {}
 
     @Test(
