@@ -56,9 +56,7 @@ struct ManagerStressTests {
             }
         }
         await done.wait(for: threads * tasks)
-        while events.all.values.filter({ $0.last == "complete" }).count < threads * tasks {
-            await Task.yield()
-        }
+        await until { events.all.values.count { $0.last == "complete" } == threads * tasks }
         #expect(done.entries.count == threads * tasks)
         #expect(Set(made.entries).count == threads * tasks)
         for story in events.all.values {

@@ -4,6 +4,7 @@ import TestServer
 import TestSupport
 import Testing
 import Uncurl
+import UncurlTestKit
 
 /// Interceptors are obeyed where a download goes on.
 @Suite("Downloads that go on, adapted", .timeLimit(.minutes(5)))
@@ -149,15 +150,19 @@ struct AdaptedDownloadTests {
         let waits = Log<Bool>()
         manager.monitors = [ClosureEventMonitor { if case .retries = $0.kind { waits.add(true) } }]
         manager.interceptors = [.retrying { _ in .retryAfter(.seconds(100_000)) }]
+        let clock = TestClock()
+        manager.clock = clock
         var request = HTTPRequest("file")
         request.options.tag = "one"
-        // Long enough for the part to come on a busy machine.
         if ending == .deadline { request.options.deadline = .seconds(4) }
         let download = Task { [request] in await manager.download(request) }
         await waits.wait(for: 1)
         switch ending {
         case .tag: manager.cancelAll(tagged: "one")
-        case .deadline: break
+        case .deadline:
+            // The deadline, and the wait for the next attempt.
+            await clock.waitForSleepers(2)
+            clock.advance(by: .seconds(4))
         case .task: download.cancel()
         }
         let response = await download.value

@@ -4,6 +4,7 @@ import TestServer
 import TestSupport
 import Testing
 import Uncurl
+import UncurlTestKit
 
 @Suite("The order of the end", .timeLimit(.minutes(5)))
 struct OrderOfTheEndTests {
@@ -112,7 +113,10 @@ struct OrderOfTheEndTests {
     )
     func late() async throws {
         let manager = server.manager(center: center)
-        manager.deadline = .milliseconds(50)
+        // It passes when the request has a task, and before the task has ended.
+        let clock = TestClock()
+        manager.clock = clock
+        manager.deadline = .seconds(1)
         let delegates = Log<TaskDelegate>()
         manager.monitors = [
             ClosureEventMonitor { [weak manager] event in
@@ -127,15 +131,21 @@ struct OrderOfTheEndTests {
             errors.add(note.userInfo?[URLSessionManager.errorKey] as? UncurlError)
         }
         defer { center.removeObserver(token) }
-        errors.add(await manager.response(to: "never", serializer: .data).error)
+        async let awaited = manager.response(to: "never", serializer: .data).error
+        await delegates.wait(for: 1)
+        await clock.waitForSleepers()
+        clock.advance(by: .seconds(1))
+        errors.add(await awaited)
         var request = HTTPRequest("never")
-        request.options.deadline = .milliseconds(50)
+        request.options.deadline = .seconds(1)
         let operation = try HTTPRequestOperation(request, manager: manager, serializer: .data)
         operation.onCompletion { errors.add($0.error) }
         OperationQueue().addOperation(operation)
+        await delegates.wait(for: 2)
+        await clock.waitForSleepers()
+        clock.advance(by: .seconds(1))
         await errors.wait(for: 4)
         #expect(errors.entries.allSatisfy { $0?.isTimeout == true }, "\(errors.entries)")
-        await delegates.wait(for: 2)
         #expect(delegates.entries.allSatisfy { $0.error?.isTimeout == true })
     }
 }

@@ -40,7 +40,7 @@ struct ResponseStreamTests {
             var iterator = stream.makeAsyncIterator()
             #expect(try await iterator.next()?.isEmpty == false)
         }
-        while !manager.tasks.isEmpty { await Task.yield() }
+        await until { manager.tasks.isEmpty }
     }
 
     @Test("lines of an endless answer come as they are sent", .rows("W10"))
