@@ -211,6 +211,7 @@ struct StreamOpening: Sendable {
                 answer.data.append(contentsOf: chunk.prefix(Self.refusedContent - answer.data.count))
             }
         } catch {
+            if control.isCancelled { throw .cancelled }
             // The error document ends with the content before the failure.
         }
         if let failure = validation.failure(of: answer) { throw .validation(failure) }

@@ -194,4 +194,14 @@ struct BetweenStepsTests {
         await monitor.log.wait(for: 2)
         #expect(monitor.log.entries == ["cancelled", "finished"])
     }
+    @Test("a stream that is cancelled while the content of a refused answer comes ends as cancelled", .rows("B14"))
+    func refusedContent() async throws {
+        let head = "HTTP/1.1 500 No\r\nContent-Length: 100\r\n\r\nhalf"
+        let raw = try RawServer.start([RawScript([.receive(.headEnd), .send(head), .stall])])
+        let manager = raw.manager()
+        let waiting = Task { await Self.error(of: .stream, "x", by: manager) }
+        await until { manager.transfers.first?.task?.response != nil }
+        manager.cancelAll()
+        #expect(await waiting.value?.isCancelled == true)
+    }
 }
