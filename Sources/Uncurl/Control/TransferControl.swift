@@ -147,7 +147,8 @@ public final class TransferControl: Sendable {
 
     func take(tag: String?) { label.withLock { $0 = tag } }
 
-    /// Ends the request with ``UncurlError/cancelled``, unless it has ended already.
+    /// Ends the request with ``UncurlError/cancelled``, unless all of its answer has come: the request then ends with
+    /// that answer.
     public func cancel() {
         let before = reins.withLock { reins -> Reins? in
             guard reins.state != .cancelled, reins.state != .finished else { return nil }
@@ -330,7 +331,7 @@ public final class TransferControl: Sendable {
 
     func finish(_ statusCode: Int?, _ error: UncurlError?, retryCount: Int) {
         let (run, timer) = reins.withLock { reins in
-            if reins.state != .cancelled { reins.state = .finished }
+            if reins.state != .cancelled || error == nil { reins.state = .finished }
             reins.error = error
             return (reins.run.take(), reins.timer.take())
         }

@@ -204,4 +204,18 @@ struct BetweenStepsTests {
         manager.cancelAll()
         #expect(await waiting.value?.isCancelled == true)
     }
+    @Test("a request that is cancelled while its value is made has the value, and is finished", .rows("B6"))
+    func cancelledLate() async {
+        let manager = server.manager()
+        let control = Word<TransferControl>()
+        let serializer = DataResponseSerializer().map { data in
+            control.value?.cancel()
+            return data.count
+        }
+        let transfer = manager.transfer("bytes/4", serializer: serializer)
+        control.give(transfer.control)
+        transfer.resume()
+        #expect(await transfer.response.value == 4)
+        #expect(transfer.control.state == .finished && transfer.control.error == nil)
+    }
 }
