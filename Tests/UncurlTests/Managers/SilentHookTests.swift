@@ -25,6 +25,18 @@ struct SilentHookTests {
         return server.url(path)
     }
 
+    /// On a busy machine the limit may pass before the hook is asked; the request is then sent again.
+    private func response(
+        to request: HTTPRequest,
+        by manager: HTTPSessionManager,
+        _ asked: Log<Bool>
+    ) async -> Response<Data> {
+        while true {
+            let response = await manager.response(to: request, serializer: .data)
+            if !asked.entries.isEmpty { return response }
+        }
+    }
+
     private static func silence() async {
         let (nothing, source) = AsyncStream<Void>.makeStream()
         for await _ in nothing {}
@@ -65,7 +77,7 @@ struct SilentHookTests {
             }
         }
         let request = HTTPRequest(url(of: question), options: RequestOptions(timeout: 0.5))
-        let response = await manager.response(to: request, serializer: .data)
+        let response = await response(to: request, by: manager, asked)
         #expect(response.error?.isTimeout == true && asked.entries == [true], "\(response)")
     }
 
@@ -120,7 +132,7 @@ struct SilentHookTests {
             }
         }
         let request = HTTPRequest(server.url("/bytes/4"), options: RequestOptions(timeout: 0.5))
-        let response = await manager.response(to: request, serializer: .data)
+        let response = await response(to: request, by: manager, asked)
         #expect(response.error?.isTimeout == true && asked.entries == [true], "\(response)")
     }
 }
