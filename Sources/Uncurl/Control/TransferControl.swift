@@ -147,8 +147,8 @@ public final class TransferControl: Sendable {
 
     func take(tag: String?) { label.withLock { $0 = tag } }
 
-    /// Ends the request with ``UncurlError/cancelled``, unless all of its answer has come: the request then ends with
-    /// that answer.
+    /// Ends the request with ``UncurlError/cancelled``, unless all of its answer has come. If there are interceptors, a
+    /// refused answer does not count.
     public func cancel() {
         let before = reins.withLock { reins -> Reins? in
             guard reins.state != .cancelled, reins.state != .finished else { return nil }

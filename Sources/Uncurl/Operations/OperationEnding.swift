@@ -54,9 +54,8 @@ extension HTTPRequestOperation {
             delegate.open()
         }
         let steps = AttemptSteps(manager.core.settings, options.interceptors, control)
-        guard made.error != nil, failure == nil, !isCancelled, !steps.isEmpty else {
-            return finish(made, delegate, tell)
-        }
+        guard made.error != nil, failure == nil, !steps.isEmpty else { return finish(made, delegate, tell) }
+        if isCancelled { return finish(made.failing(.cancelled), delegate, tell) }
         Task { await decide(on: made, steps, delegate, tell) }
     }
 

@@ -73,7 +73,7 @@ struct StreamOpening: Sendable {
             } catch {
                 failure = error
             }
-            if control.isCancelled { return ended(failure, failure.error, retryCount) }
+            if control.isCancelled { return ended(failure, steps.isEmpty ? failure.error : .cancelled, retryCount) }
             let failed = FailedAttempt(
                 attempt: RequestAttempt(transfer: control.identifier, retryCount: retryCount),
                 request: failure.request,

@@ -92,7 +92,8 @@ final class TransferRun: Sendable {
             let attempt = await attempt(request, validation, retryCount, resumption, after: last)
             let response = made(of: attempt, validation, retryCount, resumption)
             guard let error = response.error, !control.isCancelled else {
-                let reason = response.error.map { control.reason(for: $0) }
+                // Interceptors would have decided on the failure of a cancelled request.
+                let reason = response.error.map { control.reason(for: steps.isEmpty ? $0 : .cancelled) }
                 return await ended(reason.map { response.failing($0) } ?? response, attempt, completion)
             }
             let failure = FailedAttempt(

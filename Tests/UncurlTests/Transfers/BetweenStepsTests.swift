@@ -218,4 +218,29 @@ struct BetweenStepsTests {
         #expect(await transfer.response.value == 4)
         #expect(transfer.control.state == .finished && transfer.control.error == nil)
     }
+    @Test("a request that is cancelled before a retrier is asked ends as cancelled", .rows("B6", "O4"))
+    func cancelledFailure() async {
+        let manager = server.manager()
+        let asked = Log<Bool>()
+        manager.interceptors = [
+            .retrying { _ in
+                asked.add(true)
+                return .doNotRetry
+            }
+        ]
+        // The serializer also makes a value of a refused answer.
+        let serializer = DataResponseSerializer().map { data in
+            manager.cancelAll()
+            return data
+        }
+        let response = await manager.response(to: "status/500", serializer: serializer)
+        #expect(response.error?.isCancelled == true && response.statusCode == 500)
+        let address = URLRequest(url: server.location("/status/500"))
+        let operation = HTTPRequestOperation(request: address, manager: manager, serializer: serializer)
+        let ended = await withCheckedContinuation { continuation in
+            operation.onCompletion { continuation.resume(returning: $0) }
+            OperationQueue().addOperation(operation)
+        }
+        #expect(ended.error?.isCancelled == true && asked.entries.isEmpty)
+    }
 }
