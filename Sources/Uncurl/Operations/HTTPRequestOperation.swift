@@ -165,10 +165,10 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         let begins = changing(\.isExecuting) { facts.withLock { $0.state.start() } }
         // The queue starts a cancelled operation too, and waits for its end.
         if isCancelled { return finish(cancelled) }
-        control.watchers.tell(.began(HTTPRequest(request)))
         // The request's deadline, its tag and `cancelAll` cancel the operation in every state.
         control.carries { [weak self] in self?.cancel() }
         control.resume()
+        control.watchers.tell(.began(HTTPRequest(request)))
         control.limit(by: options.deadline, on: manager.clock)
         if begins { begin() }
     }

@@ -105,9 +105,7 @@ extension URLSessionManager {
         serializer: Serializer,
         completion: @escaping @Sendable (Response<Serializer.Value>) -> Void = { _ in }
     ) -> Transfer<Serializer.Value> {
-        let transfer = transfer(request, serializer: serializer, completion: completion)
-        transfer.resume()
-        return transfer
+        launch(resumed(TransferRun(self, request.options, by: serializer)), request, completion)
     }
 
     /// Makes a transfer that has not begun. ``Transfer/resume()`` begins it.

@@ -243,4 +243,24 @@ struct BetweenStepsTests {
         }
         #expect(ended.error?.isCancelled == true && asked.entries.isEmpty)
     }
+    @Test("a monitor that hears of a started request's beginning can cancel it with its tag", .rows("B19", "B21"))
+    func begun() async throws {
+        let manager = server.manager()
+        manager.monitors = [
+            ClosureEventMonitor { [weak manager] in
+                if case .began = $0.kind { manager?.cancelAll(tagged: "one") }
+            }
+        ]
+        var request = HTTPRequest("never")
+        request.options.tag = "one"
+        for _ in 0..<200 {
+            #expect(await manager.start(request, serializer: .data).response.error?.isCancelled == true)
+            let operation = try HTTPRequestOperation(request, manager: manager, serializer: .data)
+            let ended = await withCheckedContinuation { continuation in
+                operation.onCompletion { continuation.resume(returning: $0) }
+                operation.start()
+            }
+            #expect(ended.error?.isCancelled == true)
+        }
+    }
 }
