@@ -57,12 +57,10 @@ private final class EventTransfer: Sendable {
 
     /// - Returns: nil for an answer of status 204, which ends the sequence.
     func open(_ lastEventID: String?) async throws -> ResponseStream? {
-        await control.ready()
-        if control.isCancelled { throw UncurlError.cancelled }
         var request = request
         if let lastEventID { request.headers["Last-Event-ID"] = lastEventID }
         let opening = StreamOpening(manager, request, ResponseValidation())
-        control.carries { [request = opening.control] in request.cancel() }
+        control.lead(opening.control)
         let stream = try await opening.begun().get()
         guard stream.response.statusCode == 204 else { return stream }
         // The answer has no content, so this reads its end.
