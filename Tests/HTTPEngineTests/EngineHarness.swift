@@ -255,7 +255,14 @@ final class Pending: Sendable {
         id.withLock { $0 }.flatMap(engine.exchange)?.throttle?.isReadingHeld == true
     }
 
+    /// How much of the request has left; nil once the exchange is over.
+    func bytesSent(_ engine: Engine) -> UInt64? {
+        id.withLock { $0 }.flatMap(engine.exchange)?.report.bytesSent
+    }
+
     func cancel() { post { $0.cancel($1) } }
+
+    func hold(_ isHeld: Bool) { post { $0.hold(requestOf: $1, isHeld) } }
 
     func pause() { post { $0.pause($1) } }
 

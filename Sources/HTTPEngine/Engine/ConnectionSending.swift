@@ -17,11 +17,11 @@ extension Connection {
             }
         }
         switch request.body {
-        case .none:
+        case .none where !exchange.isSendingHeld:
             return sendFromMemory(exchange, request, head)
-        case .bytes where request.continueWait == 0 && exchange.throttle == nil:
+        case .bytes where request.continueWait == 0 && exchange.throttle == nil && !exchange.isSendingHeld:
             return sendFromMemory(exchange, request, head)
-        case .bytes, .stream, .segments:
+        case .none, .bytes, .stream, .segments:
             break
         }
         link.append(head, isContent: false)

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPEngine
 import Synchronization
 import TestServer
 import TestSupport
@@ -129,6 +130,36 @@ struct LoopHomeTests {
         session.home.updateFlow(of: task, in: session)
         await until { task.state == .completed }
         #expect(task.error == nil)
+    }
+
+    @Test("a task that is suspended while it waits for a connection sends nothing before it is resumed")
+    func suspendedWaiting() async throws {
+        let (gate, ok) = (RawGate(), "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        let raw = try RawServer.start([[.receive(.headEnd), .wait(gate), .send(ok), .receive(.headEnd), .send(ok)]])
+        let configuration = Self.configuration
+        configuration.httpMaximumConnectionsPerHost = 1
+        let session = URLSession(configuration: configuration)
+        let (first, second) = (
+            session.dataTask(with: try url(raw.url("/first"))), session.dataTask(with: try url(raw.url("/second")))
+        )
+        first.resume()
+        await until { raw.connections.first?.stepsDone == 1 }
+        second.resume()
+        await until {
+            await withCheckedContinuation { told in
+                session.post { told.resume(returning: $0.engine.statistics.waiting == 1) }
+            }
+        }
+        second.suspend()
+        Self.settle(session)
+        gate.open()
+        await until { first.state == .completed }
+        // It has the connection by now.
+        Self.settle(session)
+        #expect(!raw.connections[0].receivedText.contains("/second") && second.state == .suspended)
+        second.resume()
+        await until { second.state == .completed }
+        #expect(second.error == nil && raw.connections.count == 1)
     }
 
     @Test("a date in the far future is waited for")
