@@ -81,9 +81,8 @@ final class LoopHome: SessionHome {
 
     func cancel(_ task: URLSessionTask, in session: URLSession, _ way: TaskCancellation) -> Bool {
         let isFirst = task.snapshot.withLock { snapshot in
-            guard snapshot.state == .running || snapshot.state == .suspended, snapshot.fate == .open else {
-                return false
-            }
+            // A WebSocket that is being closed can still be cancelled at once.
+            guard snapshot.state != .completed, snapshot.fate == .open else { return false }
             snapshot.state = .canceling
             switch way {
             case .atOnce: snapshot.fate = .cancelled

@@ -88,6 +88,23 @@ struct WebSocketEndTests {
         #expect(recorder.events.suffix(3) == ["close 1001 bye", "metrics", "end"])
     }
 
+    @Test("a WebSocket that is cancelled while the server has not answered its close frame ends at once")
+    func cancelledWhileClosing() async throws {
+        let peer = try await WebSocketPeer.start()
+        defer { peer.stop() }
+        let recorder = Recorder()
+        let session = URLSession(configuration: .isolated, delegate: recorder, delegateQueue: nil)
+        // It reads nothing.
+        let task = session.webSocketTask(with: url(peer, "/quiet"))
+        task.resume()
+        await until { recorder.events.contains("open -") }
+        task.cancel(with: .normalClosure, reason: nil)
+        task.cancel()
+        await recorder.end()
+        // Five seconds later it would have the code of its own close frame.
+        #expect((task.error as? URLError)?.code == .cancelled && task.closeCode == .invalid)
+    }
+
     @Test("a user's close code and reason stay when the server ends TCP without a close frame")
     func ownReason() async throws {
         let peer = try await WebSocketPeer.start()
