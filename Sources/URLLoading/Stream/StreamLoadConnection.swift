@@ -2,6 +2,11 @@ internal import Foundation
 internal import HTTPEngine
 internal import Synchronization
 
+extension StreamLoad {
+    /// Whether no task has asked for the connection on which HTTP has ended.
+    var isUntaken: Bool { if case .held = state { true } else { false } }
+}
+
 /// Receives what the connection reports.
 extension StreamLoad: UpgradedConnectionDelegate {
     func connection(_ connection: UpgradedConnection, didReceive bytes: Span<UInt8>) {

@@ -95,6 +95,7 @@ extension TaskLoader {
         switch held {
         case .nothing: break
         case .complete: complete()
+        case .source(.stream(let stream)) where stream.isUntaken: end(nil)
         case .source(let source): goOn(from: source)
         }
     }

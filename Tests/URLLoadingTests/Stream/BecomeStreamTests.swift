@@ -100,6 +100,29 @@ struct BecomeStreamTests {
         #expect(sent.contains("Upgrade: chat, chat/2\r\n") && sent.hasSuffix("hello"))
     }
 
+    @Test(
+        "a switch of protocols of which the delegate makes no stream is the answer, and the connection is closed",
+        arguments: [URLSession.ResponseDisposition.allow, .becomeDownload]
+    )
+    func notWanted(disposition: URLSession.ResponseDisposition) async throws {
+        let server = try RawServer.start([
+            [
+                .receive(.headEnd),
+                .send("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: chat\r\n\r\n"),
+            ]
+        ])
+        let recorder = StreamRecorder(disposition: disposition)
+        let session = URLSession(configuration: .isolated, delegate: recorder, delegateQueue: nil)
+        var request = URLRequest(url: try url(server.url("/")))
+        request.setValue("chat", forHTTPHeaderField: "Upgrade")
+        session.dataTask(with: request).resume()
+        await recorder.milestone()
+        #expect(recorder.events == ["response 101", "end"])
+        let end = try server.waitForEnd(of: 0)
+        #expect(end.sawFinish || end.sawReset)
+        session.finishTasksAndInvalidate()
+    }
+
     @Test("a switch of protocols that no delegate makes a stream of is the answer, and the connection is closed")
     func notTaken() async throws {
         let server = try RawServer.start([
