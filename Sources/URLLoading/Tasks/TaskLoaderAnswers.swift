@@ -129,7 +129,8 @@ extension TaskLoader: StreamLoadDelegate, ProtocolLoadDelegate {
         guard course.isCurrent(load) else { return }
         load.stop()
         start()
-        loadItself()
+        // The task may have been suspended while the classes were asked.
+        whenRunning { [self] in loadItself() }
     }
 
     func classFinished(_ load: ProtocolLoad) {
@@ -139,7 +140,7 @@ extension TaskLoader: StreamLoadDelegate, ProtocolLoadDelegate {
             return end(.badServerResponse, attempt.request.url, reason)
         }
         finished()
-        if case .asking = course.phase { load.stop() }
+        load.stop()
     }
 
     func classRedirected(to next: URLRequest, _ response: URLResponse, _ load: ProtocolLoad) {

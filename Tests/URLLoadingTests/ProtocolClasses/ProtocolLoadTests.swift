@@ -1,4 +1,5 @@
 import Foundation
+import HTTPEngine
 import Synchronization
 import TestServer
 import TestSupport
@@ -299,6 +300,70 @@ struct ProtocolLoadTests {
         await recorder.end()
         #expect(recorder.told.data == Data(repeating: 0x61, count: 50_000))
         other.invalidateAndCancel()
+    }
+
+    @Test("a class that has finished is told to stop, though its answer became a stream of which nothing is read yet")
+    func finishedBeforeReader() async throws {
+        final class Short: URLProtocol {
+            static let stopped = Word<Bool>()
+
+            override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "short" }
+            override func startLoading() {
+                guard let url = request.url else { return }
+                let response = URLResponse(url: url, mimeType: nil, expectedContentLength: 2, textEncodingName: nil)
+                client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+                client?.urlProtocol(self, didLoad: Data("ok".utf8))
+                client?.urlProtocolDidFinishLoading(self)
+            }
+            override func stopLoading() { Self.stopped.give(true) }
+        }
+        let configuration = URLSessionConfiguration.isolated
+        configuration.protocolClasses = [Short.self]
+        let recorder = StreamRecorder()
+        let session = URLSession(configuration: configuration, delegate: recorder, delegateQueue: nil)
+        session.dataTask(with: try url("short://x/")).resume()
+        #expect(await Short.stopped.wait("the word to stop") == true)
+        await recorder.milestone()
+        let stream = try #require(recorder.told.streamTask)
+        let (data, isEnd) = try await stream.readData(ofMinLength: 2, maxLength: 9, timeout: 10)
+        #expect(data == Data("ok".utf8) && isEnd)
+        session.invalidateAndCancel()
+    }
+
+    @Test("a task that is suspended while its class is asked sends nothing before it is resumed")
+    func suspendedWhileAsked() async throws {
+        final class Suspending: URLProtocol {
+            override class func canInit(with task: URLSessionTask) -> Bool {
+                task.suspend()
+                return false
+            }
+        }
+        let server = try RawServer.start(otherwise: .answering(Array("HTTP/1.1 204 No Content\r\n\r\n".utf8)))
+        let configuration = URLSessionConfiguration.isolated
+        configuration.protocolClasses = [Suspending.self]
+        let session = URLSession(configuration: configuration)
+        let task = session.dataTask(with: try url(server.url("/")))
+        task.resume()
+        // The class has been asked, and the loop has heard that it does not load the request.
+        await until {
+            await withCheckedContinuation { continuation in
+                session.post { _ in
+                    var isAsked = false
+                    if case .loading(let load as TaskLoader) = task.stage {
+                        isAsked = if case .classLoad? = load.course.source { false } else { true }
+                    }
+                    continuation.resume(returning: isAsked)
+                }
+            }
+        }
+        let statistics = await withCheckedContinuation { continuation in
+            session.post { continuation.resume(returning: $0.engine.statistics) }
+        }
+        #expect(task.state == .suspended && statistics == EngineStatistics() && server.connections.isEmpty)
+        task.resume()
+        await until { task.state == .completed }
+        #expect(task.error == nil && server.connections.count == 1)
+        session.finishTasksAndInvalidate()
     }
 
     @Test("a task that is cancelled stops its class")
