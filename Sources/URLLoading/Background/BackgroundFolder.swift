@@ -50,11 +50,13 @@ final class BackgroundFolder: Sendable {
 
     deinit { unlock() }
 
-    /// Releases the folder. Another session may then hold it, and this session writes nothing more.
+    /// Releases the folder. Another session may then hold it, and this session neither writes nor removes a record.
     func unlock() {
         let descriptor = lock.withLock { $0.take() }
         if let descriptor { StoreFile.unlock(descriptor) }
     }
+
+    private var isHeld: Bool { lock.withLock { $0 != nil } }
 
     /// The name of the folder for any identifier. Letters and digits stand for themselves.
     static func name(of identifier: String) -> String {
@@ -130,6 +132,7 @@ final class BackgroundFolder: Sendable {
     }
 
     func write(_ record: BackgroundRecord) throws(StoreFile.Fault) {
+        guard isHeld else { throw StoreFile.Fault(code: ENOLCK) }
         guard let octets = record.encoded() else { throw StoreFile.Fault(code: EINVAL) }
         try StoreFile.replace(place(of: record.number), with: octets, isDurable: true)
     }
@@ -158,7 +161,7 @@ final class BackgroundFolder: Sendable {
         name.hasPrefix("\(number)-") && name.hasSuffix(BackgroundFolder.partSuffix)
     }
 
-    func remove(_ number: Int) { StoreFile.remove(place(of: number)) }
+    func remove(_ number: Int) { if isHeld { StoreFile.remove(place(of: number)) } }
 
     private func place(of number: Int) -> String { "\(path)/\(number)\(BackgroundFolder.suffix)" }
 

@@ -55,11 +55,10 @@ final class BackgroundJournal: Sendable {
         if waits { queue.sync(execute: write) } else { queue.async(execute: write) }
     }
 
-    /// Removes a record, after all pending writes.
+    /// Removes a record, after all pending writes. It is in memory until then, so that ``close()`` finds it.
     func remove(_ number: Int) {
-        let record = records.withLock { $0.removeValue(forKey: number) }
-        guard let record else { return }
-        queue.async { [folder] in
+        queue.async { [self] in
+            guard let record = records.withLock({ $0.removeValue(forKey: number) }) else { return }
             folder.remove(number)
             if let part = record.part?.path {
                 StoreFile.remove(part)
@@ -70,8 +69,14 @@ final class BackgroundJournal: Sendable {
         }
     }
 
-    /// Releases the folder, after all pending writes. Returns when it is released.
-    func close() { queue.sync { folder.unlock() } }
+    /// Releases the folder, after all pending writes. Returns when it is released. All tasks have been told by then: a
+    /// record without an end is that of a task that was made too late for its session.
+    func close() {
+        queue.sync {
+            for record in all where record.state != .finished { folder.remove(record.number) }
+            folder.unlock()
+        }
+    }
 
     /// Runs `body` on the journal's queue, because the caller's thread must not block.
     func later(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }

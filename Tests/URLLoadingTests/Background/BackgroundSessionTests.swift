@@ -237,6 +237,23 @@ struct BackgroundSessionTests {
         await isEmpty()
     }
 
+    @Test("a task of an invalidated session leaves the records of the next session with its identifier alone")
+    func afterHandOver() async throws {
+        let first = try await session(nil)
+        first.invalidateAndCancel()
+        let second = try await session(nil)
+        let kept = second.downloadTask(with: try url("http://127.0.0.1:9/kept"))
+        #expect(names == ["1.task", "lock"])
+        let folder = try #require(second.backgroundFolder)
+        let record = try StoreFile.read(folder.path + "/1.task", limit: 1 << 20)
+        let late = first.downloadTask(with: try url("http://127.0.0.1:9/late"))
+        // What its journal had to write or to remove is done by then.
+        first.keeper?.close()
+        #expect(late.taskIdentifier == kept.taskIdentifier && names == ["1.task", "lock"])
+        #expect(try StoreFile.read(folder.path + "/1.task", limit: 1 << 20) == record)
+        second.invalidateAndCancel()
+    }
+
     @Test("a delegate can make a session with the same identifier when the old one becomes invalid")
     func next() async throws {
         let configuration = configuration
