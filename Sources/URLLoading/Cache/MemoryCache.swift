@@ -21,6 +21,8 @@ struct MemoryCache: Sendable {
     private var oldest = -1
     /// In octets.
     private(set) var usage = 0
+    /// How often anything was stored or removed. It tells what was read from disk meanwhile from what is still stored.
+    private(set) var changes: UInt64 = 0
     var capacity: Int {
         didSet { shrink() }
     }
@@ -60,8 +62,17 @@ struct MemoryCache: Sendable {
         shrink()
     }
 
+    /// Stores what was read from disk. If anything was stored or removed since the reading began, it may be what was
+    /// replaced or removed, and is not stored.
+    ///
+    /// - Parameter changes: ``changes`` when the reading began.
+    mutating func keep(_ read: CachedURLResponse, for key: CacheKey, asOf changes: UInt64, now: Date) {
+        if self.changes == changes, places[key] == nil { store(read, for: key, now: now) }
+    }
+
     @discardableResult
     mutating func remove(_ key: CacheKey) -> Bool {
+        changes &+= 1
         guard let place = places.removeValue(forKey: key), let node = nodes[place] else { return false }
         unlink(place)
         nodes[place] = nil
@@ -71,10 +82,13 @@ struct MemoryCache: Sendable {
     }
 
     mutating func removeAll() {
+        let changes = changes &+ 1
         self = MemoryCache(capacity: capacity)
+        self.changes = changes
     }
 
     mutating func removeAll(storedSince date: Date) {
+        changes &+= 1
         for node in nodes.compactMap(\.self) where node.stored >= date { remove(node.key) }
     }
 

@@ -108,14 +108,14 @@ open class URLCache: NSObject, @unchecked Sendable {
 
     /// Empties the cache, on disk too.
     open func removeAllCachedResponses() {
-        memory.withLock { $0.removeAll() }
         disk?.removeAll()
+        memory.withLock { $0.removeAll() }
     }
 
     /// Removes the responses that were stored at that time or later.
     open func removeCachedResponses(since date: Date) {
-        memory.withLock { $0.removeAll(storedSince: date) }
         disk?.removeAll(storedSince: date)
+        memory.withLock { $0.removeAll(storedSince: date) }
     }
 
     // MARK: Tasks

@@ -57,9 +57,13 @@ extension URLCache {
     }
 
     func load(_ key: CacheKey) -> CachedURLResponse? {
+        let changes = memory.withLock { $0.changes }
         guard let found = disk?.read(key) else { return nil }
-        memory.withLock { $0.store(found, for: key, now: Date()) }
-        return found
+        return memory.withLock { memory in
+            memory.keep(found, for: key, asOf: changes, now: Date())
+            // A newer one may have been stored meanwhile.
+            return memory.value(for: key) ?? found
+        }
     }
 
     /// Stores what came from a server, without waiting for the disk.
@@ -87,9 +91,10 @@ extension URLCache {
         Self.telling.async { self.removeCachedResponse(for: request) }
     }
 
+    /// The disk comes first: what ``load(_:)`` reads before that does not stay in memory.
     func remove(_ key: CacheKey) {
-        memory.withLock { _ = $0.remove(key) }
         disk?.remove(key)
+        memory.withLock { _ = $0.remove(key) }
     }
 
     /// The largest content that a session stores, in octets: a twentieth of the capacity, as on Darwin, but nothing

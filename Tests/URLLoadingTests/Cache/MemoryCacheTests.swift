@@ -55,6 +55,28 @@ struct MemoryCacheTests {
         #expect(cache.usage == 2 * entry.cost)
     }
 
+    @Test("what was read from disk is kept if nothing was stored or removed meanwhile, and replaces nothing")
+    func readMeanwhile() throws {
+        let (old, new) = (try CacheEntries.entry(), try CacheEntries.entry())
+        let changes: [(inout MemoryCache) -> Void] = [
+            { $0.remove(self.key(1)) }, { $0.removeAll() }, { $0.removeAll(storedSince: self.start) },
+            { $0.store(new, for: self.key(2), now: self.start) },
+        ]
+        for change in changes {
+            var cache = MemoryCache(capacity: 100_000)
+            let before = cache.changes
+            change(&cache)
+            cache.keep(old, for: key(1), asOf: before, now: start)
+            #expect(cache.value(for: key(1)) == nil)
+            cache.keep(old, for: key(1), asOf: cache.changes, now: start)
+            #expect(cache.value(for: key(1)) === old)
+        }
+        var cache = MemoryCache(capacity: 100_000)
+        cache.store(new, for: key(1), now: start)
+        cache.keep(old, for: key(1), asOf: cache.changes, now: start)
+        #expect(cache.value(for: key(1)) === new)
+    }
+
     @Test("after any sequence of storing, using and removing, the cache holds what a plain list would hold")
     func model() throws {
         let entry = try CacheEntries.entry()

@@ -1,4 +1,6 @@
+import Dispatch
 import HTTPSemantics
+import Synchronization
 import Testing
 
 @testable import URLLoading
@@ -34,6 +36,20 @@ struct URLCacheTests {
         let found = try #require(next.cachedResponse(for: request))
         #expect(found == (try CacheEntries.entry()) && found.userInfo?["a"] as? String == "b")
         #expect(next.currentMemoryUsage > 0 && next.currentDiskUsage > 0)
+    }
+
+    @Test("a response that is removed while it is read from disk does not stay in memory")
+    func removedWhileRead() throws {
+        let (cache, request) = (cache(), try CacheEntries.request("http://h/"))
+        let (entry, key) = (try CacheEntries.entry(), try #require(CacheKey(request)))
+        for _ in 0..<200 {
+            cache.storeCachedResponse(entry, for: request)
+            cache.memory.withLock { $0.removeAll() }
+            DispatchQueue.concurrentPerform(iterations: 2) { number in
+                if number == 0 { _ = cache.load(key) } else { cache.remove(key) }
+            }
+            #expect(cache.memory.withLock { $0.isEmpty })
+        }
     }
 
     @Test("each storage policy is followed")
