@@ -29,6 +29,9 @@ internal import TLS
 
     var hosts = HostTable()
     var connections = SlotTable<Connection>()
+    /// The number of the last connection that ``retireConnections()`` has found: it and those before it carry no
+    /// further exchange.
+    private(set) var lastRetired = 0
     var dials = ObjectTable<Dial>()
     var probes = ObjectTable<Probe>()
     var starved = StarvedHosts()
@@ -268,6 +271,13 @@ internal import TLS
         }
         if limit <= .zero { abortEverything() }
         endIfDrained()
+    }
+
+    /// Closes the idle connections now, and the busy ones after their exchanges: exchanges that start from here on get
+    /// new ones.
+    package func retireConnections() {
+        lastRetired = connections.opened
+        for connection in connections.all { closeIdle(connection, .used) }
     }
 
     fileprivate func abortEverything() {

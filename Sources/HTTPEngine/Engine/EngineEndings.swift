@@ -8,7 +8,9 @@ extension Engine {
         // This is first: a socket that cannot be set back to single bytes is not used again.
         connection.endGathering()
         // While other hosts wait for any place, a connection is closed after each exchange: hosts take turns.
-        var reusable = !surplus && !isDraining && starved.isEmpty && connection.isReusable(after: exchange)
+        let isRetired = connection.number <= lastRetired
+        var reusable =
+            !surplus && !isDraining && !isRetired && starved.isEmpty && connection.isReusable(after: exchange)
         // A connection that is handed on at once is checked here; others are checked when they are leased.
         if reusable, connection.host.pool.waiting > 0 { reusable = connection.isJustDrained || connection.isQuiet }
         let isCutOff = !reusable && exchange.request?.closes == false && connection.isFinishedUnannounced

@@ -134,10 +134,14 @@ final class SessionEngine {
         lastPlan = nil
         authorizations.forgetAll()
         proxies = settings.proxies
-        guard loads.isEmpty else { return }
+        (madeForHTTP, madeForStreams) = (nil, nil)
+        // Loads under way keep their connections to their ends.
+        guard loads.isEmpty else {
+            made?.retireConnections()
+            return
+        }
         made?.shutdown()
         made = nil
-        (madeForHTTP, madeForStreams) = (nil, nil)
     }
 
     // MARK: What is kept of answers

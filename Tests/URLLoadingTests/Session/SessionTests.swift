@@ -31,6 +31,30 @@ struct SessionTests {
         session.invalidateAndCancel()
     }
 
+    @Test("after a reset requests go over new connections, although a task of before goes on over its own")
+    func reset() async throws {
+        let (gate, ok) = (RawGate(), "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        let raw = try RawServer.start(
+            [[.receive(.headEnd), .wait(gate), .send(ok)]],
+            otherwise: .answering(Array(ok.utf8))
+        )
+        let session = URLSession(configuration: .isolated)
+        let target = try url(raw.url("/"))
+        let task = session.dataTask(with: target)
+        task.resume()
+        await until { raw.connections.first?.stepsDone == 1 }
+        for _ in 0..<2 { _ = try await session.data(from: target) }
+        #expect(raw.connections.count == 2)
+        await session.reset()
+        _ = try await session.data(from: target)
+        #expect(raw.connections.count == 3)
+        gate.open()
+        await until { task.state == .completed }
+        #expect(task.error == nil)
+        for index in 0..<2 { try raw.waitForEnd(of: index) }
+        session.finishTasksAndInvalidate()
+    }
+
     @Test("the lists of tasks leave out those that were never resumed, and those that are cancelled")
     func lists() async throws {
         let session = URLSession(configuration: .isolated)
