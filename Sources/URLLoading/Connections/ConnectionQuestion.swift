@@ -1,5 +1,6 @@
 internal import Foundation
 internal import HTTPEngine
+internal import Synchronization
 
 /// A handshake's question to a session's user: about the server's certificate, or for a client certificate. The
 /// session's delegate is asked, or else that of a task that waits for the server. Without either, default handling
@@ -91,8 +92,7 @@ enum ConnectionQuestion {
     private static func tasks(of session: URLSession, waitingFor origin: Origin) -> [URLSessionTask] {
         session.current.filter { task in
             if let stream = task as? URLSessionStreamTask { return stream.place?.isPlace(of: origin) == true }
-            guard let url = task.currentRequest?.url, let place = try? URLText.http(url) else { return false }
-            return place.origin == origin && task.response == nil
+            return task.snapshot.withLock { $0.origin == origin && $0.response == nil }
         }
     }
 }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import HTTPEngine
 
 extension URLSessionTask {
     /// What any thread may read of a task, and the loader writes. The task's lock guards all of it. It is never copied:
@@ -29,6 +30,8 @@ extension URLSessionTask {
         var refusal: URLError?
         var originalRequest: URLRequest?
         var currentRequest: URLRequest?
+        /// The server that the current request was last sent to, or is about to be.
+        var origin: Origin?
         var response: URLResponse?
         var error: (any Error)?
         /// The task's own delegate.

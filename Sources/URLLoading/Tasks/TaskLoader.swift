@@ -203,8 +203,11 @@ final class TaskLoader: HeldLoad, TaskLoad {
         do throws(URLError) {
             let fields = observation.map { conditions + $0.fields } ?? conditions
             let request = try attempt.transact(url, fields, spec, session, engine)
-            // The engine counts from 0 to 255: 0.5, the default, is its usual priority.
-            let priority = UInt8(clamping: Int(task.snapshot.withLock { $0.priority } * 256))
+            let priority = task.snapshot.withLock { snapshot in
+                snapshot.origin = request.origin
+                // The engine counts from 0 to 255: 0.5, the default, is its usual priority.
+                return UInt8(clamping: Int(snapshot.priority * 256))
+            }
             let id = engine.engine.start(request, delegate: self, priority: priority)
             // Content in memory may leave within that call, and be told; nothing else is before it has returned.
             switch course.phase {
