@@ -124,7 +124,7 @@ struct DescriptorTests {
             busy.append(await engine.begin(try get(held.port)))
             engines.append(engine)
         }
-        try held.waitForConnections(10)
+        await until { budget.open == 10 }
         for engine in engines { #expect(await engine.run(try get(server.port)).succeeded) }
         var idle = 0
         for engine in engines { idle += await engine.statistics.idle }
