@@ -1,4 +1,5 @@
 import Foundation
+import HTTPEngine
 import Synchronization
 import TestServer
 import TestSupport
@@ -34,9 +35,11 @@ struct TaskSpecTests {
             task.resume()
             return task
         }
-        // They are in line when a letter sent behind them has been read.
-        await withCheckedContinuation { told in
-            session.post { _ in told.resume() }
+        // They are in line. A class that another test has registered may be asked about each before.
+        await until {
+            await withCheckedContinuation { told in
+                session.post { told.resume(returning: $0.engine.statistics.waiting == tasks.count) }
+            }
         }
         gate.open()
         await until { tasks.allSatisfy { $0.state == .completed } }
