@@ -25,10 +25,11 @@ struct DeadlinesTests {
         #expect(deadlines.check(waiting, at: after(15)) == .passed(.idle))
     }
 
-    @Test("idle stands still while the consumer pauses; the total does not")
+    @Test("idle and the wait for the response head stand still while the consumer pauses; the total does not")
     func paused() {
-        let deadlines = Deadlines(.init(Timeouts(idle: .seconds(5), total: .seconds(60))), start: start)
-        let waiting = Deadlines.Waiting.onWire(lastActivity: start, sent: nil, paused: true)
+        let limits = Timeouts(responseHead: .seconds(2), idle: .seconds(5), total: .seconds(60))
+        let deadlines = Deadlines(.init(limits), start: start)
+        let waiting = Deadlines.Waiting.onWire(lastActivity: start, sent: start, paused: true)
         #expect(deadlines.check(waiting, at: after(30)) == .next(after(60)))
         #expect(deadlines.check(waiting, at: after(60)) == .passed(.total))
     }

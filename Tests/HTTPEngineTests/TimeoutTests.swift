@@ -70,6 +70,25 @@ struct TimeoutTests {
         #expect(await pending.outcome().error == .timedOut(.responseHead))
     }
 
+    @Test("the limit on the response head stands still while the consumer pauses, and begins anew after that")
+    func responseHeadPaused() async throws {
+        let server = try RawServer.start(otherwise: .silent)
+        let clock = ManualClock()
+        let engine = try EngineHarness(configuration(Timeouts(responseHead: .seconds(2), idle: nil)), clock: clock)
+        let pending = await engine.begin(try get(server.port))
+        try server.wait(for: 0, "the request") { $0.receivedText.hasSuffix("\r\n\r\n") }
+        pending.pause()
+        for pauses in [true, false] {
+            _ = await engine.statistics
+            clock.advance(by: pauses ? .seconds(3) : .seconds(1), waking: engine.loop)
+            for _ in 0..<2 { _ = await engine.statistics }
+            #expect(!pending.isFinished)
+            pending.resume()
+        }
+        clock.advance(by: .seconds(2), waking: engine.loop)
+        #expect(await pending.outcome().error == .timedOut(.responseHead))
+    }
+
     @Test("connecting to a host that swallows the SYN ends at the connect limit", .scenario(2))
     func connect() async throws {
         let server = try RawServer.neverAccepting()

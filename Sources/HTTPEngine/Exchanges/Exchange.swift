@@ -34,6 +34,8 @@ final class Exchange: TimerHandler {
     /// The number of responses still to come, the current one included.
     private(set) var expected = 0
     private(set) var isPaused = false
+    /// When the consumer has last resumed it; nil if it has not.
+    private var resumed: Instant?
     /// Whether nothing of the request is sent: set by ``Engine/hold(requestOf:_:)``.
     private(set) var isSendingHeld = false
     /// The rates; nil if none were asked for, which is nearly always so.
@@ -99,6 +101,7 @@ final class Exchange: TimerHandler {
         deadline = Deadlines(timeouts, start: now).end
         expected = request.pipelineDepth
         isPaused = false
+        resumed = nil
         isSendingHeld = false
         throttle = request.isThrottled ? Exchange.throttle(request.options, at: now) : nil
         expectationFailed = false
@@ -132,6 +135,7 @@ final class Exchange: TimerHandler {
 
     func resume(at now: Instant) {
         isPaused = false
+        resumed = now
         lastActivity = now
     }
 
@@ -253,7 +257,8 @@ final class Exchange: TimerHandler {
         case .waiting(_, _, let since):
             return deadlines.check(.forConnection(since: since), at: now)
         case .running:
-            let sent = report.timings.responseStart == nil ? report.timings.requestEnd : nil
+            var sent = report.timings.responseStart == nil ? report.timings.requestEnd : nil
+            if let end = sent, let resumed { sent = max(end, resumed) }
             let verdict = deadlines.check(.onWire(lastActivity: lastActivity, sent: sent, paused: !isReading), at: now)
             guard case .next(var instant) = verdict else { return verdict }
             if case .awaitingContinue(let end) = sending { instant = min(instant, end) }

@@ -8,8 +8,8 @@ public struct Timeouts: Hashable, Sendable {
     /// The wait for a place in the pool: the host's limit is reached and others are served first. It is separate from
     /// ``connect``, since the peer has no part in it. Default: none.
     public var poolWait: Duration?
-    /// From the last byte of the request to the first of its response, an informational one included. Default: none,
-    /// since ``idle`` covers it.
+    /// From the last byte of the request to the first of its response, an informational one included. The time begins
+    /// anew when a consumer that has paused the exchange resumes it. Default: none, since ``idle`` covers it.
     public var responseHead: Duration?
     /// Without a byte moving in either direction. The time stops while the consumer has paused the exchange. Default:
     /// 60 s.
@@ -62,8 +62,8 @@ struct Deadlines {
     enum Waiting: Equatable {
         /// Queued in the pool since that instant.
         case forConnection(since: Instant)
-        /// On a connection. `sent`: when the request was sent completely; nil before that, and again once the response
-        /// has begun.
+        /// On a connection. `sent`: since when the request has been sent completely, and the consumer waits; nil before
+        /// that, and again once the response has begun.
         case onWire(lastActivity: Instant, sent: Instant?, paused: Bool)
     }
 
@@ -94,13 +94,14 @@ struct Deadlines {
                 next = min(next, limit)
             }
         case .onWire(let lastActivity, let sent, let paused):
+            // A consumer that pauses is slow by its own choice; it is no fault of the peer.
+            if paused { break }
             if spans.responseHead > 0, let sent {
                 let limit = sent.advanced(byNanoseconds: spans.responseHead)
                 if now >= limit { return .passed(.responseHead) }
                 next = min(next, limit)
             }
-            // A consumer that pauses is slow by its own choice; it is no fault of the peer.
-            if spans.idle > 0, !paused {
+            if spans.idle > 0 {
                 let limit = lastActivity.advanced(byNanoseconds: spans.idle)
                 if now >= limit { return .passed(.idle) }
                 next = min(next, limit)
