@@ -166,6 +166,9 @@ final class SessionEngine {
         SessionEngine.keeping.async { storage.set(credential, for: place) }
     }
 
+    /// Runs `call` when the credentials that are on their way to their storage have arrived there.
+    static func whenKept(_ call: @escaping @Sendable () -> Void) { keeping.async(execute: call) }
+
     /// The queue for work that waits for the disk, which a loop must not do.
     private static let keeping = DispatchQueue(label: "URLLoading.URLCredentialStorage", qos: .utility)
 }

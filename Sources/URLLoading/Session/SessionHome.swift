@@ -25,7 +25,7 @@ protocol SessionHome: AnyObject, Sendable {
 
     /// Forgets what was learnt from servers, so that none of it is used again.
     ///
-    /// - Parameter then: called on any thread when it is done.
+    /// - Parameter then: called on any thread when it is done, and credentials that were to be stored have been.
     func forget(then: @escaping @Sendable () -> Void)
 
     /// Closes the connections, and ends the loads as cancelled.

@@ -390,11 +390,11 @@ open class URLSession: NSObject, @unchecked Sendable {
     open func reset(completionHandler: @escaping @Sendable () -> Void) {
         ownConfiguration.httpCookieStorage?.removeCookies(since: .distantPast)
         ownConfiguration.urlCache?.removeAllCachedResponses()
-        if let credentials = ownConfiguration.urlCredentialStorage {
-            for (space, known) in credentials.allCredentials {
-                for credential in known.values { credentials.remove(credential, for: space) }
+        home.forget { [queue, credentials = ownConfiguration.urlCredentialStorage] in
+            for (space, known) in credentials?.allCredentials ?? [:] {
+                for credential in known.values { credentials?.remove(credential, for: space) }
             }
+            queue.addOperation(completionHandler)
         }
-        home.forget { [queue] in queue.addOperation(completionHandler) }
     }
 }

@@ -154,7 +154,7 @@ final class LoopHome: SessionHome {
     func forget(then: @escaping @Sendable () -> Void) {
         let isSent = post { engine in
             engine.forget()
-            then()
+            SessionEngine.whenKept(then)
         }
         if !isSent { then() }
     }

@@ -55,6 +55,39 @@ struct SessionTests {
         session.finishTasksAndInvalidate()
     }
 
+    /// Stores a credential when it is let.
+    private final class SlowStorage: URLCredentialStorage, @unchecked Sendable {
+        let (begun, stored, gate) = (Word<Bool>(), Word<Bool>(), Gate())
+
+        override func set(_ credential: URLCredential, for space: URLProtectionSpace) {
+            begun.give(true)
+            gate.wait()
+            super.set(credential, for: space)
+            stored.give(true)
+        }
+    }
+
+    @Test("a reset also removes a credential that was on its way to its storage")
+    func resetWhileStoring() async throws {
+        let storage = SlowStorage()
+        let configuration = URLSessionConfiguration.isolated
+        configuration.urlCredentialStorage = storage
+        var answers = Recorder.Answers()
+        answers.challenge = { _ in
+            (.useCredential, URLCredential(user: "user", password: "secret", persistence: .permanent))
+        }
+        let session = URLSession(configuration: configuration, delegate: Recorder(answers), delegateQueue: nil)
+        session.dataTask(with: try target("/basic-auth/user/secret")).resume()
+        _ = await storage.begun.wait("the credential")
+        let reset = Word<Bool>()
+        session.reset { reset.give(true) }
+        storage.gate.open()
+        _ = await storage.stored.wait("the storage")
+        _ = await reset.wait("the reset")
+        #expect(storage.allCredentials.isEmpty)
+        session.invalidateAndCancel()
+    }
+
     @Test("the lists of tasks leave out those that were never resumed, and those that are cancelled")
     func lists() async throws {
         let session = URLSession(configuration: .isolated)
