@@ -18,7 +18,7 @@ struct SearchTests {
         from start: UInt64 = 1_000,
         flaky: Set<Int> = []
     ) -> (RateSearch.Step, trials: Int) {
-        var search = RateSearch(from: Rate(perSecond: start))
+        var search = RateSearch(from: Rate(perSecond: start), notBelow: Rate(nearest: 1e-3))
         var trials = 0
         while case .trial(let rate) = search.step {
             trials += 1
@@ -55,7 +55,7 @@ struct SearchTests {
 
     @Test("where a confirmation fails and nothing is good any more, the search ends in a dozen trials")
     func unsteady() {
-        var search = RateSearch(from: Rate(perSecond: 1_000))
+        var search = RateSearch(from: Rate(perSecond: 1_000), notBelow: Rate(perSecond: 1))
         var (trials, hasConfirmed) = (0, false)
         var last = Rate.zero
         while case .trial(let rate) = search.step {
@@ -72,7 +72,7 @@ struct SearchTests {
     @Test("an unclear trial is repeated once, and only a second one bounds the result")
     func unclear() {
         for (again, limited) in [(RateSearch.Trial.good, false), (.unclear, true)] {
-            var search = RateSearch(from: Rate(perSecond: 1_000))
+            var search = RateSearch(from: Rate(perSecond: 1_000), notBelow: Rate(perSecond: 1))
             search.record(.unclear)
             #expect(search.step == .trial(Rate(perSecond: 1_000)))
             search.record(again)
@@ -129,6 +129,20 @@ struct SearchTests {
     func ends() {
         #expect(found(upTo: 0).0 == .none)
         #expect(found(upTo: .infinity).0 != .none)
+    }
+
+    @Test(
+        "where no rate is good a search goes down to one request a trial, and tries a lower first rate once",
+        arguments: [(40, [40, 20, 10]), (39, [39, 19.5]), (2, [2])] as [(UInt64, [Double])]
+    )
+    func floor(start: UInt64, tried: [Double]) {
+        var search = RateSearch(from: Rate(perSecond: start), notBelow: Rate(perSecond: 10))
+        var rates: [Double] = []
+        while case .trial(let rate) = search.step {
+            rates.append(rate.perSecond)
+            search.record(.bad)
+        }
+        #expect(rates == tried && search.step == .none)
     }
 
     @Test("a goal is percentiles and errors")

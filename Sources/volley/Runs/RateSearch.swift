@@ -47,12 +47,20 @@ struct RateSearch: Sendable {
     private var wasUnclear = false
     /// Whether a higher rate was missed while volley was the limit: then the server may take more.
     private(set) var isLimitedAbove = false
+    /// The search does not go below this rate, in requests per second.
+    private let lowest: Double
 
-    init(from rate: Rate) { self.rate = rate.perSecond }
+    /// - Parameters:
+    ///   - rate: the first rate.
+    ///   - lowest: a rate at which a trial is one request, so that a lower one tells nothing more.
+    init(from rate: Rate, notBelow lowest: Rate) {
+        self.rate = rate.perSecond
+        self.lowest = min(lowest.perSecond, rate.perSecond)
+    }
 
     var step: Step {
         if phase == .done { return .found(Rate(nearest: rate)) }
-        guard trials < Self.trialLimit, rate >= 1e-3, rate <= Rate.highest.perSecond else {
+        guard trials < Self.trialLimit, rate >= lowest, rate <= Rate.highest.perSecond else {
             return good.map { .found(Rate(nearest: $0)) } ?? .none
         }
         return .trial(Rate(nearest: rate))

@@ -80,7 +80,7 @@ struct SearchRun {
         on stage: inout RunStage,
         _ files: [ReportFile]
     ) throws(UsageError) -> Verdict {
-        var search = RateSearch(from: start)
+        var search = RateSearch(from: start, notBelow: Rate(nearest: 1e9 / Double(trialLength)))
         var lines: [String] = []
         var last: Run.Measured?
         while case .trial(let rate) = search.step {
@@ -107,11 +107,14 @@ struct SearchRun {
         return verdict == .good ? .threshold : verdict
     }
 
+    /// The duration of a trial in nanoseconds.
+    private var trialLength: UInt64 { invocation.load.duration ?? 10_000_000_000 }
+
     private func at(_ rate: Rate, _ isLimitedAbove: Bool = false) -> Invocation {
         var trial = invocation
         trial.load.search = target
         trial.load.search?.isLimitedAbove = isLimitedAbove
-        trial.load.profile = LoadProfile(rate: rate, duration: invocation.load.duration ?? 10_000_000_000)
+        trial.load.profile = LoadProfile(rate: rate, duration: trialLength)
         return trial
     }
 
