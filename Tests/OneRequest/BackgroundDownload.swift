@@ -21,6 +21,8 @@ final class BackgroundDownload: NSObject, URLSessionDownloadDelegate {
             download.ended.withLock { $0 = continuation }
             let session = URLSession(configuration: configuration, delegate: download, delegateQueue: nil)
             session.getAllTasks { tasks in
+                // A process that was killed before it resumed its task has left one that is suspended.
+                for task in tasks { task.resume() }
                 guard tasks.isEmpty else { return }
                 if FileManager.default.fileExists(atPath: destination) { return download.end() }
                 session.downloadTask(with: url).resume()

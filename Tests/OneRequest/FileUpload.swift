@@ -32,6 +32,8 @@ final class FileUpload: NSObject, URLSessionDataDelegate {
             upload.state.withLock { $0.waiter = continuation }
             let session = URLSession(configuration: configuration, delegate: upload, delegateQueue: nil)
             session.getAllTasks { tasks in
+                // A process that was killed before it resumed its task has left one that is suspended.
+                for task in tasks { task.resume() }
                 guard tasks.isEmpty, upload.state.withLock({ !$0.isOver }) else { return }
                 var request = URLRequest(url: url)
                 request.httpMethod = "POST"

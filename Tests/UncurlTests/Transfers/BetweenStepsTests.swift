@@ -90,8 +90,17 @@ struct BetweenStepsTests {
         #expect(manager.transfers.map(\.identifier) == [first.identifier])
         manager.cancelAll()
         await ends.wait(for: 1)
+        // The stream cannot end before it is suspended.
+        let suspended = Word<Bool>()
+        manager.interceptors = [
+            .adapting { request, _ in
+                if suspended.value == nil { _ = await suspended.wait("the suspension") }
+                return request
+            }
+        ]
         let second = manager.start(streaming: "bytes/10", each: { _ in }, completion: end)
         second.suspend()
+        suspended.give(true)
         // Another request has its whole exchange meanwhile.
         _ = await manager.response(to: "bytes/4", serializer: .data)
         #expect(second.state == .suspended && second.task == nil)
