@@ -92,6 +92,10 @@ final class BackgroundSession: Sendable {
             expectsToSend: -1,
             expectsToReceive: -1
         )
+        // A later process has no code that would resume it, if this one ends before its function does.
+        if case .report(let terms) = spec.reception, terms.isAwaited {
+            (record.state, record.begun) = (.running, Date())
+        }
         record.source = source
         record.upload = spec.upload.flatMap { BackgroundRecord.Upload($0) }
         record.part = spec.resumption.map { resumption in

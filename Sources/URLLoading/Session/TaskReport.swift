@@ -22,22 +22,24 @@ package struct TaskReport: Sendable {
     struct Terms: Sendable {
         let keeping: Keeping
         let collectsMetrics: Bool
+        /// Whether a function waits for the end. It resumes its task itself.
+        let isAwaited: Bool
     }
 
     let terms: Terms
     private let receiver: Receiver
 
     package init(_ keeping: Keeping, collectsMetrics: Bool = false, to receiver: Receiver) {
-        terms = Terms(keeping: keeping, collectsMetrics: collectsMetrics)
+        let isAwaited =
+            switch receiver {
+            case .handler: false
+            case .waiter: true
+            }
+        terms = Terms(keeping: keeping, collectsMetrics: collectsMetrics, isAwaited: isAwaited)
         self.receiver = receiver
     }
 
-    var wakesWaiter: Bool {
-        switch receiver {
-        case .handler: false
-        case .waiter: true
-        }
-    }
+    var wakesWaiter: Bool { terms.isAwaited }
 
     /// Tells the receiver. It must be called only once.
     func tell(_ outcome: TaskOutcome) {

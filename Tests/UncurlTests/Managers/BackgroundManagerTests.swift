@@ -226,6 +226,28 @@ struct BackgroundManagerTests {
         }
     }
 
+    @Test("an awaited download whose process is killed before its task is resumed goes on in the next process", .rows("U3"))
+    func unresumed() async throws {
+        let folder = try BackgroundProcess.Folder()
+        let server = try TestServer.start()
+        let place = folder.path + "/taken"
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            [folder = folder.path as String, address = server.url("/range/1000") as String] in
+            let manager = BackgroundProcess.manager(in: folder)
+            manager.monitors = [ClosureEventMonitor { if case .createdTask = $0.kind { BackgroundProcess.die() } }]
+            guard let url = URL(string: address) else { return }
+            _ = await manager.download(HTTPRequest(URLRequest(url: url)))
+        }
+        #expect(server.requestCount == 0 && BackgroundProcess.records(in: folder.path) == 1)
+        await #expect(processExitsWith: .success) { [folder = folder.path as String, place = place as String] in
+            let manager = BackgroundProcess.manager(in: folder)
+            manager.hooks.didFinishDownloading = { _, _, _ in URL(fileURLWithPath: place) }
+            manager.hooks.didComplete = { _, _, error in _exit(error == nil ? EXIT_SUCCESS : EXIT_FAILURE) }
+            await BackgroundProcess.waitForEnd()
+        }
+        #expect(FileManager.default.contents(atPath: place)?.count == 1000)
+    }
+
     @Test("the answer of a manager's own upload that no handler has had reaches the next process's hooks", .rows("U32"))
     func answered() async throws {
         let folder = try BackgroundProcess.Folder()
