@@ -33,7 +33,7 @@ public struct RequestAttempt: Hashable, Sendable {
 public struct FailedAttempt: Sendable {
     /// Which of the request's attempts it was.
     public let attempt: RequestAttempt
-    /// The request as it was sent; nil where none could be built.
+    /// The request as it was sent, before any redirect; nil where none could be built.
     public let request: URLRequest?
     /// The answer; nil where no answer came.
     public let response: HTTPURLResponse?

@@ -23,6 +23,11 @@ extension MultipartForm {
     }
 }
 
+extension URLRequest {
+    /// Whether the content of this request can be sent again.
+    var isReplayable: Bool { httpBodyStream == nil && segments?.isReplayable ?? true }
+}
+
 /// Reads a stream while it is sent. The stream must have its declared length. Errors name the stream's part.
 final class MultipartStreamReader: BlockingReader {
     private let part: String

@@ -216,7 +216,8 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
                 send(try await steps.adapted(request, facts.withLock { $0.retryCount }))
             } catch {
                 let count = facts.withLock { $0.retryCount }
-                await decide(on: Response(ResponseFacts(failing: error, request, retryCount: count)), steps)
+                let failed = ResponseFacts(failing: error, request, retryCount: count)
+                await decide(on: Response(failed), of: request, steps)
             }
         }
     }

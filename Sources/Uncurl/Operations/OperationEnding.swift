@@ -56,18 +56,20 @@ extension HTTPRequestOperation {
         let steps = AttemptSteps(manager.core.settings, options.interceptors, control)
         guard made.error != nil, failure == nil, !steps.isEmpty else { return finish(made, delegate, tell) }
         if isCancelled { return finish(made.failing(.cancelled), delegate, tell) }
-        Task { await decide(on: made, steps, delegate, tell) }
+        Task { await decide(on: made, of: outcome.task.originalRequest, steps, delegate, tell) }
     }
 
     /// Asks the interceptors what follows a failed attempt.
     ///
     /// - Parameters:
     ///   - response: the response of the attempt.
+    ///   - sent: the request of the attempt, before any redirect.
     ///   - steps: the interceptors.
     ///   - delegate: the delegate of the attempt's task, if it had one.
     ///   - tell: reports the end of that task.
     func decide(
         on response: Response<any Sendable>,
+        of sent: URLRequest?,
         _ steps: AttemptSteps,
         _ delegate: TaskDelegate? = nil,
         _ tell: @escaping @Sendable (Response<any Sendable>) -> Void = { _ in }
@@ -75,11 +77,11 @@ extension HTTPRequestOperation {
         guard let error = response.error else { return finish(response, delegate, tell) }
         let failed = FailedAttempt(
             attempt: RequestAttempt(transfer: control.identifier, retryCount: response.retryCount),
-            request: response.request,
+            request: sent,
             response: response.response,
             data: response.data,
             error: error,
-            isReplayable: request.httpBodyStream == nil && mayFollow(error)
+            isReplayable: request.isReplayable && mayFollow(error)
         )
         switch await steps.next(after: failed) {
         case .end(let error): finish(response.failing(error), delegate, tell)

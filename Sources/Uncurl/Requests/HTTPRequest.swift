@@ -54,7 +54,7 @@ public struct HTTPRequest: Sendable {
     }
 
     /// Whether the content can be sent again.
-    var isReplayable: Bool { body.isReplayable && whole?.httpBodyStream == nil }
+    var isReplayable: Bool { body.isReplayable && whole?.isReplayable ?? true }
 
     /// A GET request. A string literal makes one too.
     public init(

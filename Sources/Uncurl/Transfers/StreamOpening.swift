@@ -101,18 +101,20 @@ struct StreamOpening: Sendable {
     private func attempt(_ retryCount: Int) async throws(Failure) -> ResponseStream {
         let plan: TaskPlan
         let adapted: URLRequest
+        var built = request.whole
         do throws(UncurlError) {
             guard !control.isCancelled else { throw .cancelled }
             guard !manager.isInvalid else { throw .sessionInvalidated }
             var given = try manager.taskPlan(for: request, settings)
-            guard let built = given.request else { throw .transport(URLError(.unsupportedURL)) }
-            control.watchers.tell(.built(built))
-            adapted = try await steps.adapted(built, retryCount)
+            guard let made = given.request else { throw .transport(URLError(.unsupportedURL)) }
+            built = made
+            control.watchers.tell(.built(made))
+            adapted = try await steps.adapted(made, retryCount)
             given.take(adapted)
             plan = given
         } catch {
             if control.watchers.hearsDetails { control.watchers.tellDetail(.failedBeforeSending(error)) }
-            throw Failure(error: error, request: nil, response: nil, tell: nil)
+            throw Failure(error: error, request: built, response: nil, tell: nil)
         }
         let delegate = DataTaskDelegate(manager.core, plan.behavior)
         if let hooks = plan.hooks { delegate.hooks = hooks.values }

@@ -27,6 +27,14 @@ final class TransferRun: Sendable {
         case refused(UncurlError, URLRequest?)
         case ended(TaskOutcome, TaskDelegate, DownloadedFile?)
 
+        /// The request as it was sent, or would have been. A redirect does not change it.
+        var request: URLRequest? {
+            switch self {
+            case .refused(_, let request): request
+            case .ended(let outcome, _, _): outcome.task.originalRequest
+            }
+        }
+
         /// Called when the attempt's end has been reported. A background session then no longer keeps the task.
         func settle() {
             guard case .ended(let outcome, _, _) = self, let settle = outcome.settle else { return }
@@ -98,7 +106,7 @@ final class TransferRun: Sendable {
             }
             let failure = FailedAttempt(
                 attempt: RequestAttempt(transfer: control.identifier, retryCount: retryCount),
-                request: response.request,
+                request: attempt.request,
                 response: response.response,
                 data: response.data,
                 error: error,

@@ -108,6 +108,29 @@ struct AuthenticationInterceptorTests {
         #expect(tokens.refreshes.entries == [1])
     }
 
+    @Test("a refusal of another origin, which a redirect has led to, begins a refresh and not an endless loop")
+    func otherOrigin() async throws {
+        let refusal = "HTTP/1.1 401 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"
+        let scripts = [refusal, refusal, ok].map { RawScript([.receive(.headEnd), .send(Array($0.utf8)), .finish]) }
+        let other = try RawServer.start(scripts)
+        let server = try TestServer.start()
+        let manager = server.manager()
+        let tokens = Tokens()
+        let window = AuthenticationInterceptor<Tokens>.RefreshWindow(interval: .seconds(3600), limit: 1)
+        manager.interceptors = [AuthenticationInterceptor(authenticator: tokens, credential: 1, window: window)]
+        let request = HTTPRequest("redirect-to?url=\(query: other.url("/"))")
+        let response = await manager.response(to: request, serializer: .data)
+        // The other origin got no credential, as after any redirect to another origin.
+        #expect(other.connections.count == 2)
+        #expect(!String(decoding: other.received(0), as: UTF8.self).contains("Bearer"))
+        #expect(tokens.refreshes.entries == [1])
+        guard case .retry(AuthenticationFailure.excessiveRefresh, _)? = response.error else {
+            Issue.record("\(response)")
+            return
+        }
+    }
+
     @Test("a request refused with an older credential is sent again without a refresh", .rows("B10"))
     func older() async throws {
         let tokens = Tokens()

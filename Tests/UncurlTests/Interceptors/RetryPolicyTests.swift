@@ -54,6 +54,46 @@ struct RetryPolicyTests {
         #expect(response.retryCount == 0)
     }
 
+    @Test("a POST that a redirect continued as a GET is not sent again when that GET fails", .rows("B9", "D28"))
+    func redirectedPost() async throws {
+        let redirect = "HTTP/1.1 303 See\r\nLocation: /made\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        let raw = try RawServer.start(
+            [redirect, refusal(503)].map { RawScript([.receive(.headEnd), .send(Array($0.utf8)), .finish]) },
+            otherwise: RawScript([.receive(.headEnd), .send(Array(ok.utf8)), .finish])
+        )
+        let manager = raw.manager()
+        manager.clock = ImmediateClock()
+        let seen = Log<String?>()
+        manager.interceptors = [
+            .retrying { failure in
+                seen.add(failure.request?.httpMethod)
+                return .doNotRetry
+            }, RetryPolicy(),
+        ]
+        let response = await manager.response(to: HTTPRequest(.post, "make"), serializer: .data)
+        #expect(response.statusCode == 503 && response.retryCount == 0)
+        #expect(response.request?.url?.path == "/made")
+        #expect(seen.entries == ["POST"])
+    }
+
+    @Test("an operation's POST that a redirect continued as a GET is not sent again when that GET fails", .rows("D28"))
+    func redirectedOperation() async throws {
+        let redirect = "HTTP/1.1 303 See\r\nLocation: /made\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        let raw = try RawServer.start(
+            [redirect, refusal(503)].map { RawScript([.receive(.headEnd), .send(Array($0.utf8)), .finish]) },
+            otherwise: RawScript([.receive(.headEnd), .send(Array(ok.utf8)), .finish])
+        )
+        let manager = raw.manager()
+        manager.clock = ImmediateClock()
+        manager.interceptors = [RetryPolicy()]
+        let operation = try HTTPRequestOperation(HTTPRequest(.post, "make"), manager: manager, serializer: .data)
+        let response = await withCheckedContinuation { continuation in
+            operation.onCompletion { continuation.resume(returning: $0) }
+            operation.start()
+        }
+        #expect(response.statusCode == 503 && response.retryCount == 0)
+    }
+
     @Test("Retry-After is obeyed, in seconds or as a date; one that is too long ends the retries", .rows("W14"))
     func retryAfter() async throws {
         let raw = try server([refusal(429, "Retry-After: 7\r\n"), refusal(503, "Retry-After: 3600\r\n")])

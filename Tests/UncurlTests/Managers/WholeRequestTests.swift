@@ -55,6 +55,25 @@ struct WholeRequestTests {
         #expect(steps.entries.count { $0 == "createdTask" } == 2 && steps.entries.last == "finished")
     }
 
+    @Test("a complete request with a form that can be read once is not sent again, nor is its operation", .rows("D11"))
+    func readOnce() async throws {
+        func request(_ server: RawServer) throws -> URLRequest {
+            var form = MultipartForm()
+            try form.append(.stream(InputStream(data: Data("abc".utf8)), length: 3), name: "s")
+            return try form.request(from: try Self.post(server))
+        }
+        let server = try RawServer.answering([Self.refused, Self.taken])
+        let response = await Self.manager().response(to: HTTPRequest(try request(server)), serializer: .data)
+        #expect(response.statusCode == 503 && response.retryCount == 0, "\(response)")
+        let other = try RawServer.answering([Self.refused, Self.taken])
+        let operation = HTTPRequestOperation(request: try request(other), manager: Self.manager(), serializer: .data)
+        let ended = await withCheckedContinuation { continuation in
+            operation.onCompletion { continuation.resume(returning: $0) }
+            operation.start()
+        }
+        #expect(ended.statusCode == 503 && ended.retryCount == 0, "\(ended)")
+    }
+
     @Test("a method, a path and a body that are set on a complete request replace its own")
     func changed() async throws {
         let server = try RawServer.answering([Self.taken])
