@@ -167,7 +167,7 @@ public final class TransferControl: Sendable {
         } else {
             before.task?.cancel()
         }
-        before.other?.cancel()
+        if before.isLate { before.other?.expire() } else { before.other?.cancel() }
         before.step?()
         before.run?()
         for begin in before.begins { begin.resume() }

@@ -47,7 +47,11 @@ public struct EventSource<Stream: AsyncSequence>: AsyncSequence, Sendable where 
         wait: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
         open: @escaping @Sendable (_ lastEventID: String?) async throws -> Stream?
     ) {
-        let connector = Connector(wait: wait, open: open)
+        let connector = Connector(wait: wait) { lastEventID in
+            // A stream may also end because its task was cancelled.
+            try Task.checkCancellation()
+            return try await open(lastEventID)
+        }
         self.init(after: lastEventID, limit: limit, policy: policy) { connector }
     }
 
@@ -107,7 +111,6 @@ public struct EventSource<Stream: AsyncSequence>: AsyncSequence, Sendable where 
         }
 
         private mutating func begin(_ connector: Connector) async throws {
-            try Task.checkCancellation()
             let id = parser.lastEventID
             do {
                 guard let stream = try await connector.open(id.isEmpty ? nil : id) else { return }
@@ -128,11 +131,7 @@ public struct EventSource<Stream: AsyncSequence>: AsyncSequence, Sendable where 
             } catch {
                 return try recover(from: error, connector)
             }
-            guard let data else {
-                // A sequence may also end because its task was cancelled.
-                try Task.checkCancellation()
-                return try recover(from: nil, connector)
-            }
+            guard let data else { return try recover(from: nil, connector) }
             let isWhole = events.fill { events throws(StreamFailure) in try parser.take(data, into: &events) }
             if !events.isEmpty { failures = 0 }
             if let milliseconds = parser.retry { retry = .milliseconds(milliseconds) }
@@ -144,7 +143,7 @@ public struct EventSource<Stream: AsyncSequence>: AsyncSequence, Sendable where 
             if let error {
                 guard !Task.isCancelled, source.policy.reconnects(error) else { throw error }
             }
-            if let limit = source.policy.attempts, failures >= limit {
+            if let limit = source.policy.attempts, failures >= limit, !Task.isCancelled {
                 throw error ?? StreamFailure.noEvent(attempts: failures)
             }
             state = .waiting(connector)

@@ -4,7 +4,8 @@ extension URLSessionManager {
     /// Reads the events that a server sends (HTML §9.2). Whenever the stream breaks, it is requested again, behind the
     /// last event that came. A 204 ends it. An answer that is not `text/event-stream`, such as a proxy's page, also
     /// ends it, with ``UncurlError/validation(_:)``. So does ``URLSessionManager/cancelAll(tagged:)``, also while the
-    /// sequence waits before its next request; the error is ``UncurlError/cancelled``.
+    /// sequence waits before its next request; the error is ``UncurlError/cancelled``. The request's
+    /// ``RequestOptions/deadline`` is that of the whole sequence.
     ///
     /// - Parameters:
     ///   - request: a request whose validation names the acceptable statuses; by default 200 and 204. The content type
@@ -41,9 +42,10 @@ private final class EventTransfer: Sendable {
         self.request = request
         control = TransferControl([], in: manager.core.transfers, tag: request.options.tag)
         control.resume()
+        control.limit(by: request.options.deadline, on: manager.clock)
     }
 
-    deinit { control.finish(nil, control.isCancelled ? .cancelled : nil, retryCount: 0) }
+    deinit { control.finish(nil, control.isCancelled ? control.reason(for: .cancelled) : nil, retryCount: 0) }
 
     func wait(for delay: Duration) async throws {
         await withTaskCancellationHandler {
@@ -51,14 +53,15 @@ private final class EventTransfer: Sendable {
         } onCancel: {
             control.cancel()
         }
-        try Task.checkCancellation()
-        if control.isCancelled { throw UncurlError.cancelled }
+        if control.isCancelled { throw control.reason(for: .cancelled) }
     }
 
     /// - Returns: nil for an answer of status 204, which ends the sequence.
     func open(_ lastEventID: String?) async throws -> ResponseStream? {
         var request = request
         if let lastEventID { request.headers["Last-Event-ID"] = lastEventID }
+        // The deadline is that of the whole sequence.
+        request.options.deadline = nil
         let opening = StreamOpening(manager, request, ResponseValidation())
         control.lead(opening.control)
         let stream = try await opening.begun().get()

@@ -154,4 +154,66 @@ struct StreamEndTests {
         await #expect(throws: UncurlError.self) { try await reader.value }
         #expect(manager.transfers.isEmpty && raw.connections.count == 1)
     }
+
+    @Test("a cancelled Swift task ends a stream of events as cancelled, before its first request and before its next")
+    func cancelledReader() async throws {
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+        let raw = try RawServer.start([RawScript([.receive(.headEnd), .send(head + "data: one\n\n"), .finish])])
+        let manager = raw.manager()
+        var policy = ReconnectionPolicy()
+        (policy.retry, policy.longest) = (.seconds(100_000), .seconds(100_000))
+        let seen = Log<String>()
+        let reader = Task { [policy] in
+            for try await event in manager.events(HTTPRequest("events"), policy: policy) { seen.add(event.data) }
+        }
+        await seen.wait(for: 1)
+        await until { manager.tasks.isEmpty && manager.transfers.count == 1 }
+        reader.cancel()
+        await #expect(throws: UncurlError.self) { try await reader.value }
+        let late = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            for try await _ in manager.events(HTTPRequest("events")) {}
+        }
+        await #expect(throws: UncurlError.self) { try await late.value }
+        #expect(manager.transfers.isEmpty && raw.connections.count == 1)
+    }
+
+    @Test("a deadline ends a stream of events with all its requests, as timed out", .rows("W13"))
+    func eventsDeadline() async throws {
+        let silent = RawScript([.receive(.headEnd), .stall])
+        let raw = try RawServer.start([silent], otherwise: silent)
+        let manager = raw.manager()
+        // The deadline comes at once.
+        manager.clock = ImmediateClock()
+        let begun = Log<Int>()
+        manager.monitors = [
+            ClosureEventMonitor { event in
+                if case .began = event.kind { begun.add(event.transfer) }
+            }
+        ]
+        var policy = ReconnectionPolicy()
+        policy.attempts = 3
+        var request = HTTPRequest("events")
+        request.options.deadline = .seconds(3600)
+        await #expect {
+            for try await _ in manager.events(request, policy: policy) {}
+        } throws: { ($0 as? UncurlError)?.isTimeout == true }
+        #expect(begun.entries.count <= 1 && manager.transfers.isEmpty)
+    }
+
+    @Test("a retrier gets the request of a stream whose adapter failed")
+    func adaptedStream() async throws {
+        let manager = HTTPSessionManager(baseURL: URL(string: "http://127.0.0.1/"), configuration: .isolated)
+        let seen = Log<String?>()
+        manager.interceptors = [
+            ClosureInterceptor { _, _ in
+                throw POSIXError(.EPERM)
+            } retry: { failure in
+                seen.add(failure.request?.httpMethod)
+                return .doNotRetry
+            }
+        ]
+        await #expect(throws: UncurlError.self) { try await manager.stream(HTTPRequest(.post, "a")) }
+        #expect(seen.entries == ["POST"])
+    }
 }
