@@ -25,3 +25,19 @@ public final class ImmediateClock: Clock, Sendable {
         }
     }
 }
+
+/// A clock that stands still: its sleepers sleep until they are cancelled. It remembers for how long each was to sleep.
+public final class StillClock: Clock, Sendable {
+    private let base = ImmediateClock()
+    public let slept = Log<Duration>()
+
+    public init() {}
+
+    public var now: ImmediateClock.Instant { base.now }
+    public var minimumResolution: Duration { .zero }
+
+    public func sleep(until deadline: ImmediateClock.Instant, tolerance: Duration?) async throws {
+        slept.add(now.duration(to: deadline))
+        try await Task.sleep(for: .seconds(86_400))
+    }
+}

@@ -126,7 +126,6 @@ final class SegmentedDownload: Sendable {
     /// Loads the content over one connection, as an ordinary download.
     private func whole() async -> Response<URL> {
         var plain = request
-        plain.options.deadline = nil
         let hear = request.options.downloadProgress
         plain.options.downloadProgress = { [control] progress in
             control.note(received: progress)

@@ -148,6 +148,23 @@ struct SegmentedDownloadTests {
         #expect(response.error?.isConnectivity == true && response.resumeData != nil)
     }
 
+    @Test("a request's own deadline replaces the manager's, also where the content is loaded again as a whole")
+    func ownDeadline() async throws {
+        let loose = "HTTP/1.1 206 Partial Content\r\nContent-Length: 2\r\nContent-Range: bytes 0-1/4\r\n\r\nab"
+        let server = try RawServer.start(
+            [RawScript([.receive(.headEnd), .send(loose), .finish])],
+            otherwise: Self.whole(Array("abcd".utf8))
+        )
+        let manager = server.manager()
+        let clock = StillClock()
+        (manager.clock, manager.deadline) = (clock, .seconds(1))
+        var request = HTTPRequest("file")
+        request.options.deadline = .seconds(3600)
+        #expect(try Self.content(await manager.download(request, segments: 2)) == Array("abcd".utf8))
+        #expect(server.connections.count == 2)
+        #expect(Set(clock.slept.entries) == [.seconds(3600)])
+    }
+
     @Test("a rate is that of the whole download, shared by its connections", .rows("W2"))
     func rate() async throws {
         let server = try TestServer.start()
