@@ -150,4 +150,4 @@ extension Set: UnorderedValues where Element: Encodable {
 /// written equally.
 private protocol UnorderedNames {}
 
-extension Dictionary: UnorderedNames where Key == String {}
+extension Dictionary: UnorderedNames {}

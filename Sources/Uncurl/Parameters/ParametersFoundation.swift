@@ -2,7 +2,7 @@ internal import URLLoading
 
 extension Parameters {
     /// Makes parameters of Foundation's objects, such as the results of `JSONSerialization` and
-    /// `PropertyListSerialization`, or a `[String: Any]`. The names of dictionaries are sorted.
+    /// `PropertyListSerialization`, or a `[String: Any]`. The names of dictionaries are sorted. A nil is null.
     ///
     /// - Throws: ``ParameterFailure`` for an object of another kind, with its position, and for nesting beyond the
     ///   limit.
@@ -14,6 +14,10 @@ extension Parameters {
         guard depth <= maximumDepth else { throw ParameterFailure(.tooDeep(limit: maximumDepth)) }
         switch object {
         case let value as Parameters: return value
+        case let value as any PossiblyNil:
+            return try value.content.map { content throws(ParameterFailure) in
+                try self.value(of: content, at: path, depth: depth)
+            } ?? .null
         case let value as String: return .string(value)
         // Decided by the type: a cast would convert 1 to true.
         case let value as Bool where type(of: object) == Bool.self: return .bool(value)
@@ -61,4 +65,13 @@ extension Parameters {
         default: .integer(number.int64Value)
         }
     }
+}
+
+/// Marks `Optional`: a dictionary of anything may have optional values.
+private protocol PossiblyNil {
+    var content: Any? { get }
+}
+
+extension Optional: PossiblyNil {
+    fileprivate var content: Any? { self }
 }

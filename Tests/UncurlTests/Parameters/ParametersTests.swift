@@ -117,6 +117,8 @@ struct ParametersTests {
         }
         let many = Dictionary(uniqueKeysWithValues: (0..<50).map { ("k\($0)", $0) })
         #expect(names(try Parameters(encoding: many)) == many.keys.sorted())
+        let numbered = Dictionary(uniqueKeysWithValues: (0..<50).map { ($0, $0) })
+        #expect(names(try Parameters(encoding: numbered)) == numbered.keys.map(String.init).sorted())
         let named = try Parameters(encoding: Named())
         #expect(names(named) == ["z", "a"] && names(named["a"]) == ["a", "b", "c", "d"])
         #expect(names(["z": 1, "a": 2]) == ["z", "a"])
@@ -176,6 +178,10 @@ struct ParametersTests {
         let text = Data(#"{"a":[1,true,null,2.5,"x"],"b":0}"#.utf8)
         let read = try Parameters(foundationObject: JSONSerialization.jsonObject(with: text))
         #expect(read == ["a": [1, true, nil, 2.5, "x"], "b": 0])
+        let optional: [String: Any] = [
+            "no": Int?.none as Any, "yes": Bool?.some(true) as Any, "n": Int??.some(nil) as Any,
+        ]
+        #expect(try Parameters(foundationObject: optional) == ["no": nil, "yes": true, "n": nil])
         let failure = #expect(throws: ParameterFailure.self) {
             try Parameters(foundationObject: ["a": ["b": [NSObject()]]])
         }
