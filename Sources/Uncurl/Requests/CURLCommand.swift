@@ -66,6 +66,12 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
         {
             fields.append(("Cookie", line))
         }
+        let isLeftOut =
+            file == nil && (isStreamed || request.httpBodyStream != nil || request.segments != nil)
+        // A session sends the length of no content with these methods (RFC 9110 §8.6), but curl does not.
+        if body == nil, file == nil, !isLeftOut, ["POST", "PUT", "PATCH"].contains(method) {
+            fields.append(("Content-Length", "0"))
+        }
         for (name, value) in fields.sorted(by: { $0.0.lowercased() < $1.0.lowercased() }) {
             let isSecret = ["authorization", "proxy-authorization", "cookie"].contains(name.lowercased())
             let shown = isSecret && credentials == .redacted ? "…" : value
@@ -94,9 +100,7 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
         words += Self.route(of: request, credentials)
         words.append(Self.quoted(request.url?.absoluteString ?? ""))
         var missing: [String] = []
-        if file == nil, isStreamed || request.httpBodyStream != nil || request.segments != nil {
-            missing.append("the content: a stream or a form of several parts")
-        }
+        if isLeftOut { missing.append("the content: a stream or a form of several parts") }
         if login?.identity != nil || stored.contains(where: { $0.identity != nil }) {
             missing.append("the client certificate")
         }

@@ -195,6 +195,29 @@ struct CURLCommandTests {
         // What a session sends with a POST, and with nothing else.
         #expect(seen.headers["Content-Type"] == (method == "POST" ? "application/x-www-form-urlencoded" : nil))
     }
+
+    @Test(
+        "a request without content has the same length with curl as with a session",
+        .rows("B21"),
+        arguments: ["GET", "DELETE", "POST", "PUT", "PATCH"],
+        [nil, Data()]
+    )
+    func noContent(method: String, content: Data?) async throws {
+        let server = try TestServer.start()
+        var made = request(server.url("/anything"))
+        made.httpMethod = method
+        made.httpBody = content
+        struct Seen: Decodable {
+            var headers: [String: String]
+        }
+        let (own, _) = try await URLSession(configuration: .isolated).data(for: made)
+        let echoed = try shell(made.cURL().description + " --silent --noproxy '*'")
+        let lengths = try [own, echoed].map {
+            try JSONDecoder().decode(Seen.self, from: $0).headers["Content-Length"]
+        }
+        #expect(lengths[0] == lengths[1])
+    }
+
     private func shell(_ command: String) throws -> Data {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
