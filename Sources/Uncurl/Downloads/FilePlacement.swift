@@ -118,6 +118,10 @@ struct FilePlacement {
 
     private func failure(_ code: CInt) -> CocoaError {
         let cause = POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO)
-        return CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: place.path, NSUnderlyingErrorKey: cause])
+        let words = unsafe String(cString: strerror(code))
+        let facts: [String: Any] = [
+            NSLocalizedDescriptionKey: words, NSFilePathErrorKey: place.path, NSUnderlyingErrorKey: cause,
+        ]
+        return CocoaError(.fileWriteUnknown, userInfo: facts)
     }
 }

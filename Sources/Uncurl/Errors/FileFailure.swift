@@ -31,7 +31,8 @@ public struct FileFailure: Error, Sendable {
 
 extension FileFailure: LocalizedError, CustomStringConvertible {
     public var description: String {
-        "the download cannot be put at \(destination.path): \(cause); it lies at \(source.path)"
+        let place = destination.isFileURL ? destination.path : destination.absoluteString
+        return "the download cannot be put at \(place): \(cause); it lies at \(source.path)"
     }
 
     public var errorDescription: String? { description }

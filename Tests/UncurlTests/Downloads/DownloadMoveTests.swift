@@ -53,6 +53,9 @@ struct DownloadMoveTests {
         let failure = self.failure(folder.appendingPathComponent("none"), to: place, [.removePreviousFile])
         #expect(failure?.destination == place)
         #expect(failure?.obstacle == nil)
+        #expect(failure?.description.contains("No such file or directory") == true)
+        let elsewhere = try #require(URL(string: "http://h/x"))
+        #expect(self.failure(place, to: elsewhere, [])?.description.contains("at http://h/x:") == true)
         #expect(content(place) == "old")
     }
 
