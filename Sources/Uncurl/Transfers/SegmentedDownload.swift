@@ -116,9 +116,10 @@ final class SegmentedDownload: Sendable {
     }
 
     /// Whether the download begins with this answer. If not, the content is loaded again as a whole: empty content has
-    /// no parts (416), parts without a strong validator do not fit together, and one connection that sends everything
-    /// would get only its share of a rate.
+    /// no parts (416), parts without a strong validator do not fit together, one connection that sends everything would
+    /// get only its share of a rate, and a session does not decode what comes for a range.
     private func takes(_ head: HTTPURLResponse, _ segment: SegmentPlan.Segment) -> Bool {
+        guard head.value(forHTTPHeaderField: "Content-Encoding") == nil else { return false }
         guard head.statusCode == 206 else { return head.statusCode != 416 && share == nil }
         return head.rangeValidator != nil && head.wholeLength(ofPart: segment.first, segment.last, nil, nil) != nil
     }

@@ -165,6 +165,29 @@ struct SegmentedDownloadTests {
         #expect(Set(clock.slept.entries) == [.seconds(3600)])
     }
 
+    @Test(
+        "content that a server compresses unasked is loaded as a whole and decoded, as in any download",
+        arguments: [200, 206]
+    )
+    func coded(status: Int) async throws {
+        // "abcd", stored.
+        let coded: [UInt8] = [
+            0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF, 1, 4, 0, 0xFB, 0xFF, 0x61, 0x62, 0x63, 0x64, 0x11, 0xCD, 0x82, 0xED,
+            4, 0, 0, 0,
+        ]
+        func answer(_ line: String) -> RawScript {
+            let fields = "ETag: \"a\"\r\nContent-Encoding: gzip\r\nContent-Length: \(coded.count)\r\nConnection: close"
+            return RawScript([
+                .receive(.headEnd), .send(Array("HTTP/1.1 \(line)\r\n\(fields)\r\n\r\n".utf8) + coded), .finish,
+            ])
+        }
+        let range = "Content-Range: bytes 0-\(coded.count - 1)/\(coded.count)"
+        let first = answer(status == 206 ? "206 Partial Content\r\n\(range)" : "200 OK")
+        let server = try RawServer.start([first], otherwise: answer("200 OK"))
+        let response = await server.manager().download(HTTPRequest("file"), segments: 2)
+        #expect(try Self.content(response) == Array("abcd".utf8))
+    }
+
     @Test("a rate is that of the whole download, shared by its connections", .rows("W2"))
     func rate() async throws {
         let server = try TestServer.start()
