@@ -46,8 +46,10 @@ public struct TrustFailure: Error, Hashable, Sendable {
     public let reason: Reason
     /// What happened, in words for people, without the host.
     public let words: String
-    /// The trust that a manager judged. It is ignored when two failures are compared.
+    /// The trust that a manager judged. Like ``url``, it is ignored when two failures are compared.
     public internal(set) var trust: URLServerTrust?
+    /// The URL of the request that failed; nil where no manager has judged.
+    public internal(set) var url: URL?
 
     /// A failure, for an evaluator of the program's own.
     public init(host: String, reason: Reason, words: String) {
@@ -75,13 +77,13 @@ extension TrustFailure: CustomStringConvertible, LocalizedError {
 }
 
 extension TrustFailure {
-    /// The failure as a `URLError`: `serverCertificateUntrusted` (−1202), with the host in its description, the
-    /// requested URL, the server's ``trust`` under `NSURLErrorFailingURLPeerTrustErrorKey`, and this failure as the
-    /// underlying error.
+    /// The failure as a `URLError`: `serverCertificateUntrusted` (−1202), with the host in its description, the given
+    /// URL or else ``url``, the server's ``trust`` under `NSURLErrorFailingURLPeerTrustErrorKey`, and this failure as
+    /// the underlying error.
     public func urlError(for url: URL? = nil) -> URLError {
         var facts: [String: Any] = [NSLocalizedDescriptionKey: description, NSUnderlyingErrorKey: self]
         if let trust { facts["NSURLErrorFailingURLPeerTrustErrorKey"] = trust }
-        if let url {
+        if let url = url ?? self.url {
             facts[NSURLErrorFailingURLErrorKey] = url
             // NSURLErrorFailingURLStringErrorKey. It is deprecated, but programs still read it.
             facts["NSErrorFailingURLStringKey"] = url.absoluteString

@@ -167,9 +167,12 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
     /// The failure of a task that ended with this error; nil where it succeeded.
     func reason(for error: URLError?, of task: URLSessionTask) -> UncurlError? {
         error.map { error in
-            let host = (task.currentRequest ?? task.originalRequest)?.url?.host
-            let refusal = core.refusal(behind: error, of: host)
-            return ownReason ?? UncurlError(error, of: task.originalRequest, refusal: refusal)
+            let url = (task.currentRequest ?? task.originalRequest)?.url
+            let refusal = core.refusal(behind: error, of: url?.host)
+            let reason = ownReason ?? UncurlError(error, of: task.originalRequest, refusal: refusal)
+            guard case .trust(var failure) = reason else { return reason }
+            failure.url = url
+            return .trust(failure)
         }
     }
 

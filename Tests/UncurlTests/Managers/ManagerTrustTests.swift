@@ -38,6 +38,10 @@ struct ManagerTrustTests {
         #expect(failure.host == "localhost")
         #expect(!failure.words.isEmpty)
         #expect(response.value == nil)
+        let url = try #require(response.request?.url)
+        let facts = UncurlError.trust(failure).nsError.userInfo
+        #expect(facts[NSURLErrorFailingURLErrorKey] as? URL == url)
+        #expect(facts["NSErrorFailingURLStringKey"] as? String == url.absoluteString)
     }
 
     @Test("the client certificate of a request's options is shown to its origin, and a password never in its place")
