@@ -29,17 +29,11 @@ extension Downloader {
         fields: DownloadKey.Fields = .all,
         queue: DispatchQueue? = nil
     ) {
-        self.init(
-            session: session,
-            maximumActive: maximumActive,
-            order: order,
-            cache: cache,
-            fields: fields,
-            queue: queue
-        ) { data, response in
-            let answer = ReceivedResponse(response: response, data: data)
+        self.init(maximumActive: maximumActive, order: order, cache: cache, fields: fields, queue: queue) { request in
+            let (data, response) = try await session.data(for: request)
+            let answer = ReceivedResponse(request: request, response: response, data: data)
             if let failure = serializer.validation.failure(of: answer) { throw UncurlError.validation(failure) }
-            return try serializer.serialize(answer)
+            return Loaded(try serializer.serialize(answer), response)
         }
     }
 }

@@ -45,4 +45,16 @@ struct PageTests {
         let again = try await pages.value(for: request("x"))
         #expect(again.value == "yes" && again.response == nil && stubs.requests.count == 2)
     }
+
+    @Test("a serializer that accepts the types of the request sees the request")
+    func request() async throws {
+        stubs.add(.get("/page"), .text("page"))
+        var wanted = request("page")
+        wanted.setValue("image/png", forHTTPHeaderField: "Accept")
+        let serializer = StringResponseSerializer(validation: ResponseValidation(contentTypes: .asRequested))
+        let pages = Downloader(session: stubs.session(), serializer: serializer)
+        await #expect(throws: UncurlError.self) { try await pages.value(for: wanted) }
+        wanted.setValue("text/*", forHTTPHeaderField: "Accept")
+        #expect(try await pages.value(for: wanted).value == "page")
+    }
 }
