@@ -6,17 +6,17 @@ public enum HTTPDate {
         let clamped = min(max(seconds, -62_167_219_200), 253_402_300_799)
         let days = (clamped >= 0 ? clamped : clamped - 86_399) / 86_400
         let time = Int(clamped - days * 86_400)
-        let (year, month, day) = civil(days)
+        let date = CivilDate(daysSince1970: days)
         // 1970-01-01 was a Thursday.
         let weekday = Int(((days + 4) % 7 + 7) % 7)
         buffer.append(contentsOf: weekdays[weekday].utf8.prefix(3))
         buffer.append(contentsOf: ", ".utf8)
-        appendTwo(day, &buffer)
+        appendTwo(date.day, &buffer)
         buffer.append(ASCII.space)
-        buffer.append(contentsOf: months[month - 1].utf8)
+        buffer.append(contentsOf: months[date.month - 1].utf8)
         buffer.append(ASCII.space)
-        appendTwo(year / 100, &buffer)
-        appendTwo(year % 100, &buffer)
+        appendTwo(date.year / 100, &buffer)
+        appendTwo(date.year % 100, &buffer)
         buffer.append(ASCII.space)
         appendTwo(time / 3600, &buffer)
         buffer.append(ASCII.colon)
@@ -39,34 +39,12 @@ public enum HTTPDate {
     static let weekdays = [
         "Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday",
     ]
-    static let months = [
+    package static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
     private static func appendTwo(_ number: Int, _ buffer: inout [UInt8]) {
         buffer.append(ASCII.zero + UInt8(truncatingIfNeeded: number / 10))
         buffer.append(ASCII.zero + UInt8(truncatingIfNeeded: number % 10))
-    }
-
-    /// The proleptic Gregorian date of a count of days, in eras of 400 years that begin in March.
-    static func civil(_ days: Int64) -> (year: Int, month: Int, day: Int) {
-        let shifted = days + 719_468
-        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let part = (5 * dayOfYear + 2) / 153
-        let month = part < 10 ? part + 3 : part - 9
-        return (
-            Int(yearOfEra + era * 400 + (month <= 2 ? 1 : 0)), Int(month), Int(dayOfYear - (153 * part + 2) / 5 + 1)
-        )
-    }
-
-    static func days(year: Int, month: Int, day: Int) -> Int64 {
-        let shiftedYear = Int64(month <= 2 ? year - 1 : year)
-        let era = (shiftedYear >= 0 ? shiftedYear : shiftedYear - 399) / 400
-        let yearOfEra = shiftedYear - era * 400
-        let dayOfYear = Int64((153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1)
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 }

@@ -30,7 +30,7 @@ struct HTTPDateReader {
         guard take(", "), let day = number(2), take("-"), let month = month(), take("-"), let short = number(2),
             take(" "), let time = time(), take(" GMT")
         else { return nil }
-        let present = HTTPDate.civil(min(max(now, 0), 253_402_300_799) / 86_400).year
+        let present = CivilDate(daysSince1970: min(max(now, 0), 253_402_300_799) / 86_400).year
         var year = present / 100 * 100 + short
         if year > present + 50 { year -= 100 }
         return seconds(year, month, day, time)
@@ -45,12 +45,8 @@ struct HTTPDateReader {
     }
 
     private func seconds(_ year: Int, _ month: Int, _ day: Int, _ time: Int) -> Int64? {
-        guard position == octets.count, day >= 1 else { return nil }
-        let days = HTTPDate.days(year: year, month: month, day: day)
-        // A day the month has not comes out as another one.
-        let back = HTTPDate.civil(days)
-        guard back.month == month, back.day == day else { return nil }
-        return days * 86_400 + Int64(time)
+        guard position == octets.count, let date = CivilDate(year: year, month: month, day: day) else { return nil }
+        return date.daysSince1970 * 86_400 + Int64(time)
     }
 
     private mutating func month() -> Int? {

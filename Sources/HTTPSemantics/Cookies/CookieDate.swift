@@ -1,3 +1,5 @@
+internal import HTTP1
+
 /// Dates in cookies, which servers write in many forms: tokens in any order, as RFC 6265bis §5.1.1 reads them.
 public enum CookieDate {
     /// Returns the date in seconds since 1970; nil for text that is no date.
@@ -21,8 +23,8 @@ public enum CookieDate {
         guard let time, let day, let month, var year, time.isOfDay else { return nil }
         if (70...99).contains(year) { year += 1900 }
         if (0...69).contains(year) { year += 2000 }
-        guard (1...days(in: month, of: year)).contains(day), year >= 1601 else { return nil }
-        return Double(daysSince1970(year, month, day) * 86_400 + time.seconds)
+        guard year >= 1601, let date = CivilDate(year: year, month: month, day: day) else { return nil }
+        return Double(date.daysSince1970 * 86_400 + Int64(time.seconds))
     }
 
     /// delimiter = %x09 / %x20-2F / %x3B-40 / %x5B-60 / %x7B-7E
@@ -70,16 +72,4 @@ public enum CookieDate {
     }
 
     private static func isAllDigits(_ text: Substring.UTF8View) -> Bool { text.allSatisfy { $0 &- 0x30 < 10 } }
-
-    private static func days(in month: Int, of year: Int) -> Int {
-        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-        return [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1]
-    }
-
-    /// Years are counted from March, so that the leap day is the last.
-    private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
-        let year = month > 2 ? year : year - 1
-        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-        return year * 365 + year / 4 - year / 100 + year / 400 + dayOfYear - 719_468
-    }
 }

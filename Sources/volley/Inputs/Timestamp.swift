@@ -1,17 +1,15 @@
+import HTTP1
 import LoadGenerator
 
 /// Parses times as logs and archives write them, in nanoseconds since 1970.
 enum Timestamp {
     private static let second: Int64 = 1_000_000_000
-    private static let months = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ]
 
     /// `10/Oct/2026:13:55:36 +0200`.
     static func accessLog(_ text: Substring) -> Int64? {
         let halves = text.split(separator: " ")
         let parts = halves.first?.split(whereSeparator: { $0 == "/" || $0 == ":" }) ?? []
-        guard halves.count == 2, parts.count == 6, let month = months.firstIndex(of: String(parts[1])) else {
+        guard halves.count == 2, parts.count == 6, let month = HTTPDate.months.firstIndex(of: String(parts[1])) else {
             return nil
         }
         let numbers = [parts[0], parts[2], parts[3], parts[4], parts[5]].compactMap { Int64($0) }
@@ -61,15 +59,10 @@ enum Timestamp {
         _ zone: Int64
     ) -> Int64? {
         guard (1970...2200).contains(year), (1...12).contains(month), (1...31).contains(day), (0...23).contains(hour),
-            (0...59).contains(minute), (0...60).contains(seconds)
+            (0...59).contains(minute), (0...60).contains(seconds),
+            let date = CivilDate(year: Int(year), month: Int(month), day: Int(day))
         else { return nil }
-        // The Gregorian calendar with years that begin in March, so that the leap day is the last of the year.
-        let shifted = month > 2 ? year : year - 1
-        let era = shifted / 400
-        let yearOfEra = shifted - era * 400
-        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-        let days = era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-        return (days * 86_400 + hour * 3_600 + minute * 60 + seconds - zone) * second
+        return (date.daysSince1970 * 86_400 + hour * 3_600 + minute * 60 + seconds - zone) * second
     }
 
     /// Logs have whole seconds. If all requests of a second were sent at its start, they would be a burst that never
