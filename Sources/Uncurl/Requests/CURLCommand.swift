@@ -43,56 +43,15 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
         isStreamed: Bool
     ) {
         let configuration = session?.configuration
-        var words = ["curl", "--globoff"]
-        var source: String?
-        let method = request.httpMethod ?? "GET"
-        let body = request.httpBody.flatMap { $0.isEmpty ? nil : $0 }
-        switch method {
-        // Without `--request`, curl sends a GET, but with content a POST.
-        case "GET" where body == nil && file == nil: break
-        case "HEAD" where body == nil: words.append("--head")
-        default: words += ["--request", Self.quoted(method)]
-        }
-        var fields = (request.allHTTPHeaderFields ?? [:]).map { ($0.key, $0.value) }
-        for (name, value) in configuration?.httpAdditionalHeaders ?? [:] {
-            let name = "\(name)"
-            if !fields.contains(where: { $0.0.caseInsensitiveCompare(name) == .orderedSame }) {
-                fields.append((name, "\(value)"))
-            }
-        }
-        if request.httpShouldHandleCookies, let url = request.url,
-            let cookies = configuration?.httpCookieStorage?.cookies(for: url), !cookies.isEmpty,
-            let line = HTTPCookie.requestHeaderFields(with: cookies)["Cookie"]
-        {
-            fields.append(("Cookie", line))
-        }
-        let isLeftOut =
-            file == nil && (isStreamed || request.httpBodyStream != nil || request.segments != nil)
-        // A session sends the length of no content with these methods (RFC 9110 §8.6), but curl does not.
-        if body == nil, file == nil, !isLeftOut, ["POST", "PUT", "PATCH"].contains(method) {
-            fields.append(("Content-Length", "0"))
-        }
-        for (name, value) in fields.sorted(by: { $0.0.lowercased() < $1.0.lowercased() }) {
-            let isSecret = ["authorization", "proxy-authorization", "cookie"].contains(name.lowercased())
-            let shown = isSecret && credentials == .redacted ? "…" : value
-            // curl sends a field without a value for `Name;`; `Name:` would remove the field.
-            words += ["--header", Self.quoted(shown.isEmpty ? "\(name);" : "\(name): \(shown)")]
-        }
-        if let file { words += ["--data-binary", Self.quoted("@" + file.path)] }
-        if let body, file == nil {
-            // Without this field curl adds a content type for any method, but a session only for a POST.
-            let isNamed = fields.contains { $0.0.caseInsensitiveCompare("Content-Type") == .orderedSame }
-            if method != "POST", !isNamed { words += ["--header", Self.quoted("Content-Type:")] }
-            if let text = String(data: body, encoding: .utf8), !text.utf8.contains(0) {
-                words += ["--data-raw", Self.quoted(text)]
-            } else {
-                // Binary content cannot be part of a command line.
-                source = "printf %s \(Self.quoted(body.base64EncodedString())) | base64 -d | "
-                words += ["--data-binary", "@-"]
-            }
-        }
+        let isLeftOut = file == nil && (isStreamed || request.httpBodyStream != nil || request.segments != nil)
+        let hasContent = file != nil || isLeftOut || request.ownContent != nil
         let stored = request.url.flatMap { configuration?.urlCredentialStorage?.defaultCredentials(for: $0) } ?? []
         let login = login ?? stored.first { $0.user != nil }
+        let fields = Self.fields(of: request, configuration, hasContent: hasContent)
+        let content = Self.content(of: request, file, isNamed: fields.contains { $0.isNamed("Content-Type") })
+        var words = ["curl", "--globoff"] + Self.method(of: request, file)
+        for field in fields { words += ["--header", field.quoted(credentials)] }
+        words += content.options
         if let user = login?.user {
             let shown = credentials == .shown ? "\(user):\(login?.password ?? "")" : "…"
             words += ["--anyauth", "--user", Self.quoted(shown)]
@@ -105,7 +64,74 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
             missing.append("the client certificate")
         }
         let mark = missing.isEmpty ? "" : " # without " + missing.joined(separator: ", and without ")
-        description = (source ?? "") + words.joined(separator: " ") + mark
+        description = content.source + words.joined(separator: " ") + mark
+    }
+
+    private static func method(of request: URLRequest, _ file: URL?) -> [String] {
+        let method = request.httpMethod ?? "GET"
+        return switch method {
+        // Without `--request`, curl sends a GET, but with content a POST.
+        case "GET" where request.ownContent == nil && file == nil: []
+        case "HEAD" where request.ownContent == nil: ["--head"]
+        default: ["--request", quoted(method)]
+        }
+    }
+
+    private struct Field {
+        let name: String
+        let value: String
+
+        func isNamed(_ other: String) -> Bool { name.caseInsensitiveCompare(other) == .orderedSame }
+
+        func quoted(_ credentials: Credentials) -> String {
+            let isSecret = ["authorization", "proxy-authorization", "cookie"].contains(name.lowercased())
+            let shown = isSecret && credentials == .redacted ? "…" : value
+            // curl sends a field without a value for `Name;`; `Name:` would remove the field.
+            return CURLCommand.quoted(shown.isEmpty ? "\(name);" : "\(name): \(shown)")
+        }
+    }
+
+    /// The fields of the request, of the session and of its cookies, sorted by name.
+    private static func fields(
+        of request: URLRequest,
+        _ configuration: URLSessionConfiguration?,
+        hasContent: Bool
+    ) -> [Field] {
+        var fields = (request.allHTTPHeaderFields ?? [:]).map { Field(name: $0.key, value: $0.value) }
+        for (name, value) in configuration?.httpAdditionalHeaders ?? [:] {
+            let field = Field(name: "\(name)", value: "\(value)")
+            if !fields.contains(where: { $0.isNamed(field.name) }) { fields.append(field) }
+        }
+        if request.httpShouldHandleCookies, let url = request.url,
+            let cookies = configuration?.httpCookieStorage?.cookies(for: url), !cookies.isEmpty,
+            let line = HTTPCookie.requestHeaderFields(with: cookies)["Cookie"]
+        {
+            fields.append(Field(name: "Cookie", value: line))
+        }
+        // A session sends the length of no content with these methods (RFC 9110 §8.6), but curl does not.
+        if !hasContent, ["POST", "PUT", "PATCH"].contains(request.httpMethod ?? "GET") {
+            fields.append(Field(name: "Content-Length", value: "0"))
+        }
+        return fields.sorted { $0.name.lowercased() < $1.name.lowercased() }
+    }
+
+    /// The options of the request's content, and the command whose output curl sends; empty if there is none.
+    ///
+    /// - Parameter isNamed: whether a field names the content's type.
+    private static func content(
+        of request: URLRequest,
+        _ file: URL?,
+        isNamed: Bool
+    ) -> (options: [String], source: String) {
+        if let file { return (["--data-binary", quoted("@" + file.path)], "") }
+        guard let body = request.ownContent else { return ([], "") }
+        // Without this field curl adds a content type for any method, but a session only for a POST.
+        let type = (request.httpMethod ?? "GET") != "POST" && !isNamed ? ["--header", quoted("Content-Type:")] : []
+        if let text = String(data: body, encoding: .utf8), !text.utf8.contains(0) {
+            return (type + ["--data-raw", quoted(text)], "")
+        }
+        // Binary content cannot be part of a command line.
+        return (type + ["--data-binary", "@-"], "printf %s \(quoted(body.base64EncodedString())) | base64 -d | ")
     }
 
     /// The options of the request's connection: its proxy, its target, its limits.
@@ -144,6 +170,9 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension URLRequest {
+    /// The content in memory; nil if there is none, or if it is empty.
+    fileprivate var ownContent: Data? { httpBody.flatMap { $0.isEmpty ? nil : $0 } }
+
     /// See ``CURLCommand``.
     public func cURL(
         session: URLSession? = nil,
