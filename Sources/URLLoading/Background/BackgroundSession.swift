@@ -44,46 +44,38 @@ final class BackgroundSession: Sendable {
 
     // MARK: Tasks
 
+    /// Records a task. Returns why a background session cannot load it; nil if it can.
     func adopt(_ task: URLSessionTask) -> URLError? {
         guard let spec = task.spec else { return nil }
-        let url = spec.request?.url
-        func refuse(_ code: URLError.Code, _ reason: String) -> URLError {
-            ErrorTranslation.urlError(code, url, reason)
+        if let refusal { return ErrorTranslation.error(refusal, spec.request?.url) }
+        do throws(Refusal) {
+            // Invalid resume data makes no request: its task fails as in other sessions.
+            guard let journal, let record = try Self.record(of: task, spec) else { return nil }
+            do throws(StoreFile.Fault) {
+                try journal.add(record)
+            } catch {
+                throw Refusal(.cannotWriteToFile, "the task cannot be recorded: \(error)")
+            }
+            return nil
+        } catch {
+            return ErrorTranslation.urlError(error.code, spec.request?.url, error.reason)
         }
-        if let refusal { return ErrorTranslation.error(refusal, url) }
-        guard let journal else { return nil }
-        switch spec.reception {
-        // An end that the process does not report is reported to the next process's delegate.
-        case .delegate, .report: break
-        case .data, .download, .awaitedData, .awaitedFile, .bytes:
-            return refuse(
-                .unknown,
-                "a background session reports to a delegate, not to a handler or to a waiting caller"
-            )
-        }
-        let kind: BackgroundRecord.Kind
-        var source: String?
-        switch (task, spec.content) {
-        case (is URLSessionDownloadTask, _): kind = .download
-        case (is URLSessionUploadTask, .file(let file)):
-            kind = .upload
-            source = file.path
-        case (is URLSessionUploadTask, _): return refuse(.unknown, "a background session uploads files only")
-        default: return refuse(.unknown, "a background session has download and upload tasks only")
-        }
-        if case .segments = spec.content { return refuse(.unknown, "a form does not outlive its process") }
-        // Invalid resume data fails as in other sessions.
+    }
+
+    /// Why a background session does not load a task.
+    private struct Refusal: Error {
+        let code: URLError.Code
+        let reason: String
+
+        init(_ code: URLError.Code, _ reason: String) { (self.code, self.reason) = (code, reason) }
+    }
+
+    /// Makes the record of a new task; nil for a task without a request.
+    private static func record(of task: URLSessionTask, _ spec: TaskSpec) throws(Refusal) -> BackgroundRecord? {
+        try check(spec.reception)
+        let (kind, source) = try content(of: task, spec.content)
         guard let request = spec.request else { return nil }
-        let scheme = url?.scheme?.lowercased()
-        guard scheme == "http" || scheme == "https" else {
-            return refuse(.unsupportedURL, "a background session loads http and https only")
-        }
-        if case .stream = request.values.body { return refuse(.unknown, "a stream does not outlive its process") }
-        var octets = OctetWriter()
-        octets.put(request.values)
-        guard octets.bytes.count <= BackgroundFolder.mostRequest else {
-            return refuse(.dataLengthExceedsMaximum, "the request is too long for a record; send the content as a file")
-        }
+        try check(request)
         var record = BackgroundRecord(
             number: task.taskIdentifier,
             kind: kind,
@@ -106,12 +98,45 @@ final class BackgroundSession: Sendable {
                 boot: BackgroundFolder.boot
             )
         }
-        do throws(StoreFile.Fault) {
-            try journal.add(record)
-        } catch {
-            return refuse(.cannotWriteToFile, "the task cannot be recorded: \(error)")
+        return record
+    }
+
+    private static func check(_ reception: TaskSpec.Reception) throws(Refusal) {
+        switch reception {
+        // An end that the process does not report is reported to the next process's delegate.
+        case .delegate, .report: break
+        case .data, .download, .awaitedData, .awaitedFile, .bytes:
+            let reason = "a background session reports to a delegate, not to a handler or to a waiting caller"
+            throw Refusal(.unknown, reason)
         }
-        return nil
+    }
+
+    /// Returns the kind of a task, and the file that it uploads.
+    private static func content(
+        of task: URLSessionTask,
+        _ content: ContentSource
+    ) throws(Refusal) -> (BackgroundRecord.Kind, source: String?) {
+        switch (task, content) {
+        case (is URLSessionDownloadTask, .segments): throw Refusal(.unknown, "a form does not outlive its process")
+        case (is URLSessionDownloadTask, _): return (.download, nil)
+        case (is URLSessionUploadTask, .file(let file)): return (.upload, file.path)
+        case (is URLSessionUploadTask, _): throw Refusal(.unknown, "a background session uploads files only")
+        default: throw Refusal(.unknown, "a background session has download and upload tasks only")
+        }
+    }
+
+    private static func check(_ request: URLRequest) throws(Refusal) {
+        let scheme = request.url?.scheme?.lowercased()
+        guard scheme == "http" || scheme == "https" else {
+            throw Refusal(.unsupportedURL, "a background session loads http and https only")
+        }
+        if case .stream = request.values.body { throw Refusal(.unknown, "a stream does not outlive its process") }
+        var octets = OctetWriter()
+        octets.put(request.values)
+        guard octets.bytes.count <= BackgroundFolder.mostRequest else {
+            let reason = "the request is too long for a record; send the content as a file"
+            throw Refusal(.dataLengthExceedsMaximum, reason)
+        }
     }
 
     /// Records the state of a resumed or suspended task. A resumed task is on disk when this returns.
