@@ -12,73 +12,91 @@ extension VirtualUserDriver {
         let end = timings.responseEnd ?? worker.loop.now
         // A retry's time runs from the first attempt, since the caller waited for both.
         let sent = report.retried ? timings.start : timings.requestStart ?? timings.start
-        let status = report.status ?? 0
+        let latency = worker.nanoseconds(from: sent, to: end)
         worker.noteConnection(report)
         worker.metrics.sent()
         worker.noteBytes(report)
-        let latency = worker.nanoseconds(from: sent, to: end)
-        let firstByte = worker.nanoseconds(from: sent, to: timings.responseStart ?? end)
         noteWait(user, report)
         noteStream(user, sent: sent, until: end, isCut: false)
-        var next: PlannedRequest?
-        let refused = worker.limits.failure(report, until: end)
-        var verdict = refused.map { .unwanted($0) } ?? judge(user, status)
-        if refused == nil, let redirect = user.findings.redirect, let request {
-            next =
-                user.hops < plan.users.redirects
-                ? worker.requests.factory.following(request, by: redirect) : nil
-            if next == nil, user.hops >= plan.users.redirects { verdict = .unwanted(Failure(.check, .redirectLimit)) }
-        }
-        if next != nil {
-            user.hops += 1
-            worker.metrics.redirected()
-            verdict = .success
-        } else if case .success = verdict, let problem = user.step?.read(user.findings.response, into: &user.variables)
-        {
-            verdict = .unwanted(Failure(.check, .unexpected, detail: problem))
-        }
-        var isSuccess = false
+        user.needsConnection = plan.reuse != .keepAlive
+        user.findings.response.status = report.status ?? 0
+        user.findings.response.latency = .nanoseconds(Int64(clamping: latency))
+        let missed = worker.limits.failure(report, until: end)
+        let verdict = missed.map { .unwanted($0) } ?? self.verdict(user, request, report.status ?? 0)
         switch verdict {
         case .success, .httpError:
-            if case .success = verdict { isSuccess = true }
-            worker.metrics.completed(status: status, latency: latency, firstByte: firstByte, isSuccess: isSuccess)
-            if let name = user.name {
-                worker.metrics.completed(name: name, isSuccess: isSuccess)
-                // By a schedule, only the first request of a visit was due. The others have a raw time alone.
-                if isSuccess, plan.profile == nil || !user.isFirstOfVisit {
-                    worker.metrics.took(latency, name: name)
-                }
-            }
-            worker.logAnswer(report, user, sent: sent, latency: latency, firstByte: firstByte)
-            if worker.isDraining {
-                worker.metrics.drained(isSuccess: isSuccess)
-            } else if !user.isFirstOfVisit {
-                worker.metrics.followedUp()
-            }
+            noteAnswer(user, report, sent: sent, end: end, latency, isSuccess: verdict.isSuccess)
         case .unwanted(let failure):
+            // The limit counts from the start, so what exceeded it took no less.
             let isLate = failure.kind == .timeout
             let latency = isLate ? worker.nanoseconds(from: timings.start, to: end) : latency
-            let words = refused?.words(report, latency) ?? "status \(status)"
+            let words = missed?.words(report, latency) ?? "status \(report.status ?? 0)"
             let time = worker.sinceBegin(worker.loop.now)
             worker.metrics.failed(failure, latency: latency, at: time, example: "\(label(request)): \(words)")
             if let name = user.name { worker.metrics.failed(name: name) }
             worker.logFailure(failure, report, user, sent: sent, latency: latency)
             if isLate { noteCorrected(user, until: end) }
-            if refused != nil { user.findings.response.error = words }
+            if missed != nil { user.findings.response.error = words }
         }
-        if isSuccess, next == nil { noteCorrected(user, until: end) }
-        user.wentWell = isSuccess
-        user.needsConnection = plan.reuse != .keepAlive
-        user.findings.response.status = status
-        user.findings.response.latency = .nanoseconds(Int64(clamping: latency))
+        user.wentWell = verdict.isSuccess
+        guard case .success(let next) = verdict else { return nil }
+        if next == nil { noteCorrected(user, until: end) }
         return next
     }
 
+    private func noteAnswer(
+        _ user: VirtualUser,
+        _ report: ExchangeReport,
+        sent: Instant,
+        end: Instant,
+        _ latency: UInt64,
+        isSuccess: Bool
+    ) {
+        let firstByte = worker.nanoseconds(from: sent, to: report.timings.responseStart ?? end)
+        worker.metrics.completed(
+            status: report.status ?? 0,
+            latency: latency,
+            firstByte: firstByte,
+            isSuccess: isSuccess
+        )
+        if let name = user.name {
+            worker.metrics.completed(name: name, isSuccess: isSuccess)
+            // By a schedule, only the first request of a visit was due. The others have a raw time alone.
+            if isSuccess, plan.profile == nil || !user.isFirstOfVisit { worker.metrics.took(latency, name: name) }
+        }
+        worker.logAnswer(report, user, sent: sent, latency: latency, firstByte: firstByte)
+        if worker.isDraining {
+            worker.metrics.drained(isSuccess: isSuccess)
+        } else if !user.isFirstOfVisit {
+            worker.metrics.followedUp()
+        }
+    }
+
     private enum Judgement {
-        case success
+        /// What was wanted; `next` is the request that a redirection leads to.
+        case success(next: PlannedRequest?)
         case httpError
         /// The response was whole, and not the one wanted.
         case unwanted(Failure)
+
+        var isSuccess: Bool { if case .success = self { true } else { false } }
+    }
+
+    /// Judges a whole response that came in time. Follows its redirection, or reads the values that its step wants.
+    private func verdict(_ user: VirtualUser, _ request: PlannedRequest?, _ status: Int) -> Judgement {
+        if let redirect = user.findings.redirect, let request {
+            guard user.hops < plan.users.redirects else { return .unwanted(Failure(.check, .redirectLimit)) }
+            if let next = worker.requests.factory.following(request, by: redirect) {
+                user.hops += 1
+                worker.metrics.redirected()
+                return .success(next: next)
+            }
+        }
+        let verdict = judge(user, status)
+        guard case .success = verdict,
+            let problem = user.step?.read(user.findings.response, into: &user.variables)
+        else { return verdict }
+        return .unwanted(Failure(.check, .unexpected, detail: problem))
     }
 
     /// Returns the checks for the answer to the present request.
@@ -86,7 +104,7 @@ extension VirtualUserDriver {
 
     private func judge(_ user: VirtualUser, _ status: Int) -> Judgement {
         let checks = checks(of: user)
-        if checks.isEmpty { return Metrics.isSuccess(status: status) ? .success : .httpError }
+        if checks.isEmpty { return Metrics.isSuccess(status: status) ? .success(next: nil) : .httpError }
         if !checks.accepts(status: status) {
             // Without checks of statuses, an error counts as in every run.
             return checks.statuses == nil
@@ -96,7 +114,7 @@ extension VirtualUserDriver {
         if let search = checks.body, !search.isFound(user.findings.matched) {
             return .unwanted(Failure(.check, .unexpected, detail: "body"))
         }
-        return .success
+        return .success(next: nil)
     }
 
     // MARK: Looking at responses
