@@ -113,37 +113,64 @@ extension LoadOptions {
             throw UsageError("--search-max tries one rate for -d each time: leave --stage and -n out")
         }
         if let text = flags.rate ?? (flags.searchMax == nil ? nil : "1000") {
-            let rate = try Rate(text, for: "--rate")
-            // A run of so many requests has no duration, so the profile lasts as long as any run may.
-            profile = LoadProfile(rate: rate, duration: duration ?? Quantity.longest)
-            guard let count = profile?.count, count > 0 else { throw UsageError("--rate: no request comes due") }
+            try setRate(text)
         } else if !flags.stage.isEmpty {
             guard !isTimed else { throw UsageError("-d and --stage exclude each other: the stages say how long") }
-            switch try StagePlan(flags.stage) {
-            case .rates(let profile): (self.profile, duration) = (profile, profile.duration)
-            case .connections(let crowd):
-                (self.crowd, duration) = (crowd, crowd.duration)
-                guard requests == nil else {
-                    throw UsageError("-n and --stage with connections exclude each other: the stages say how long")
-                }
-                guard pipeline == 1, work == .requests else {
-                    throw UsageError(
-                        "--stage with connections is for plain requests: leave --pipeline and --handshake-only out"
-                    )
-                }
+            try setStages(flags.stage)
+        }
+        try setArrivals(flags.arrivals, isScheduled: isScheduled)
+        think = try flags.think.map { text throws(UsageError) in try Pause(text, for: "--think") }
+        guard think == nil || profile == nil else {
+            throw UsageError("--think belongs to a closed loop: with --rate and --stage the schedule says when")
+        }
+        try setTimes(flags, isScheduled: isScheduled)
+        if let text = flags.seed {
+            guard let number = UInt64(text) else { throw UsageError("--seed \(quoted(text)) is not a whole number") }
+            seed = number
+        }
+        guard pipeline == 1 || profile == nil && think == nil else {
+            throw UsageError("--pipeline is for a closed loop without a pause: leave it out, or the rate")
+        }
+        guard work == .requests || profile == nil && think == nil && drain == 0 else {
+            throw UsageError("--handshake-only sends no requests to time: use --connect-rate for connections")
+        }
+    }
+
+    private mutating func setRate(_ text: String) throws(UsageError) {
+        let rate = try Rate(text, for: "--rate")
+        // A run of so many requests has no duration, so the profile lasts as long as any run may.
+        let profile = LoadProfile(rate: rate, duration: duration ?? Quantity.longest)
+        guard profile.count > 0 else { throw UsageError("--rate: no request comes due") }
+        self.profile = profile
+    }
+
+    private mutating func setStages(_ texts: [String]) throws(UsageError) {
+        switch try StagePlan(texts) {
+        case .rates(let profile): (self.profile, duration) = (profile, profile.duration)
+        case .connections(let crowd):
+            (self.crowd, duration) = (crowd, crowd.duration)
+            guard requests == nil else {
+                throw UsageError("-n and --stage with connections exclude each other: the stages say how long")
+            }
+            guard pipeline == 1, work == .requests else {
+                throw UsageError(
+                    "--stage with connections is for plain requests: leave --pipeline and --handshake-only out"
+                )
             }
         }
-        switch flags.arrivals {
+    }
+
+    private mutating func setArrivals(_ text: String?, isScheduled: Bool) throws(UsageError) {
+        switch text {
         case nil: break
         case "even"? where isScheduled: arrivals = .even
         case "poisson"? where isScheduled: arrivals = .poisson
         case "even"?, "poisson"?: throw UsageError("--arrivals is about a rate: use it with --rate or --stage")
         case let other?: throw UsageError("--arrivals \(quoted(other)) is unknown: use even or poisson")
         }
-        think = try flags.think.map { text throws(UsageError) in try Pause(text, for: "--think") }
-        guard think == nil || profile == nil else {
-            throw UsageError("--think belongs to a closed loop: with --rate and --stage the schedule says when")
-        }
+    }
+
+    private mutating func setTimes(_ flags: PaceFlags, isScheduled: Bool) throws(UsageError) {
         drain = isScheduled ? 1_000_000_000 : 0
         if let text = flags.drain { drain = try Quantity.time(text, for: "--drain", allowingZero: true) }
         if let text = flags.spin {
@@ -157,16 +184,6 @@ extension LoadOptions {
         if let text = flags.maxLag {
             guard isScheduled else { throw UsageError("--max-lag is about a schedule: use it with --rate or --stage") }
             maxLag = try Quantity.time(text, for: "--max-lag", allowingZero: true)
-        }
-        if let text = flags.seed {
-            guard let number = UInt64(text) else { throw UsageError("--seed \(quoted(text)) is not a whole number") }
-            seed = number
-        }
-        guard pipeline == 1 || profile == nil && think == nil else {
-            throw UsageError("--pipeline is for a closed loop without a pause: leave it out, or the rate")
-        }
-        guard work == .requests || profile == nil && think == nil && drain == 0 else {
-            throw UsageError("--handshake-only sends no requests to time: use --connect-rate for connections")
         }
     }
 }
