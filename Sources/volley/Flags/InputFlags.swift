@@ -136,16 +136,7 @@ extension LoadOptions {
         slots: TemplateSlots
     ) throws(UsageError) {
         users.slots = slots
-        users.keepsCookies = command.keepsCookies || scenario?.keepsCookies == true
-        guard users.keepsCookies == command.keepsCookies || command.content.cookie.isEmpty else {
-            throw UsageError("--cookie is for users that keep cookies, as the scenario's do: add --cookies")
-        }
-        if users.keepsCookies {
-            users.cookies = command.content.cookies.flatMap { text in
-                text.split(separator: ";").map { GivenCookie("\($0.trimmed); Path=/") }
-            }
-            for path in command.content.cookie where !path.contains("=") { users.cookies += try CookieFile.read(path) }
-        }
+        try setCookies(command, scenario)
         if let text = flags.redirects {
             users.redirects = try Self.count(text, for: "--redirects", limit: InputFlags.redirectLimit)
         }
@@ -160,24 +151,8 @@ extension LoadOptions {
             try checkTemplate(flags)
             return try checkUsers()
         }
-        let own =
-            [
-                ("-m", command.method != nil), ("--body", command.body != nil),
-                ("--body-file", command.bodyFile != nil),
-                ("--form", !flags.form.isEmpty),
-            ] + command.content.contents
-        if let flag = own.first(where: \.1)?.0 {
-            let source = scenario == nil ? "--input" : "--scenario"
-            throw UsageError("\(flag) and \(source) exclude each other: the file says what each request is")
-        }
+        try checkContent(flags, command, isScenario: scenario != nil)
         if let scenario {
-            let others = [
-                ("--input", !flags.input.isEmpty), ("--order", flags.order != nil), ("--replay", flags.replay != nil),
-                ("--template", flags.template),
-            ]
-            if let flag = others.first(where: \.1)?.0 {
-                throw UsageError("\(flag) and --scenario exclude each other: the scenario says what comes when")
-            }
             scenarios = scenario.scenarios
             return try checkUsers()
         }
@@ -190,6 +165,38 @@ extension LoadOptions {
         }
         if let text = flags.replay { try setReplay(text, command) }
         try checkUsers()
+    }
+
+    private mutating func setCookies(_ command: LoadCommand, _ scenario: ScenarioFile?) throws(UsageError) {
+        users.keepsCookies = command.keepsCookies || scenario?.keepsCookies == true
+        guard users.keepsCookies == command.keepsCookies || command.content.cookie.isEmpty else {
+            throw UsageError("--cookie is for users that keep cookies, as the scenario's do: add --cookies")
+        }
+        guard users.keepsCookies else { return }
+        users.cookies = command.content.cookies.flatMap { text in
+            text.split(separator: ";").map { GivenCookie("\($0.trimmed); Path=/") }
+        }
+        for path in command.content.cookie where !path.contains("=") { users.cookies += try CookieFile.read(path) }
+    }
+
+    /// Refuses flags of single requests beside a file that has them.
+    private func checkContent(_ flags: InputFlags, _ command: LoadCommand, isScenario: Bool) throws(UsageError) {
+        let own =
+            [
+                ("-m", command.method != nil), ("--body", command.body != nil),
+                ("--body-file", command.bodyFile != nil), ("--form", !flags.form.isEmpty),
+            ] + command.content.contents
+        if let flag = own.first(where: \.1)?.0 {
+            let source = isScenario ? "--scenario" : "--input"
+            throw UsageError("\(flag) and \(source) exclude each other: the file says what each request is")
+        }
+        let others = [
+            ("--input", !flags.input.isEmpty), ("--order", flags.order != nil), ("--replay", flags.replay != nil),
+            ("--template", flags.template),
+        ]
+        if isScenario, let flag = others.first(where: \.1)?.0 {
+            throw UsageError("\(flag) and --scenario exclude each other: the scenario says what comes when")
+        }
     }
 
     private func checkTemplate(_ flags: InputFlags) throws(UsageError) {
