@@ -95,6 +95,26 @@ extension URLSessionManager {
             priority: request.options.priority,
             hooks: request.options.hooksBox
         )
+        try write(request, by: serializer, into: &made, &plan)
+        if let bad = request.headers.first(where: { !FieldSyntax.isValid($0) }) { throw .header(name: bad.name) }
+        if !request.headers.isEmpty { made.replaceFields(by: request.headers.map { ($0.name, $0.value) }) }
+        // Set after the serializer, whose own defaults apply only where the request sets nothing.
+        defaults?.setProperties(of: &made)
+        request.options.apply(to: &made)
+        if let compression = request.options.compression { made = try made.compressed(compression) }
+        if case .data = request.body, let data = made.httpBody { plan.kind = .upload(.data(data)) }
+        try made.checkFields()
+        plan.request = made
+        return plan
+    }
+
+    /// Writes the parameters and the content, and chooses the kind of the task.
+    private func write(
+        _ request: HTTPRequest,
+        by serializer: any RequestSerializer,
+        into made: inout URLRequest,
+        _ plan: inout TaskPlan
+    ) throws(UncurlError) {
         switch request.body {
         // The content of a complete request is sent as it is.
         case .parameters where request.whole != nil && request.parameters == nil: break
@@ -125,16 +145,6 @@ extension URLSessionManager {
             made = try serializer.serialize(form, leadBy: request.parameters, into: made)
             plan.kind = .upload(.stream)
         }
-        if let bad = request.headers.first(where: { !FieldSyntax.isValid($0) }) { throw .header(name: bad.name) }
-        if !request.headers.isEmpty { made.replaceFields(by: request.headers.map { ($0.name, $0.value) }) }
-        // Set after the serializer, whose own defaults apply only where the request sets nothing.
-        defaults?.setProperties(of: &made)
-        request.options.apply(to: &made)
-        if let compression = request.options.compression { made = try made.compressed(compression) }
-        if case .data = request.body, let data = made.httpBody { plan.kind = .upload(.data(data)) }
-        try made.checkFields()
-        plan.request = made
-        return plan
     }
 
     private func begun(_ request: HTTPRequest) throws(UncurlError) -> URLRequest {
