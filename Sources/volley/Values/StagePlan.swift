@@ -12,55 +12,17 @@ enum StagePlan: Hashable, Sendable {
     /// Reads successive stages, each with a time and a rate or a number of connections. A stage with `linear` changes
     /// evenly from the value before it (0 at the start) to its own.
     init(_ texts: [String]) throws(UsageError) {
-        var rates: [LoadProfile.Stage] = []
-        var crowds: [CrowdProfile.Stage] = []
+        var stages = StageReader()
         for text in texts {
-            for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-                switch part.lowercased() {
-                case "linear":
-                    if let last = rates.popLast(), last.from == last.to {
-                        rates.append(
-                            LoadProfile.Stage(duration: last.duration, from: rates.last?.to ?? .zero, to: last.to)
-                        )
-                    } else if let last = crowds.popLast(), last.from == last.to {
-                        crowds.append(
-                            CrowdProfile.Stage(duration: last.duration, from: crowds.last?.to ?? 0, to: last.to)
-                        )
-                    } else {
-                        throw UsageError(
-                            "--stage \(quoted(text)): linear belongs once behind a stage, such as 1m@5k,linear"
-                        )
-                    }
-                case "step": continue
-                default:
-                    let halves = part.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
-                    guard halves.count == 2 else {
-                        throw UsageError(
-                            "--stage \(quoted(text)): \(quoted(part)) is no stage: use TIME@RATE such as 30s@1k, or "
-                                + "30s@100c for connections"
-                        )
-                    }
-                    let duration = try Quantity.time(String(halves[0]), for: "--stage")
-                    if halves[1].last == "c" || halves[1].last == "C" {
-                        let number = String(halves[1].dropLast())
-                        let count = try Quantity.count(number, for: "--stage", allowingZero: true)
-                        crowds.append(CrowdProfile.Stage(duration: duration, from: count, to: count))
-                    } else {
-                        let rate = try Rate(String(halves[1]), for: "--stage", allowingZero: true)
-                        rates.append(LoadProfile.Stage(duration: duration, from: rate, to: rate))
-                    }
-                }
-                guard rates.count + crowds.count <= Self.limit else {
-                    throw UsageError("--stage: at most \(Self.limit) stages")
-                }
-            }
+            for part in text.split(separator: ",", omittingEmptySubsequences: false) { try stages.take(part, of: text) }
         }
-        guard rates.isEmpty || crowds.isEmpty else {
+        guard stages.rates.isEmpty || stages.crowds.isEmpty else {
             throw UsageError(
                 "--stage: a run has rates or numbers of connections, not both: leave the one or the other out"
             )
         }
-        self = crowds.isEmpty ? .rates(try Self.profile(rates)) : .connections(try Self.crowd(crowds))
+        let isOfRates = stages.crowds.isEmpty
+        self = isOfRates ? .rates(try Self.profile(stages.rates)) : .connections(try Self.crowd(stages.crowds))
     }
 
     private static func profile(_ stages: [LoadProfile.Stage]) throws(UsageError) -> LoadProfile {
@@ -84,6 +46,52 @@ enum StagePlan: Hashable, Sendable {
     private static func check(_ duration: UInt64) throws(UsageError) {
         guard duration <= Quantity.longest else {
             throw UsageError("--stage: all stages together are too long: at most 744h")
+        }
+    }
+}
+
+/// Collects the stages of a plan, part by part.
+private struct StageReader {
+    private(set) var rates: [LoadProfile.Stage] = []
+    private(set) var crowds: [CrowdProfile.Stage] = []
+
+    mutating func take(_ part: Substring, of text: String) throws(UsageError) {
+        switch part.lowercased() {
+        case "linear": try makeLinear(in: text)
+        case "step": break
+        default: try add(part, of: text)
+        }
+        guard rates.count + crowds.count <= StagePlan.limit else {
+            throw UsageError("--stage: at most \(StagePlan.limit) stages")
+        }
+    }
+
+    private mutating func makeLinear(in text: String) throws(UsageError) {
+        if let last = rates.popLast(), last.from == last.to {
+            rates.append(LoadProfile.Stage(duration: last.duration, from: rates.last?.to ?? .zero, to: last.to))
+        } else if let last = crowds.popLast(), last.from == last.to {
+            crowds.append(CrowdProfile.Stage(duration: last.duration, from: crowds.last?.to ?? 0, to: last.to))
+        } else {
+            throw UsageError("--stage \(quoted(text)): linear belongs once behind a stage, such as 1m@5k,linear")
+        }
+    }
+
+    private mutating func add(_ part: Substring, of text: String) throws(UsageError) {
+        let halves = part.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
+        guard halves.count == 2 else {
+            throw UsageError(
+                "--stage \(quoted(text)): \(quoted(part)) is no stage: use TIME@RATE such as 30s@1k, or "
+                    + "30s@100c for connections"
+            )
+        }
+        let duration = try Quantity.time(String(halves[0]), for: "--stage")
+        if halves[1].last == "c" || halves[1].last == "C" {
+            let number = String(halves[1].dropLast())
+            let count = try Quantity.count(number, for: "--stage", allowingZero: true)
+            crowds.append(CrowdProfile.Stage(duration: duration, from: count, to: count))
+        } else {
+            let rate = try Rate(String(halves[1]), for: "--stage", allowingZero: true)
+            rates.append(LoadProfile.Stage(duration: duration, from: rate, to: rate))
         }
     }
 }
