@@ -147,6 +147,23 @@ struct PartCrew: TrialMaker {
         return best ?? (0, 0)
     }
 
+    /// The offsets of all parts' clocks, in nanoseconds, and before the first run a note on each.
+    private mutating func compareClocks(
+        _ stage: inout RunStage
+    ) throws(UsageError) -> (skews: [Int64], notes: [String]) {
+        var skews: [Int64] = []
+        var notes: [String] = []
+        for part in parts {
+            let (ahead, error) = try skew(part, &stage)
+            skews.append(ahead)
+            if hasRun { continue }
+            let way = "\(Units.time(ahead.magnitude)) \(ahead < 0 ? "behind" : "ahead")"
+            notes.append("the clock of \(part.name) is \(way), to within \(Units.time(error.magnitude)): allowed for")
+        }
+        hasRun = true
+        return (skews, notes)
+    }
+
     private func answer(_ part: PartProcess, _ stage: inout RunStage) throws(UsageError) -> UInt64 {
         while true {
             let (messages, isClosed) = part.link.take()
@@ -167,22 +184,11 @@ struct PartCrew: TrialMaker {
         _ watch: inout RunWatch,
         _ stage: inout RunStage
     ) throws(UsageError) -> RunResult {
-        var notes: [String] = []
-        var skews: [Int64] = []
-        for part in parts {
-            let (ahead, error) = try skew(part, &stage)
-            skews.append(ahead)
-            let way = "\(Units.time(ahead.magnitude)) \(ahead < 0 ? "behind" : "ahead")"
-            if !hasRun {
-                notes.append(
-                    "the clock of \(part.name) is \(way), to within \(Units.time(error.magnitude)): allowed for"
-                )
-            }
-        }
-        hasRun = true
+        let clocks = try compareClocks(&stage)
+        var notes = clocks.notes
         let now = UInt64(clamping: uncurl_clock_ns(CLOCK_REALTIME))
         let start = now / 1_000_000 + Self.lead
-        for (part, skew) in zip(parts, skews) {
+        for (part, skew) in zip(parts, clocks.skews) {
             part.link.send(.start(at: UInt64(clamping: Int64(start) + skew / 1_000_000)))
         }
         let begun = Instant.current().advanced(byNanoseconds: Int64(start * 1_000_000 - now))
@@ -193,8 +199,7 @@ struct PartCrew: TrialMaker {
         watch.begin(startedAt: start)
         while isUnderWay(board) {
             for part in parts where !part.hasEnded && !part.hasVanished {
-                let isLost = hear(part, board, &notes)
-                if isLost {
+                if hear(part, board, &notes) {
                     lost.append("\(part.name) ended in the middle of the run: its figures are missing from then on")
                 }
             }
