@@ -217,40 +217,14 @@ struct YAMLReader {
         under indent: Int
     ) throws(Problem) -> JSONTree? {
         guard let style = header.first, style == "|" || style == ">" else { return nil }
-        var rest = header.dropFirst()
-        let isStripped = rest.first == "-"
-        if isStripped { rest = rest.dropFirst() }
+        let isStripped = header.dropFirst().first == "-"
+        let rest = header.dropFirst(isStripped ? 2 : 1)
         let comment = rest.drop { $0 == " " }
         guard comment.isEmpty || comment.first == "#" && comment.count < rest.count else {
             throw Problem(line: line.number, kind: .header)
         }
         position += 1
-        var texts: [[Unicode.Scalar]] = []
-        var width: Int?
-        var widest = 0
-        while position < lines.count {
-            let line = lines[position]
-            let isBlank = line.whole.allSatisfy { $0 == " " }
-            if isBlank, line.whole.count <= width ?? .max {
-                if width == nil { widest = max(widest, line.whole.count) }
-                texts.append([])
-            } else {
-                let own = line.whole.prefix { $0 == " " }.count
-                guard own > indent, own >= width ?? 0 else { break }
-                if width == nil {
-                    width = own
-                    // A blank line with deeper indentation than the text, before the first line of text, is ambiguous.
-                    guard widest <= own else { throw Problem(line: line.number, kind: .indentation) }
-                }
-                let text = Array(line.whole.dropFirst(width ?? own))
-                guard style == "|" || text.first != " " && text.first != "\t" else {
-                    throw Problem(line: line.number, kind: .fold)
-                }
-                texts.append(text)
-            }
-            position += 1
-        }
-        guard width != nil else { return .string("") }
+        guard var texts = try blockLines(under: indent, isFolded: style == ">") else { return .string("") }
         // Readers differ on whether such a text ends with a line end.
         guard isStripped || position < lines.count || texts.last?.isEmpty == true else {
             throw Problem(line: lines.count, kind: .unended)
@@ -258,6 +232,34 @@ struct YAMLReader {
         while texts.last?.isEmpty == true { texts.removeLast() }
         let text = style == "|" ? Array(texts.joined(separator: ["\n"])) : Self.folded(texts)
         return .string(Self.string(text) + (isStripped ? "" : "\n"))
+    }
+
+    /// Takes the lines of a text, without the indentation that its first line with text has; nil if all are blank.
+    private mutating func blockLines(under indent: Int, isFolded: Bool) throws(Problem) -> [[Unicode.Scalar]]? {
+        var texts: [[Unicode.Scalar]] = []
+        var width: Int?
+        var widest = 0
+        while position < lines.count {
+            let line = lines[position]
+            let own = line.whole.prefix { $0 == " " }.count
+            if own == line.whole.count, own <= width ?? .max {
+                if width == nil { widest = max(widest, own) }
+                texts.append([])
+                position += 1
+                continue
+            }
+            guard own > indent, own >= width ?? 0 else { break }
+            // A blank line with deeper indentation than the text, before the first line of text, is ambiguous.
+            guard width != nil || widest <= own else { throw Problem(line: line.number, kind: .indentation) }
+            let text = Array(line.whole.dropFirst(width ?? own))
+            width = width ?? own
+            guard !isFolded || text.first != " " && text.first != "\t" else {
+                throw Problem(line: line.number, kind: .fold)
+            }
+            texts.append(text)
+            position += 1
+        }
+        return width == nil ? nil : texts
     }
 
     /// Folds lines (YAML 1.2 §8.1.3): a line end becomes a space, and each empty line a line end.
