@@ -23,13 +23,11 @@ public import HTTP1
 /// 6. Whether it is stored. Only what is delivered is: an answer handled in 3 to 5 is not.
 /// 7. Whether it is the rest of what is on disk. This is last, since it is a question about the final answer.
 ///
-/// The order in which a failure is judged:
-/// 1. Content that only the caller has is asked for again, if the server cannot have seen the request (``RetryRule``).
-/// 2. A proxy's challenge is answered: any other way would meet the same proxy.
-/// 3. A stored response replaces it. A user who accepts stale answers has one now, and need not wait.
-/// 4. The request waits for connectivity: nothing has been sent, so waiting costs nothing but time.
-/// 5. The attempt begins anew, if the owner's rules say so.
-/// 6. It fails.
+/// The order in which a failure is judged: 1. Content that only the caller has is asked for again, if the server cannot
+/// have seen the request (``RetryRule``). 2. A proxy's challenge is answered: any other way would meet the same proxy.
+/// 3. A stored response replaces it. A request that accepts stale responses gets one at once. 4. The request waits for
+/// connectivity: nothing has been sent, so waiting costs nothing but time. 5. The attempt begins anew, if the owner's
+/// rules say so. 6. It fails.
 public struct AnswerMachine: ~Copyable, Sendable {
     /// A stored response that may take part in the answer. It is an object, so that a machine without one is small.
     private final class Stored: Sendable {
@@ -81,7 +79,7 @@ public struct AnswerMachine: ~Copyable, Sendable {
 
     // MARK: Before the request
 
-    /// Range and If-Range of a download that goes on; none once it had to start over.
+    /// Range and If-Range of a download that is resumed; empty once it has started over.
     public var resumptionFields: [(name: String, value: String)] { hasStartedOver ? [] : offer?.fields ?? [] }
 
     /// Begins a request that is sent whatever is stored: nothing is, or the cache was not asked.

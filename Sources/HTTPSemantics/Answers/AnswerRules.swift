@@ -1,7 +1,7 @@
 package import TLS
 
 extension AnswerMachine {
-    /// Whether the next request carries an answer of the user's. Cheaper than ``challenges``.
+    /// Whether the next request carries credentials that the user has given. Cheaper than ``challenges``.
     public var hasAuthorizer: Bool { challenges.hasAuthorizer }
 
     /// Whether one more redirect may be followed.

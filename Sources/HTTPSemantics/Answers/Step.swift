@@ -68,7 +68,7 @@ public enum Step: Sendable {
         case nothingStored
         /// The proxy refuses all available credentials.
         case refusedByProxy
-        /// The exchange's own failure, for which nothing makes up.
+        /// The exchange has failed, and neither a new try nor a stored response can replace it.
         case failure
     }
 }

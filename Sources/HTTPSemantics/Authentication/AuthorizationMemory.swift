@@ -12,10 +12,10 @@ public struct AuthorizationMemory: Sendable {
     /// The most servers. Beyond that one is forgotten, and asks again.
     public static let serverLimit = 1024
 
-    /// Makes a memory that knows nothing.
+    /// Makes an empty memory.
     public init() {}
 
-    /// Whether it knows nothing: then nothing need be looked up.
+    /// Whether it is empty: then no request needs a look-up.
     public var isEmpty: Bool { known.isEmpty }
 
     /// Returns the Authorization value for a request; nil if nothing is known for its URL. Looks nothing up while

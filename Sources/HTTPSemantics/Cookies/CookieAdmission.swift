@@ -14,7 +14,7 @@ public enum CookieAdmission {
         suffixes: PublicSuffixes = .list
     ) -> Cookie? {
         var cookie = cookie
-        guard isNamedFairly(cookie), !cookie.isSecure || scope.isSecure, cookie.domain.utf8.allSatisfy({ $0 < 0x80 })
+        guard hasSafeName(cookie), !cookie.isSecure || scope.isSecure, cookie.domain.utf8.allSatisfy({ $0 < 0x80 })
         else { return nil }
         if !cookie.isHostOnly, !scope.isAddress, suffixes.contains(cookie.domain) {
             // A public suffix may set cookies for itself, but not for names below it.
@@ -26,18 +26,18 @@ public enum CookieAdmission {
         case .strict, .lax: if !isSameSite { return nil }
         case .none?, nil: break
         }
-        return keepsItsPromise(cookie) ? cookie : nil
+        return fulfilsPrefix(cookie) ? cookie : nil
     }
 
-    /// Whether the name is honest. A cookie that is all value is sent as if the value were name and value, so it must
-    /// not look like one with a prefix.
-    private static func isNamedFairly(_ cookie: Cookie) -> Bool {
+    /// Whether the name does not pretend to have a prefix. A cookie without a name is sent as its value alone, which a
+    /// server would read as name and value.
+    private static func hasSafeName(_ cookie: Cookie) -> Bool {
         guard !Cookie.holdsControls(cookie.name), !Cookie.holdsControls(cookie.value) else { return false }
         return !cookie.name.isEmpty || !(hasPrefix("__secure-", cookie.value) || hasPrefix("__host-", cookie.value))
     }
 
     /// Whether the cookie is as the prefix of its name says (§4.1.3). Case does not matter: servers ignore it.
-    private static func keepsItsPromise(_ cookie: Cookie) -> Bool {
+    private static func fulfilsPrefix(_ cookie: Cookie) -> Bool {
         if hasPrefix("__secure-", cookie.name) { return cookie.isSecure }
         if hasPrefix("__host-", cookie.name) { return cookie.isSecure && cookie.isHostOnly && cookie.path == "/" }
         return true

@@ -3,7 +3,7 @@ internal import HTTP1
 /// The value of a Retry-After field (RFC 9110 §10.2.3): how long a client is asked to wait before it sends another
 /// request.
 public enum RetryAfter: Hashable, Sendable {
-    /// That many seconds from the answer on. A number that no integer holds counts as the largest one.
+    /// That many seconds after the answer. A number that no integer holds counts as the largest one.
     case seconds(Int64)
     /// Until that date, in seconds since 1970.
     case date(Int64)

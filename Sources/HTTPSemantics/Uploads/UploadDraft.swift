@@ -1,7 +1,7 @@
 internal import HTTP1
 
-/// A version of the draft for resumable uploads (draft-ietf-httpbis-resumable-upload), by the number that client and
-/// server know it by: the one in `Upload-Draft-Interop-Version`. They go on with an upload only if both speak the same.
+/// A version of the draft for resumable uploads (draft-ietf-httpbis-resumable-upload), by its number in the field
+/// `Upload-Draft-Interop-Version`. Client and server resume an upload only if both use the same version.
 public enum UploadDraft: Int, Hashable, Sendable, CaseIterable {
     /// Draft 01: `Upload-Incomplete`.
     case three = 3
@@ -17,12 +17,12 @@ public enum UploadDraft: Int, Hashable, Sendable, CaseIterable {
 
     var versionFields: [(name: String, value: String)] { [(UploadDraft.versionField, "\(rawValue)")] }
 
-    /// What says that the content of this request is the last of the upload.
+    /// The field that says that this request's content is the last of the upload.
     var completeField: (name: String, value: String) {
         self == .three ? ("Upload-Incomplete", "?0") : ("Upload-Complete", "?1")
     }
 
-    /// Whether an answer says that the server has the whole of the upload; nil where it does not say.
+    /// Whether an answer says that the server has all of the upload; nil if it says nothing of that.
     func isComplete(_ fields: HTTPFields) -> Bool? {
         switch self {
         case .three: UploadDraft.boolean(fields["Upload-Incomplete"]).map { !$0 }
@@ -30,7 +30,7 @@ public enum UploadDraft: Int, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// How much of the upload the server has, in octets; nil where it does not say.
+    /// How many octets of the upload the server has; nil if the answer does not say.
     static func offset(_ fields: HTTPFields) -> Int64? {
         // RFC 9651 §3.3.1: at most 15 digits.
         guard let text = bare(fields["Upload-Offset"]), !text.isEmpty, text.count <= 15,

@@ -1,7 +1,7 @@
 public import HTTP1
 
-/// How an upload goes on after it was cut (draft-ietf-httpbis-resumable-upload, versions 3, 5 and 6): a value that is
-/// told what happens to its requests, and says which comes next.
+/// How an upload is resumed after its connection was lost (draft-ietf-httpbis-resumable-upload, versions 3, 5 and 6): a
+/// value that is told what happens to its requests, and says which comes next.
 ///
 /// ```
 ///              104 with Location              cut                 offset                     answer
@@ -29,19 +29,19 @@ public struct UploadMachine: Sendable {
         case over
     }
 
-    /// How often in a row an upload may be taken up without another octet on the server.
+    /// How often in a row an upload may be resumed without another octet stored by the server.
     public static let tryLimit = 4
 
-    /// The version that is spoken.
+    /// The version of the draft that the requests use.
     public let draft: UploadDraft
-    /// In octets; nil where it is not known before the end.
+    /// The length of the content in octets; nil if it is not known before the content's end.
     public let length: Int64?
     /// Whether failures of the network are retried until the owner's time is up. Answers of the server that lead
     /// nowhere count against ``tryLimit`` in any case.
     private let isPatient: Bool
     private var phase: Phase
     private var tries = 0
-    /// What the server was known to have.
+    /// How many octets the server has acknowledged.
     private var acknowledged: Int64 = 0
 
     /// - Parameters:
@@ -58,7 +58,7 @@ public struct UploadMachine: Sendable {
 
     // MARK: Requests
 
-    /// What goes out next.
+    /// The next request to send.
     public var request: UploadRequest {
         switch phase {
         case .creating, .created, .over:
@@ -73,7 +73,7 @@ public struct UploadMachine: Sendable {
         }
     }
 
-    /// Where the upload can be gone on with; nil where nothing is known of it, or it is over.
+    /// The URL at which the upload can be resumed; nil if the server has named none, or if the upload is over.
     public var resource: WebURL? {
         switch phase {
         case .creating, .over: nil
@@ -81,7 +81,7 @@ public struct UploadMachine: Sendable {
         }
     }
 
-    /// The request under way is the first one, which may be redirected, and has all of the content.
+    /// Whether the request under way is the first one, which carries all of the content and may be redirected.
     public var isCreating: Bool {
         switch phase {
         case .creating, .created: true
@@ -89,29 +89,29 @@ public struct UploadMachine: Sendable {
         }
     }
 
-    /// The answer to the upload has come.
+    /// Whether the answer to the upload has come.
     public var isOver: Bool { phase == .over }
 
     // MARK: Events
 
-    /// A request with all of the content goes out once more, after a redirect or a challenge. A resource that the
-    /// server has named before is not this request's.
+    /// Begins anew with a request that carries all of the content, after a redirect or a challenge. The resource of an
+    /// earlier request is forgotten.
     public mutating func create() { if !isOver { phase = .creating } }
 
-    /// The content is not what was sent before: all of it goes out anew.
+    /// Notes that the content has changed: all of it must be sent again.
     public mutating func changeContent() {
         acknowledged = 0
         create()
     }
 
-    /// An informational response has come: a 104 says where the upload can be gone on with (draft 05 §4.2).
+    /// Takes an informational response: a 104 names the resource at which the upload can be resumed (draft 05 §4.2).
     ///
     /// - Parameters:
     ///   - status: of the response.
     ///   - fields: of the response.
     ///   - url: of the request.
     ///   - read: takes a URL's text as the caller's own URL type does; nil for what that type refuses.
-    /// - Returns: true if the response has said where.
+    /// - Returns: true if the response has named the resource.
     public mutating func inform(
         _ status: Int,
         _ fields: HTTPFields,
@@ -120,14 +120,14 @@ public struct UploadMachine: Sendable {
     ) -> Bool {
         guard status == 104, case .creating = phase, fields[UploadDraft.versionField] == "\(draft.rawValue)",
             let resource = RedirectTarget.resolve(fields, against: url, reading: read), let origin = resource.origin,
-            // An upload that began over TLS does not go on in the clear.
+            // An upload that began over TLS is not resumed without it.
             origin.isSecure || url.origin?.isSecure != true
         else { return false }
         phase = .created(resource)
         return true
     }
 
-    /// The head of a final response has come, which no redirect or challenge has made something else of.
+    /// Takes the head of a final response that is neither a redirect to follow nor a challenge to answer.
     public mutating func receive(_ status: Int, _ fields: HTTPFields) -> UploadStep {
         switch phase {
         case .creating, .over: return finish()
@@ -142,7 +142,7 @@ public struct UploadMachine: Sendable {
         }
     }
 
-    /// The answer, unless it says that more is to come.
+    /// Takes the response to a request with content: it is the answer unless it says that the upload is incomplete.
     private mutating func receive(_ status: Int, _ fields: HTTPFields, _ resource: WebURL) -> UploadStep {
         guard (200..<300).contains(status), draft.isComplete(fields) == false else { return finish() }
         return goOn(resource, from: UploadDraft.offset(fields)) ?? again(.asking(resource)) ?? finish()
@@ -150,7 +150,7 @@ public struct UploadMachine: Sendable {
 
     private mutating func receiveOffset(_ status: Int, _ fields: HTTPFields, _ resource: WebURL) -> UploadStep {
         switch status {
-        // The server has the whole. Its answer was lost on the way, and this one stands for it.
+        // The server has all of the content. Its answer was lost, and this response replaces it.
         case 200..<300 where draft.isComplete(fields) == true: return finish()
         case 200..<300: return goOn(resource, from: UploadDraft.offset(fields)) ?? again(.creating) ?? .fail
         // The server refuses to say how far the upload has come: its refusal is the answer.
@@ -160,15 +160,15 @@ public struct UploadMachine: Sendable {
         }
     }
 
-    /// The exchange has ended without an answer.
+    /// Handles the end of an exchange without an answer.
     ///
-    /// - Parameter isTransient: it is the network's failure, and another try may not meet it.
+    /// - Parameter isTransient: whether the fault is the network's, so that another try may succeed.
     public mutating func fail(isTransient: Bool) -> UploadStep {
         guard isTransient else { return .fail }
         switch phase {
         case .creating, .over: return .fail
         case .created(let resource), .appending(let resource, _): return again(.asking(resource), isPatient) ?? .fail
-        // The server is out of reach: this task ends, and a later one may go on.
+        // The server cannot be reached: this task fails, and a later one may resume the upload.
         case .asking(let resource): return isPatient ? again(.asking(resource), true) ?? .fail : .fail
         }
     }
@@ -199,22 +199,22 @@ public struct UploadMachine: Sendable {
     }
 }
 
-/// A request of an upload that can go on where it stopped.
+/// A request of an upload that can be resumed.
 public enum UploadRequest {
-    /// The first: its own method, URL and content, and these fields besides its own.
+    /// The first request, with its own method, URL and content, and with these fields added.
     case create([(name: String, value: String)])
-    /// A HEAD for the resource, without content, with these fields: how much of the upload has come?
+    /// A HEAD for the resource, with these fields: it asks how much of the upload the server has.
     case askOffset(WebURL, [(name: String, value: String)])
-    /// A PATCH of the resource, with what of the content comes from the offset on, and with these fields.
+    /// A PATCH of the resource, with the content from the offset on, and with these fields.
     case append(WebURL, offset: Int64, [(name: String, value: String)])
 }
 
-/// What is to be done next about an upload.
+/// The next step of an upload.
 public enum UploadStep: Hashable, Sendable {
     /// The response is the answer.
     case deliver
-    /// ``UploadMachine/request`` goes out after that time. What is left of the last answer is not worth reading.
+    /// Sends ``UploadMachine/request`` after that time. The rest of the last answer need not be read.
     case goOn(after: Duration)
-    /// There is no answer. Another attempt may go on with the same resource.
+    /// Fails the upload. A later task may resume it at the same resource.
     case fail
 }
