@@ -4,9 +4,9 @@ internal import HTTPEngine
 internal import HTTPSemantics
 internal import TLS
 
-/// One attempt of a task to get its answer, through all its redirects and challenges. To begin anew is to make another
-/// one: nothing of the last is left but what ``init(anewAfter:_:resuming:)`` takes over. It is never copied: a copy
-/// would cost each request two dozen references more.
+/// One attempt of a task to get its answer, through all its redirects and challenges. A new try is a new value, which
+/// keeps nothing of the last one but what ``init(anewAfter:_:resuming:)`` takes over. It is never copied: a copy would
+/// cost each request two dozen references more.
 struct Attempt: ~Copyable {
     /// The request under way.
     var request: URLRequest
@@ -25,17 +25,17 @@ struct Attempt: ~Copyable {
     var stored: CachedURLResponse?
     /// The answer on its way into the cache; nil where it is not stored.
     var storing: CacheEntry?
-    /// The answer as the user is told of it; nil before that.
+    /// The response that the user gets; nil before there is one.
     var response: URLResponse?
     /// The user's name and password that were sent and that the server may accept, and the space they are for.
     var offered: (credential: URLCredential, space: ProtectionSpace)?
-    /// What an earlier download has left, from which this one goes on.
+    /// The part of an earlier download that this one continues.
     var resumption: ResumeData?
     /// The file of an earlier download that this one appends to, from its answer's head on.
     var resumed: DownloadFile?
     /// A WebSocket's handshake under way; nil for other tasks.
     var opening: WebSocketOpening?
-    /// An upload that can go on where it was cut; nil for what is none.
+    /// The upload, if it can be resumed; nil for other tasks.
     var upload: ResumableUpload?
     /// The 101 to a request that offered to go on with another protocol.
     var switching: ResponseHead?
@@ -62,7 +62,7 @@ struct Attempt: ~Copyable {
     mutating func replaceRequest(by request: URLRequest, isKept: Bool) {
         replaceUpload(by: request)
         guard isKept, !request.decidesOnCoding else { return }
-        // Content that was coded on its way cannot be gone on from: its lengths are those of the coded form.
+        // A download of coded content cannot be resumed: the server counts the octets of the coded form.
         self.request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
     }
 
@@ -81,7 +81,7 @@ struct Attempt: ~Copyable {
 
     // MARK: The request's content
 
-    /// What is needed to have the request's content.
+    /// Whether the request's content can be sent.
     enum Loading {
         case ready
         case asksForStream
@@ -95,7 +95,8 @@ struct Attempt: ~Copyable {
             return .ready
         }
         if let loading = try loadRest(source) { return loading }
-        // A proxy has asked first, or a server that was asked whether it wants the content.
+        // The stream is unread if a proxy has asked for credentials first, or if the server has refused before the
+        // content was sent.
         if case .stream(let stream) = content, stream.isUnread(for: request) { return .ready }
         content = try UploadContent(source, request)
         switch (source, content) {
@@ -113,14 +114,14 @@ struct Attempt: ~Copyable {
         hasReadContent = true
     }
 
-    /// Nothing of the content has been sent. Returns its length in bytes; -1 where it is not known.
+    /// Notes that a sending begins. Returns the content's length in bytes; -1 if it is not known.
     mutating func beginSending() -> Int64 {
         sent = upload?.rest ?? 0
         return upload?.length ?? content.length
     }
 
-    /// More of the content has left. Returns how much in all: of a request that the engine has sent twice, what had
-    /// left the first time counts once.
+    /// Notes that `count` more bytes of the content were sent. Returns how many were sent in all, at most the content's
+    /// length: the engine may have sent the request twice.
     mutating func noteSent(_ count: Int) -> Int64 {
         let length = upload?.length ?? content.length
         sent = length >= 0 ? min(sent + Int64(count), length) : sent + Int64(count)

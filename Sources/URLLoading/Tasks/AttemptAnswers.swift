@@ -13,8 +13,9 @@ extension Attempt {
         return HTTPURLResponse(url: url, head: head, isDecoded: isDecoded)
     }
 
-    /// Has the machine judge a head from the network, and keeps what it brings besides the answer: cookies, credentials
-    /// that the server has taken, news of what is stored. Nil for an answer that is no transaction's: it is delivered.
+    /// Returns the machine's step after a head from the network, and keeps what the head brings besides: cookies,
+    /// accepted credentials, changes of stored responses. Nil if the head answers no transaction: then the answer is
+    /// delivered.
     mutating func judge(
         _ response: HTTPURLResponse,
         _ caching: AskedRequest.Caching,
@@ -26,7 +27,7 @@ extension Attempt {
         let head = AnswerHead(
             status: response.statusCode,
             fields: response.fields.list,
-            // The length is read only where it is needed: where a download goes on.
+            // Only a download that continues an earlier one needs the length.
             length: resumption == nil ? -1 : response.expectedContentLength
         )
         let verdict = machine.receive(
@@ -56,9 +57,9 @@ extension Attempt {
         )
     }
 
-    /// The response from the network is the answer: it may be stored, and may go on where an earlier one stopped.
+    /// Prepares to keep the answer, in the cache or behind the part of an earlier download.
     ///
-    /// - Returns: what is to be done instead of delivering it, if that cannot be done.
+    /// - Returns: the step to take instead of delivering the answer; nil to deliver it.
     mutating func place(
         _ response: HTTPURLResponse,
         _ placement: Step.Placement,
@@ -105,7 +106,7 @@ extension Attempt {
 
     // MARK: The user's decisions
 
-    /// Goes on with the request that a redirect leads to, or with the one that the user has put in its place.
+    /// Tells the machine that the redirect is followed, by its own request or by the user's.
     mutating func follow(_ next: URLRequest, _ source: ContentSource) -> Step {
         var bringsContent = false
         if case .request = source { if case .none = next.values.body {} else { bringsContent = true } }

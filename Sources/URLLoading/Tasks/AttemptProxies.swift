@@ -19,9 +19,9 @@ extension Attempt {
         return (try? proxies(to: transaction.place, transaction.url, engine)) ?? .direct
     }
 
-    /// Goes on to the next proxy after one that cannot be used, if its configuration allows failover.
+    /// Chooses the next proxy after one that cannot be used, if the configuration of proxies allows failover.
     ///
-    /// - Returns: false if the failure stands.
+    /// - Returns: false if there is no other proxy to use: the request fails.
     mutating func failOver(_ error: EngineError, _ engine: SessionEngine) -> Bool {
         guard error.isOfUnusableProxy, let origin = transaction?.place.origin,
             engine.proxies.allowsFailover(for: origin.host, after: proxyFailures)

@@ -3,9 +3,10 @@ internal import HTTPEngine
 internal import HTTPSemantics
 internal import Reactor
 
-/// How an attempt keeps content on disk, and goes on from it.
+/// How an attempt keeps content on disk, and resumes a download.
 extension Attempt {
-    /// Another attempt, after one that the network has failed: with the content that there is, if the server lets it.
+    /// Returns the attempt that follows one that the network has failed. It keeps the content that has come, if the
+    /// server can be asked for the rest.
     ///
     /// - Parameter file: the content that has come in this attempt.
     func anew(_ request: URLRequest, continuing file: DownloadFile?) -> Attempt {
@@ -18,7 +19,7 @@ extension Attempt {
         return Attempt(anewAfter: self, request, resuming: resumption)
     }
 
-    /// A new file for the answer. In a background session it lies in the session's folder, and the record knows it
+    /// Makes the file for the answer. In a background session it lies in the session's folder, and the record knows it
     /// before the process can end.
     func makeFile(for task: URLSessionTask, _ engine: SessionEngine) throws(URLError) -> DownloadFile {
         let path = engine.background?.freshPart(of: task)
@@ -36,7 +37,7 @@ extension Attempt {
         return file
     }
 
-    /// Resumes from what was read of the file on disk: the machine asks for the rest. A file of no use is removed.
+    /// Continues the download on disk, or removes its file if `read` is nil: then the file cannot be used.
     mutating func resume(from read: ResumeData?) {
         if read == nil { removePart() }
         resumption = read
@@ -48,25 +49,25 @@ extension Attempt {
         if let path = resumption?.path { WritableFile.remove(path) }
     }
 
-    /// By what to know the content that is coming in; nil where nothing does, or where it cannot be gone on with.
+    /// The strong validator of the content that is coming in; nil if it has none, or if the download cannot be resumed.
     var validator: String? {
         guard let response = response as? HTTPURLResponse, request.httpMethod == "GET" else { return nil }
         return response.rangeValidator
     }
 
-    /// Takes the file out of this task's hands. Nil where nothing of the content is on disk, or nothing tells it apart
-    /// from what the server may have by then.
+    /// Keeps the file beyond the task, and returns its resume data. Nil if nothing of the content is on disk, or if the
+    /// content has no validator.
     func resumeData(_ sink: Sink, _ background: BackgroundSession?) -> ResumeData? {
         guard case .file(let file) = sink, file.written > 0, let url = request.url, validator != nil else {
             return unusedResumption(background)
         }
         file.keep()
-        // The file leaves the session's folder: the session's records no longer count for it.
+        // The file leaves the session's folder, since the session's record of the task will be removed.
         let path = background?.folder?.keep(file.url.path) ?? file.url.path
         return resumeData(file, at: path, fields: request.allHTTPHeaderFields ?? [:], url: url)
     }
 
-    /// What an earlier download has left, if this attempt has not appended to it or removed it.
+    /// The part of an earlier download that this attempt has neither continued nor removed.
     private func unusedResumption(_ background: BackgroundSession?) -> ResumeData? {
         guard var unused = resumption, resumed == nil, FileManager.default.fileExists(atPath: unused.path) else {
             return nil
@@ -75,7 +76,7 @@ extension Attempt {
         return unused
     }
 
-    /// A failure with what can be gone on from in it. One that is cancelled has it by then, if it was asked for.
+    /// Returns the failure with the task's resume data. A cancel that asks for resume data has already added them.
     func withResumeData(_ failure: any Error, _ sink: Sink, _ background: BackgroundSession?) -> any Error {
         guard let error = failure as? URLError, error.code != .cancelled,
             let (key, data) = resumeData(for: sink, background)
@@ -83,7 +84,7 @@ extension Attempt {
         return error.with(data, for: key)
     }
 
-    /// Returns what a later download goes on from, with what this one has received.
+    /// Returns the resume data of what this download has received.
     ///
     /// - Parameter path: where the file will be.
     private func resumeData(_ file: DownloadFile, at path: String, fields: [String: String], url: URL) -> ResumeData? {

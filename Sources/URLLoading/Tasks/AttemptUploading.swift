@@ -3,9 +3,9 @@ internal import HTTP1
 internal import HTTPEngine
 internal import HTTPSemantics
 
-/// What an attempt makes of an upload that can go on where it was cut.
+/// How an attempt sends an upload that can be resumed.
 extension Attempt {
-    /// Makes the upload's machine, for a task that may go on where it was cut.
+    /// Makes the upload's machine, if the task's upload can be resumed.
     mutating func prepareUpload(_ task: URLSessionTask, _ spec: TaskSpec, _ engine: SessionEngine) {
         let settings = engine.settings
         guard let draft = spec.upload?.draft ?? settings.resumableUploads, task is URLSessionUploadTask,
@@ -23,7 +23,7 @@ extension Attempt {
         )
     }
 
-    /// The request goes out next: a user's, or one of the upload's own.
+    /// Sets the next request to the user's, or to one that the upload needs.
     mutating func replaceUpload(by request: URLRequest) {
         guard let upload else {
             self.request = request
@@ -40,11 +40,11 @@ extension Attempt {
         guard !upload.machine.isCreating, !machine.hasLeftOrigin, let from, let to = self.request.url,
             WebOrigin(from) != WebOrigin(to)
         else { return }
-        // Secrets of the session are for the first server alone.
+        // Another server does not get the session's secrets.
         _ = machine.follow(to: WebURL(to), from: WebURL(from), bringsContent: true)
     }
 
-    /// What goes out next of an upload; nil for what is none.
+    /// Returns the upload's next request; nil if there is no upload.
     mutating func nextUploadRequest() -> URLRequest? {
         guard let next = upload?.nextRequest() else { return nil }
         // An upload that begins anew has met neither redirects nor challenges yet.
@@ -52,7 +52,8 @@ extension Attempt {
         return next
     }
 
-    /// The content of the next request, of an upload that goes on; nil: all of it, as of any request.
+    /// Loads the content of the upload's next request. Nil if that request sends all of the content, as any other
+    /// task's does.
     mutating func loadRest(_ source: ContentSource) throws(URLError) -> Loading? {
         guard let upload else { return nil }
         if upload.isAsking {
@@ -68,10 +69,10 @@ extension Attempt {
         return .ready
     }
 
-    /// Where a stream that is asked for is to begin; nil: at the beginning.
+    /// The offset, in bytes, from which the user's stream is to begin; nil for the whole content.
     var streamOffset: Int64? { upload?.rest }
 
-    /// A 104 has said where the upload can be gone on with.
+    /// Takes an informational response: a 104 names the resource at which the upload can be resumed.
     func noteResource(_ head: ResponseHead, _ url: URL, _ task: URLSessionTask, _ background: BackgroundSession?) {
         guard let upload, upload.inform(head.status, head.fields, to: url), let data = upload.resumeData else { return }
         background?.note(task, upload: data)
@@ -79,15 +80,15 @@ extension Attempt {
 
     // MARK: Ways on
 
-    /// What an answer is to the upload; nil: the answer is the task's.
+    /// Returns the upload's step after an answer; nil if the answer is the task's.
     func uploadStep(after response: HTTPURLResponse) -> UploadStep? {
         guard let upload, !upload.machine.isOver else { return nil }
         let step = upload.receive(response)
         return step == .deliver ? nil : step
     }
 
-    /// What a failure is to the upload, where the rules know nothing better than to fail or to begin anew; nil for
-    /// nothing.
+    /// Returns the upload's step after a failure; nil if the upload cannot be resumed, or if the rules have a better
+    /// step than to fail or to begin anew.
     func uploadStep(after error: EngineError, _ step: Step) -> UploadStep? {
         guard let upload, upload.machine.resource != nil else { return nil }
         switch step {
@@ -100,7 +101,7 @@ extension Attempt {
 
     // MARK: For later
 
-    /// What a later task goes on from, and the key that an error has it under. Nil where there is nothing of the kind.
+    /// The resume data of the task, and their key in an error. Nil if it cannot be resumed.
     func resumeData(for sink: Sink, _ background: BackgroundSession?) -> (key: String, data: Data)? {
         guard let upload else {
             return resumeData(sink, background)?.data.map { (NSURLSessionDownloadTaskResumeData, $0) }
@@ -110,7 +111,7 @@ extension Attempt {
 }
 
 extension UploadResumeData.Content {
-    /// Nil for content that can only be sent whole: a request's own content may be a form.
+    /// Nil for content of which no part can be sent: a request's own content may be a form.
     fileprivate init?(_ spec: TaskSpec) {
         if let upload = spec.upload {
             self = upload.content

@@ -13,9 +13,10 @@ internal import Reactor
 /// ```
 /// - starting: nothing is under way, and what begins next waits for a date, or for the task to be resumed.
 /// - loading: a source delivers; a suspended task, and one whose delegate is behind, have it paused.
-/// - asking: one question is with the user, its source paused. Late answers to earlier questions find another number.
+/// - asking: the user has one question, and its source is paused. The numbers of questions tell late answers to earlier
+///   ones.
 /// - draining: the rest of an answer that is not the last one is read, so that its connection can be used again.
-/// - ended: everything has been told, in the order in which it will be heard. No way leads out of it.
+/// - ended: everything has been reported. No other phase follows.
 struct Course {
     enum Phase {
         case new
@@ -87,7 +88,7 @@ struct Course {
 
     // MARK: Questions
 
-    /// Asks a question. What delivers stands still until the question is answered.
+    /// Asks a question. The source is paused until the question is answered.
     mutating func ask() -> Question {
         questions += 1
         let question = Question(number: questions)
@@ -105,8 +106,8 @@ struct Course {
         return held
     }
 
-    /// The whole of the answer is there. True while a question is open: the end of a short answer overtakes the user,
-    /// and is told when the question is answered.
+    /// Notes that the whole answer has come. Returns true while a question is open: the end of a short answer may come
+    /// before the user's answer, and is then reported after it.
     mutating func completeBehindQuestion() -> Bool {
         guard case .asking(let question, _) = phase else { return false }
         phase = .asking(question, .complete)

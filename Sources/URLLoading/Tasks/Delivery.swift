@@ -8,12 +8,12 @@ internal import Synchronization
 ///
 /// Counting is the loader's: it shows on the task's progress, whose observers may cancel the task from there.
 struct Delivery: ~Copyable {
-    /// What has happened to content that was handed over.
+    /// What became of delivered content.
     enum Reception {
         case taken
-        /// So much waits on the delegate queue that reading is to pause.
+        /// Reading must pause: too much waits on the delegate queue.
         case userIsBehind
-        /// So much waits in the channel that reading is to pause; the channel calls back when there is room.
+        /// Reading must pause: the channel is full, and calls back when it has room.
         case channelIsFull
         case failed(URLError)
     }
@@ -236,7 +236,7 @@ struct Delivery: ~Copyable {
         switch sink {
         case .none: return .taken
         case .memory(var data):
-            // Out of the enum first, or it would be copied.
+            // The data leave the enum first: otherwise the append would copy them.
             sink = .none
             guard data.count + count <= limit else { return .failed(excess) }
             data.append(bytes, expecting: counts.expectedToReceive)
@@ -342,7 +342,8 @@ struct Delivery: ~Copyable {
         case .file(let file):
             file.finish(keeping: failure == nil)
             if failure == nil { ending.file = file }
-        // An answer that broke off ends its exchange, not its reader: what that waits for goes back to be failed.
+        // The end of the answer does not end the stream task: the reads and writes that wait in it are returned, and
+        // fail.
         case .stream(let stream): stream.stop()
         case .none, .delegate, .bytes: break
         }

@@ -1,7 +1,7 @@
 /// What a delivery's task and its delegate hear of.
 extension Delivery {
-    /// Whether pieces on their way are told: to delegates, but not where a completion handler has been given instead. A
-    /// delegate given to this task alone hears of them too where a function waits for the whole.
+    /// Whether the delegate gets the content in pieces. It does not if the task has a completion handler. If a function
+    /// waits for the whole answer, only a delegate of the task's own gets the pieces.
     var tellsPieces: Bool {
         switch reception {
         case .delegate, .report: true
@@ -10,8 +10,7 @@ extension Delivery {
         }
     }
 
-    /// Whether the delegate is asked about the answer and told what becomes of it: it takes part, instead of waiting
-    /// for the end.
+    /// Whether the delegate is asked about the answer before it ends, and told what becomes of it.
     var involvesDelegate: Bool {
         switch reception {
         case .delegate, .report: true
@@ -28,8 +27,8 @@ extension Delivery {
         }
     }
 
-    /// Answers that go to files and streams are not stored, as on Apple's platforms: they are large, and have been kept
-    /// already.
+    /// Whether the answer may be stored in the cache. Answers that go to files and streams are not, as on Apple's
+    /// platforms: they are large, and already kept.
     var isStorable: Bool {
         switch reception {
         case .data, .awaitedData, .delegate: !(task is URLSessionDownloadTask)

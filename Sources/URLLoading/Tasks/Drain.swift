@@ -1,15 +1,16 @@
 internal import HTTPEngine
 internal import Reactor
 
-/// An answer that is not the last one, on its way to its end: it is read if it is short, so that its connection serves
-/// the next request.
+/// The rest of an answer that is not delivered. It is read if it is short, so that its connection can carry the next
+/// request.
 struct Drain {
     let exchange: ExchangeID
     /// Limits the time for all of the rest: a server need not send it at all.
     let timer: TimerID
-    /// What is done after it.
+    /// What runs when the answer has ended.
     let next: () -> Void
-    /// In bytes: more than a redirect's page needs. Up to about this much, reading on costs less than a new connection.
+    /// How many bytes may still be read. The limit is more than the page of a redirect has, and reading more would cost
+    /// more than a new connection.
     private var left = 64 << 10
 
     static let limit = Duration.seconds(1)

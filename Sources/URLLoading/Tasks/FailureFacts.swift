@@ -37,7 +37,7 @@ extension AnswerFailure {
                 peerClosed: error.isPeerClosure,
                 sent: report.bytesSent > 0,
                 idempotent: RetryRule.isIdempotent(attempt.request.values.httpMethod),
-                // The user is asked for a stream once more.
+                // The user can be asked for another stream.
                 replayable: true,
                 alreadyRetried: report.retried
             )
@@ -54,15 +54,15 @@ extension EngineError {
         }
     }
 
-    /// There is no way to the server now, by the kernel's or the name service's word, and there may be one later. A
-    /// server that refuses was reached.
+    /// Whether the kernel or the name service says that the server cannot be reached now. A server that refuses a
+    /// connection was reached.
     fileprivate var isWithoutConnectivity: Bool {
         guard case .connect(let error) = self else { return false }
         guard !error.attempts.isEmpty else { return true }
         return error.attempts.allSatisfy { $0.errno == .networkUnreachable || $0.errno == .hostUnreachable }
     }
 
-    /// Of the network's kind, which another try may not meet. What the server or its certificate says, it would say
+    /// Whether the fault is the network's, so that another try may succeed. A server that has refused would refuse
     /// again.
     var isTransient: Bool {
         switch self {

@@ -1,15 +1,15 @@
 internal import HTTPEngine
 internal import Reactor
 
-/// What a task's load does to its sources: one at a time delivers, and stands still while the task is suspended, while
-/// a question is open and while the user is behind. The ``Course`` decides; this acts on it. What the load is about is
-/// the ``TaskLoader``'s. Loop-confined.
+/// Pauses and resumes the sources of a task's answer. One source at a time delivers; it is paused while the task is
+/// suspended, while a question is open, and while the user is behind. The ``Course`` decides, and this class acts.
+/// Loop-confined.
 ///
 /// It is a class to inherit from: as an object of its own it would cost each request an allocation.
 class HeldLoad {
     let engine: SessionEngine
     private(set) var course = Course()
-    /// When the question to the user is late.
+    /// Fires when the user has not answered a question in time.
     private var questionTimer: TimerID?
 
     init(_ engine: SessionEngine) { self.engine = engine }
@@ -76,14 +76,14 @@ class HeldLoad {
         course.start(after: timer)
     }
 
-    /// Drops the rest of this answer, which is not worth reading.
+    /// Ends an answer without reading the rest of it.
     final func drop(_ held: Held) {
         course.start()
         if case .source(let source) = held { source.drop(engine) }
     }
 
-    /// What is left of this answer is not wanted: it is read if it is short, so that its connection serves the next.
-    /// Then `next` is done.
+    /// Reads the rest of an answer without delivering it, if that is short, so that its connection can carry the next
+    /// request. Then runs `next`.
     final func drain(_ held: Held, _ next: @escaping () -> Void) {
         guard case .source(.exchange(let id)) = held else {
             drop(held)
@@ -95,7 +95,7 @@ class HeldLoad {
         engine.engine.resume(id)
     }
 
-    /// Counts more content of an answer that is not wanted.
+    /// Counts content of the answer whose rest is read and not delivered.
     final func drained(_ count: Int, of id: ExchangeID) {
         guard case .draining(var drain) = course.phase, drain.exchange == id else { return }
         let goesOn = drain.read(count)
@@ -103,7 +103,7 @@ class HeldLoad {
         if !goesOn { engine.engine.cancel(id) }
     }
 
-    /// - Returns: false if that exchange's answer was wanted.
+    /// - Returns: false if the rest of that exchange's answer is delivered.
     final func finishDraining(_ id: ExchangeID) -> Bool {
         guard case .draining(let drain) = course.phase, drain.exchange == id else { return false }
         engine.loop.cancel(drain.timer)
@@ -121,8 +121,8 @@ class HeldLoad {
         return question
     }
 
-    /// The question's answer has come; runs `act` with what stood still meanwhile, unless the task has gone on without
-    /// it.
+    /// Takes the answer to a question: runs `act` with what was paused meanwhile, unless the task has continued without
+    /// the answer.
     private func answered(_ question: Course.Question, _ act: @escaping (Held) -> Void) {
         guard course.held(by: question) != nil else { return }
         forgetQuestion()
@@ -134,12 +134,12 @@ class HeldLoad {
     /// Runs `act` with what is held back, once the task is not suspended.
     final func pause(_ act: @escaping (Held) -> Void) { answered(ask(), act) }
 
-    /// Asks, and runs `act` with the answer and with what stood still meanwhile; the answer is nil where there will be
-    /// none.
+    /// Asks, and runs `act` with the answer and with what was paused meanwhile. The answer is nil if the question was
+    /// released without one.
     ///
     /// - Parameters:
     ///   - limit: in nanoseconds: how long the answer may take; nil: for ever. A suspended task's time stands still.
-    ///   - late: it has taken longer.
+    ///   - late: runs if the answer takes longer.
     final func ask<Value: Sendable>(
         within limit: Int64? = nil,
         _ put: (Answer<Value>) -> Void,
@@ -197,7 +197,8 @@ class HeldLoad {
         }
     }
 
-    /// The whole of the answer is there. True while a question is open: the end is told when that is answered.
+    /// Notes that the whole answer has come. Returns true while a question is open: the end is reported when that is
+    /// answered.
     final func completeBehindQuestion() -> Bool { course.completeBehindQuestion() }
 
     // MARK: The end

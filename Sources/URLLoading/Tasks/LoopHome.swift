@@ -36,8 +36,8 @@ final class LoopHome: SessionHome {
 
     // MARK: Tasks
 
-    /// The message says nothing itself: the messages of two threads may arrive in the other order, so each does what
-    /// the task says by then.
+    /// The message has no state of its own: the messages of two threads may arrive in the other order, so each applies
+    /// the task's present state.
     func updateFlow(of task: URLSessionTask, in session: URLSession) {
         background?.noteFlow(of: task)
         if !observers.isEmpty { observe(task) }
@@ -67,7 +67,8 @@ final class LoopHome: SessionHome {
         }
     }
 
-    /// Tells the session's observers of a task that begins. A WebSocket's task is no request with one answer.
+    /// Tells the session's observers that a task begins. They do not observe WebSockets, which are not a request with
+    /// one answer.
     private func observe(_ task: URLSessionTask) {
         let isFirst = task.snapshot.withLock { snapshot in
             guard !snapshot.isObserved, snapshot.suspensions == 0, snapshot.fate == .open else { return false }

@@ -6,7 +6,7 @@ internal import TLS
 
 /// Makes an attempt's request for the engine.
 extension Attempt {
-    /// What loads a request that no `URLProtocol` class takes.
+    /// The way to load a request that no `URLProtocol` class takes.
     enum Place {
         case network(URL)
         case local(URL)
@@ -149,8 +149,8 @@ extension Attempt {
         return cookies.header(for: scope, document: request.mainDocumentURL)
     }
 
-    /// What goes along unasked: the task's own answer to a challenge, or one that this server took before. A caller's
-    /// own field goes before both.
+    /// Returns the credentials that the request carries from the start: the task's answer to a challenge, or one that
+    /// this server has accepted before. A field that the caller has set takes precedence over both.
     private mutating func authorization(
         _ url: URL,
         _ place: HTTPURL,
@@ -189,13 +189,14 @@ extension Attempt {
         return CacheMode(own == .useProtocolCachePolicy ? settings.cachePolicy : own)
     }
 
-    /// Whether the request says a word to caches (RFC 9111 §5.2.1): nothing else is of weight where nothing is stored.
+    /// Whether the request has a Cache-Control field (RFC 9111 §5.2.1). If nothing is stored, no other field matters to
+    /// the cache.
     private func isCacheControlled(_ settings: SessionSettings) -> Bool {
         request.values.fields?.contains(.cacheControl) == true || settings.fields.contains(.cacheControl)
     }
 
-    /// The fields as far as the cache's rules care; if a stored answer was selected by some, those as they would be
-    /// sent (RFC 9111 §4.1): what an answer varies by is mostly not set by hand.
+    /// Returns the fields that the cache's rules need. If the stored response varies by fields (RFC 9111 §4.1), these
+    /// are the fields as they would be sent, since the session adds most of those.
     private func fields(for found: CachedURLResponse?, _ url: URL, _ engine: SessionEngine) -> HTTPFields {
         let plain = engine.settings.fields(with: request.values.fields)
         guard let record = found?.record else { return plain }
@@ -214,11 +215,11 @@ extension Attempt {
         selecting(transaction.fields, transaction.place, transaction.authorized?.credentials, engine)
     }
 
-    /// Fields as they are sent, made fit to be compared with other requests': with all that identifies the user to the
-    /// server.
+    /// Returns the sent fields in the form in which they are compared with other requests', with everything that
+    /// identifies the user to the server.
     ///
-    /// - Parameter credentials: those that the session answers challenges with: a Digest answer is another one each
-    ///   time.
+    /// - Parameter credentials: those that the session answers challenges with. They stand for the Authorization field,
+    ///   since each Digest answer differs.
     private func selecting(
         _ sent: HTTPFields,
         _ place: HTTPURL,
@@ -238,7 +239,7 @@ extension Attempt {
         return fields
     }
 
-    /// Brings the cache up to date behind the answer's back (RFC 5861 §3).
+    /// Updates a stored response that was served stale (RFC 5861 §3).
     mutating func refresh(
         _ found: CachedURLResponse,
         _ url: URL,
@@ -249,7 +250,8 @@ extension Attempt {
         var builder = builder(url, .none, engine)
         guard let cache = engine.settings.cache, let place = try? builder.place() else { return }
         builder.extra = conditions
-        // The request goes as the user that was served: others may get other content under the same URL.
+        // The request carries the credentials of the user that was served: another user may get other content under the
+        // same URL.
         if let cookies = cookieField(CookieScope(place), engine.settings) { builder.extra.append(("Cookie", cookies)) }
         let answer = try? authorization(url, place, engine)
         if let answer { builder.extra.append(("Authorization", answer.value)) }
@@ -293,7 +295,7 @@ extension Attempt {
         }
     }
 
-    /// Returns what would be stored of the answer, which is complete, and its key.
+    /// Returns the complete answer as the cache would store it, and its key; nil if it is not stored.
     mutating func takeEntry(_ sink: Sink, _ engine: SessionEngine) -> (CachedURLResponse, CacheKey)? {
         guard let entry = storing.take(), let data = sink.content(for: entry) else { return nil }
         if let policy = entry.ofClass {

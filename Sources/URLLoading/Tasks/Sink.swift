@@ -9,7 +9,7 @@ enum Sink {
     case delegate
     case file(DownloadFile)
     case bytes(ByteChannel)
-    /// A stream task gets it, which the answer has become.
+    /// The stream task that the data task has become gets it.
     case stream(StreamLoad)
 }
 

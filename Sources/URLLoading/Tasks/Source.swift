@@ -1,6 +1,6 @@
 internal import HTTPEngine
 
-/// Where the answer of a transaction comes from.
+/// The source of an answer.
 enum Source {
     case exchange(ExchangeID)
     case classLoad(ProtocolLoad)
@@ -12,7 +12,8 @@ enum Source {
     struct Holds {
         /// Whether nothing is to be read: for a suspended task, an open question, or a delegate that is behind.
         var reading: Bool
-        /// Nothing is to be sent: a suspended task alone. A delegate that is behind holds the answer, not the request.
+        /// Whether nothing is to be sent: only for a suspended task. A delegate that is behind delays the answer, not
+        /// the request.
         var sending: Bool
     }
 

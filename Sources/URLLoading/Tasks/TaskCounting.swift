@@ -7,7 +7,8 @@ extension URLSessionTask {
         let expected = response.expectedContentLength
         _ = count(with: response) { counts in
             counts.expectedToReceive = expected
-            // A download that is tried again counts from zero, unless it goes on: then that is told.
+            // A new try of a download counts from zero, unless it continues the first one: then the delegate is told
+            // the offset.
             counts.received = 0
         }
     }

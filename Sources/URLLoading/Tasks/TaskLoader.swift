@@ -87,8 +87,8 @@ final class TaskLoader: HeldLoad, TaskLoad {
         }
     }
 
-    /// Begins with what an earlier task has left on disk, once that is known to be what was written: it is read off the
-    /// loop.
+    /// Begins with the part of an earlier download, after a thread has checked that the file on disk is what was
+    /// written.
     private func startFromDisk(_ request: URLRequest) {
         guard let resumption = attempt.resumption, resumption.isUnread(isSummed: background != nil) else {
             return start(request)
@@ -209,7 +209,8 @@ final class TaskLoader: HeldLoad, TaskLoad {
                 return UInt8(clamping: Int(snapshot.priority * 256))
             }
             let id = engine.engine.start(request, delegate: self, priority: priority)
-            // Content in memory may leave within that call, and be told; nothing else is before it has returned.
+            // Within that call the engine may report that content in memory was sent. It reports nothing else before
+            // the call returns.
             switch course.phase {
             case .new, .starting, .asking: load(from: .exchange(id))
             case .loading, .draining, .ended: engine.engine.cancel(id)
@@ -245,7 +246,7 @@ final class TaskLoader: HeldLoad, TaskLoad {
         case .waitForConnectivity(let pause, let isFirst):
             if isFirst { tell(.connectivity) { $2.urlSession($0, taskIsWaitingForConnectivity: $1) } }
             observation?.note(.waitsForConnectivity)
-            // Nothing of the content has been read: a stream serves once more.
+            // Nothing of the content has been read, so a stream can be used again.
             start(after: pause) { [self] in transact() }
         case .beginAnew(let pause): beginAnew(after: pause)
         case .requestWhole:
@@ -303,7 +304,7 @@ final class TaskLoader: HeldLoad, TaskLoad {
         load(LocalLoad(response, found.data, on: engine.loop, self))
     }
 
-    /// Runs `next` when the rest of an answer that is not wanted is out of the way.
+    /// Runs `next` when the rest of an answer that is not delivered has been read or dropped.
     func settle(_ held: Held, _ next: @escaping () -> Void) {
         drain(held) { [self] in
             attempt.response = nil
@@ -311,7 +312,7 @@ final class TaskLoader: HeldLoad, TaskLoad {
         }
     }
 
-    /// Tries again instead of failing: with the bytes that have come, if the server allows it.
+    /// Tries again instead of failing, and keeps the bytes that have come if the server can be asked for the rest.
     private func beginAnew(after pause: Duration) {
         guard let request = spec.request else { return }
         observation?.note(.sendsAgain)
@@ -375,7 +376,7 @@ final class TaskLoader: HeldLoad, TaskLoad {
         let failure = error.map { attempt.withResumeData($0, delivery.sink, background) }
         let ending = delivery.end(failure, attempt.response, metrics, streams)
         if let background { return background.finish(ending, by: delivery.callbacks) }
-        // A session's only load has no others to be told with.
+        // The end of a session's only load is not reported in a batch with others.
         ending.tell(by: delivery.callbacks, together: engine.hasSeveralLoads ? engine.batch : nil)
     }
 }

@@ -12,7 +12,7 @@ extension TaskLoader {
         accept(response)
     }
 
-    /// Takes the response as the answer after all, though it asked for something else.
+    /// Takes a response as the answer although it asked for a redirect or for credentials.
     func deliver(_ response: URLResponse, _ held: Held) {
         if case .source(let source) = held { load(from: source) }
         let before = course.questions
@@ -55,8 +55,8 @@ extension TaskLoader {
         if !completeBehindQuestion() { complete() }
     }
 
-    /// All of the answer is there, and no question is open: the end, but for a reader at a pace of its own, and for
-    /// what is stored.
+    /// Handles the end of an answer while no question is open. The task ends now, unless a stream task still reads the
+    /// answer, or the delegate decides whether it is stored.
     func complete() {
         if case .stream(let stream) = delivery.sink {
             load(from: .stream(stream))
@@ -102,7 +102,8 @@ extension TaskLoader {
             attempt.noteSwitch(response, engine)
             let socket = WebSocketLoad(self, task.channel, on: engine.loop)
             load(from: .socket(socket))
-            // The session's limit is 60 seconds by default: it would end every WebSocket that has nothing to say.
+            // The session's limit, 60 seconds by default, would end every WebSocket on which no message comes for a
+            // minute.
             let limit = attempt.request.values.explicitTimeout.flatMap(RequestBuilder.duration)
             socket.begin(connection, agreement, silentFor: limit, delivery.callbacks)
             updateFlow()
@@ -147,7 +148,7 @@ extension TaskLoader: StreamLoadDelegate, ProtocolLoadDelegate {
         guard course.isCurrent(load) else { return }
         guard attempt.machine.mayRedirect else { return perform(.fail(.tooManyRedirects), nil, nil) }
         if let http = response as? HTTPURLResponse { return askToFollow(next, http) }
-        // A delegate cannot be told of such a redirect; a class may still redirect in circles.
+        // A delegate's method needs an HTTP response, so it is not asked. The limit above ends a circle of redirects.
         follow(next, .source(.classLoad(load)))
     }
 
@@ -214,7 +215,7 @@ extension TaskLoader: ExchangeDelegate {
     }
 
     private func failed(_ error: EngineError, _ report: ExchangeReport) {
-        // An answer that has been told cannot be told again; nor is content sent twice that the server has answered.
+        // A request is not repeated if its response was already reported, or if the server has answered its content.
         let mayRepeat = background?.record(of: task) != nil && !(task is URLSessionUploadTask && task.response != nil)
         let hasOwnProxies = spec.request?.values.terms?.values.proxies != nil
         if !hasOwnProxies, attempt.failOver(error, engine) {
@@ -222,7 +223,7 @@ extension TaskLoader: ExchangeDelegate {
             start()
             return transact()
         }
-        // A proxy of the request's own has the credentials that the request gave it: no others are asked for.
+        // The credentials of a request's own proxy come with the request: the user is not asked for others.
         let proxies = hasOwnProxies ? .direct : attempt.proxies(engine)
         let step = attempt.machine.fail(AnswerFailure(error, report, attempt, proxies, mayRepeat: mayRepeat))
         if let next = attempt.uploadStep(after: error, step) {

@@ -8,7 +8,8 @@ extension TaskLoader {
     ///
     /// - Parameters:
     ///   - event: a delegate that does not hear of this event is not asked; nil: no delegate is asked.
-    ///   - put: runs on the delegate queue; gives the answer or releases it, which fails the task.
+    ///   - put: runs on the delegate queue; gives the answer. If it releases the question without an answer, the task
+    ///     fails.
     ///   - act: runs on the loop, with what was held back meanwhile.
     func ask<Value: Sendable>(
         _ event: TaskInterests?,
@@ -42,8 +43,8 @@ extension TaskLoader {
         }
     }
 
-    /// Asks whether to go on with `next`; without a user to ask, the rules' word is enough. So it is in a background
-    /// session, as on Apple's platforms: the next process may have no user to ask.
+    /// Asks whether to follow the redirect to `next`. It is followed if there is no user to ask, and always in a
+    /// background session, as on Apple's platforms: the next process may have no user to ask.
     func askToFollow(_ next: URLRequest, _ response: HTTPURLResponse) {
         ask(background == nil ? .redirect : nil, otherwise: next, UserQuestion.redirect(response, next)) {
             [self] answer, held in
@@ -142,7 +143,7 @@ extension TaskLoader {
         goOn(held)
     }
 
-    /// Turns the answer's task into another one, which shows the same loader.
+    /// Replaces the data task by another task of the same loader.
     private func becomeTask(
         _ other: URLSessionTask,
         _ old: URLSessionDataTask,

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import HTTPSemantics
 
-/// An upload that goes on where it was cut.
+/// An upload that is resumed.
 extension TaskLoader {
-    /// Does what the upload's machine says. What delivers stands still meanwhile.
+    /// Takes the step that the upload's machine has decided.
     func goOnUploading(_ step: UploadStep) {
         guard case .goOn(let delay) = step else {
             let reason = "the server does not say how much of the upload it has"
