@@ -69,12 +69,12 @@ public struct FileBody: Sendable {
         if case .path(let path, _) = source { path } else { nil }
     }
 
-    /// The same file's content behind so many octets; nil where there are not so many.
+    /// Returns the file's content from an offset on; nil if the file ends before it.
     package func dropping(_ count: UInt64) -> FileBody? {
         count <= length ? FileBody(source, offset + count, length - count) : nil
     }
 
-    /// For one sending. Called on the loop, as the reads that follow are: reads of files in the page cache do not wait.
+    /// Opens the file for one sending. It is opened and read on the loop, since reads from the page cache do not wait.
     package func open() throws(EngineError) -> OpenFile {
         switch source {
         case .open(let file):

@@ -89,7 +89,7 @@ private final class BodyPipe: Sendable {
         }
         if isWanted, let refusal = dispatch() {
             finish(with: refusal)
-            // What was found is still the answer; the refusal is the next one.
+            // This call still returns the piece that it has found. The next call returns the refusal.
             if case .later = taken { return .failed(BodySourceError(refusal)) }
         }
         return taken

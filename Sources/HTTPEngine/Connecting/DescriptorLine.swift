@@ -1,6 +1,6 @@
 internal import Reactor
 
-/// The dials that wait for a descriptor, in their order, and the timer of their next attempt.
+/// The dials that wait for a descriptor, the oldest first, and the timer of their next attempt.
 struct DescriptorLine {
     private var dials: [Dial] = []
     private var timer: TimerID?

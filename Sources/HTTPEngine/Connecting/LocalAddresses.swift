@@ -7,8 +7,9 @@ struct LocalAddresses {
 
     init(_ candidates: [SocketAddress]) { self.candidates = candidates }
 
-    /// Returns the next address that can reach the family, if that is known before the look-up. If none can, it returns
-    /// one with which the dial fails: an address that was not asked for must not be used. Nil for the system's choice.
+    /// Returns the next local address of the family, or the next one of all if the family is not known before the
+    /// look-up. If none has the family, it returns one with which the dial fails, since only these addresses may be
+    /// used. Nil for the system's choice.
     mutating func next(reaching family: SocketAddress.Family?) -> SocketAddress? {
         guard !candidates.isEmpty, family != .unix else { return nil }
         for _ in candidates {

@@ -47,8 +47,8 @@ enum CodedStream {
         }
     }
 
-    /// Decodes from `input` into `output`; both counts may be short. Nothing produced: `input` is used up, and so is
-    /// what the library held back.
+    /// Decodes from `input` into `output`; both counts may be short. If nothing was decoded, `input` is used up, and
+    /// the library holds nothing back.
     func decode(
         _ input: UnsafeBufferPointer<UInt8>,
         into output: UnsafeMutableBufferPointer<UInt8>

@@ -107,7 +107,7 @@ public final class ContentDecoder {
         }
         while true {
             if stages[index].pending.isEmpty {
-                // Nothing new below, but a library may still hold back what the last output had no room for.
+                // The stage before has no more input, but a library may still hold output for which there was no room.
                 let count = try unsafe pull(index - 1, input, &offset, link)
                 stages[index].pending = 0..<count
             }

@@ -9,8 +9,8 @@ final class Connection: ReadinessHandler, TimerHandler {
     /// How many parts of a streamed body are sent in a turn, so that a source of small ones cannot keep the loop busy.
     static let partsPerTurn = 16
 
-    /// For how many nanoseconds of a turn a socket counts as empty after it was emptied in that turn: less than a
-    /// packet takes from a server to its neighbour and back.
+    /// For how many nanoseconds a socket counts as empty after it was emptied in the same turn: a packet to the next
+    /// machine and back takes longer.
     private static let freshness: Int64 = 100_000
 
     let id: ConnectionID

@@ -32,7 +32,7 @@ extension Connection {
     }
 
     /// Whether an end of the connection may count as the end of content (RFC 9112 §9.8): anyone can send a FIN, but
-    /// only the peer a close_notify.
+    /// only the peer can send a close_notify.
     func isWholeEnding(_ exchange: Exchange) -> Bool {
         guard let secure = link.secure else { return true }
         if case .closed = secure.ending { return true }

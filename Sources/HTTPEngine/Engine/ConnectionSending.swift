@@ -59,9 +59,9 @@ extension Connection {
         return { handle.post { $0.bodyReady(id) } }
     }
 
-    /// Handles a final answer that came before the request was sent completely. A server that was asked whether it
-    /// wants the content, and answers otherwise, does not want it; nor does one that refuses. With a status of success
-    /// the answer may be made of that content, as an echo is, and sending goes on.
+    /// Handles a final answer that came before the request was sent completely. The rest of the content is not sent if
+    /// the server was asked whether it wants the content, or if the answer is an error. With a status of success the
+    /// answer may be made of that content, as an echo is, and sending goes on.
     func answeredEarly(_ exchange: Exchange, status: Int) {
         switch exchange.sending {
         case .idle, .done, .stopped, .broken: return

@@ -5,7 +5,7 @@ internal import Reactor
 /// How exchanges end, and what becomes of their connections.
 extension Engine {
     func complete(_ exchange: Exchange, on connection: Connection, trailers: HTTPFields?, surplus: Bool) {
-        // This is first: a socket that cannot be set back to single bytes is not used again.
+        // This comes first, since a socket on which it fails is not used again.
         connection.endGathering()
         // While other hosts wait for any place, a connection is closed after each exchange: hosts take turns.
         let isRetired = connection.number <= lastRetired

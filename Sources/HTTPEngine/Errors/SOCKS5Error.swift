@@ -4,7 +4,7 @@ public enum SOCKS5Error: Error, Hashable, Sendable {
     case hostLength(Int)
     /// A fault of the request: user name and password must have 1 to 255 octets each (RFC 1929 §2).
     case credentialsLength
-    /// The proxy speaks another version than 5 (1 inside the log-in), or no SOCKS at all.
+    /// The proxy's message has another version than 5 (1 in the log-in), so it may not be SOCKS at all.
     case version(UInt8)
     /// The proxy chose a method of authentication that was not offered.
     case method(UInt8)

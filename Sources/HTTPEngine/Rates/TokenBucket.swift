@@ -32,7 +32,7 @@ struct TokenBucket {
     /// Twenty wake-ups a second: with fewer the flow stutters, with more each carries less than a packet.
     private static let wakeUps = 20.0
 
-    /// When a share is there that is worth waking up for, as of the last check.
+    /// When enough bytes may move again to wake up for them, as of the last check.
     var next: Instant {
         let share = min(burst, max(1, perNanosecond * 1e9 / TokenBucket.wakeUps))
         let nanoseconds = max(0, share - level) / perNanosecond

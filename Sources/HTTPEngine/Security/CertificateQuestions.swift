@@ -1,7 +1,7 @@
 internal import Reactor
 
-/// Questions about certificates that wait for their answer: whether one is trusted, or which one to show. By its number
-/// each question is answered only once, and not after the connection was given up.
+/// Questions about certificates that wait for their answer: whether one is trusted, or which one to show. Each question
+/// has a number, so that it is answered only once, and not after its connection was given up.
 struct CertificateQuestions<Answer> {
     private var waiting: [UInt64: (Answer) -> Void] = [:]
     private var last: UInt64 = 0

@@ -118,7 +118,7 @@ final class EngineSecurity {
                 bound.value.trustLoaded(key)
             }
         } catch {
-            // There is no thread: a pause is better than an exchange without an answer.
+            // There is no thread, so the store is read on the loop: a pause is better than an exchange that never ends.
             trust.load()
             loop.post { bound.value.trustLoaded(key) }
         }

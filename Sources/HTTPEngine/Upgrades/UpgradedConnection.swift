@@ -255,7 +255,7 @@ public final class UpgradedConnection {
             switch secure.ending {
             case .closed: break
             case .failed(let error): return lost(.tls(error))
-            // Anyone on the way can send a FIN, but only the peer a close_notify.
+            // Anyone on the way can send a FIN, but only the peer can send a close_notify.
             case nil: return lost(.tls(.truncated))
             }
         }

@@ -61,13 +61,13 @@ public final class WebSocketConnection {
     private var state: State
     /// Whether delivery has been stopped by ``pause()``.
     public private(set) var isPaused = false
-    /// When anything of the peer last came, pings included.
+    /// When the last octets of the peer came, those of pings included.
     public private(set) var lastReceived: Instant
     /// Octets of frames that the peer has sent, those of its pings and of its Close included; over TLS before sealing.
     public private(set) var receivedBytes: UInt64 = 0
     /// Octets of frames that the kernel has taken, likewise.
     public private(set) var sentBytes: UInt64 = 0
-    /// Octets are being taken just now, and a resume within that needs nothing more.
+    /// Whether received octets are being handled: a resume within that needs no further action.
     private var isTaking = false
     /// The bytes that were read and not handled when the delegate paused: at most one read.
     private var held: [UInt8] = []

@@ -39,7 +39,7 @@ public final class WritableFile {
             let written = try retryingInterrupts(.writeFile) {
                 unsafe rest.withUnsafeBytes { unsafe pwrite(number, $0.baseAddress, $0.count, position) }
             }
-            // A disk that takes nothing and reports nothing would never change that.
+            // A write of 0 bytes without an error is not tried again: it might never end.
             guard written > 0 else { throw .noSpace }
             done += written
             offset += UInt64(written)

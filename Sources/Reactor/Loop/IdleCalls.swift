@@ -1,6 +1,6 @@
 /// The calls that a loop makes once no socket is ready any more.
 struct IdleCalls {
-    /// For how many turns a call waits for an idle turn: a busy turn takes a fraction of a millisecond.
+    /// The most turns that a call waits for an idle turn. A busy turn takes a fraction of a millisecond.
     private static let patience = 4
 
     private var calls: [() -> Void] = []

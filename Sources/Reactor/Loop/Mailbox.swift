@@ -40,7 +40,7 @@ final class Mailbox: Sendable {
     func wake() {
         guard !signalled.exchange(true, ordering: .acquiringAndReleasing), !thread.isCurrent else { return }
         var one: UInt64 = 1
-        // EAGAIN would mean 2^64 unread wake-ups: it is signalled even so.
+        // EAGAIN would mean 2^64 unread wake-ups: then the loop wakes anyway.
         _ = unsafe write(wakeup.number, &one, 8)
     }
 

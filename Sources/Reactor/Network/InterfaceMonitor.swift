@@ -3,7 +3,8 @@ internal import CLinux
 /// Follows this machine's links, addresses and default routes, and asks the kernel for the route to an address. It
 /// lives on a loop.
 public final class InterfaceMonitor: ReadinessHandler {
-    /// How many look-ups may wait for the kernel, which answers in microseconds; beyond that it is not answering.
+    /// How many look-ups may wait for the kernel. It answers in microseconds, so with more waiting it does not answer
+    /// at all.
     public static let maximumLookups = 4_096
     /// The longest datagram that the kernel sends (NLMSG_GOODSIZE grows to 32 KiB for readers with room).
     private static let bufferLength = 32_768
@@ -117,7 +118,8 @@ public final class InterfaceMonitor: ReadinessHandler {
 
     private func request() {
         guard let message = tables.nextRequest() else { return }
-        // A request that is not taken has no answer, so the next one would never be sent: it counts as answered.
+        // The kernel did not take the request, so no answer will come. It counts as answered, so that the next one is
+        // sent.
         do throws(Errno) { try socket.send(message) } catch { tables.failed() }
     }
 

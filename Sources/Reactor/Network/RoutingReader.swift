@@ -28,8 +28,8 @@ struct RoutingReader {
 
     func linkIndex(_ message: NetlinkMessage) -> Int32? { message.payload.number(at: 4, as: Int32.self) }
 
-    /// Reads an address. Nil also for one that is not in use: it is being checked for a duplicate on its link, or is
-    /// one.
+    /// Reads an address. Nil also for an address that is not in use, because it is a duplicate on its link or is still
+    /// being checked for one.
     func address(_ message: NetlinkMessage) -> NetworkState.Address? {
         // struct ifaddrmsg: family, prefix length, flags, scope, index.
         guard let family = message.payload.first, let flags = message.payload.number(at: 2, as: UInt8.self),

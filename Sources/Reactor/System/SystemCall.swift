@@ -13,8 +13,8 @@ public enum SystemCall: Hashable, Sendable, CaseIterable {
     case openFile, fileStatus, readFile, writeFile
     /// Calls of a loop.
     case epollAdd, epollModify, epollWait
-    /// A look-up, asked for on the loop and answered on a thread of the resolver. If it is made to fail, it is never
-    /// asked.
+    /// A look-up, asked for on the loop and answered on a thread of the resolver. If a plan makes it fail, the resolver
+    /// is never called.
     case lookup
     /// The start of a thread.
     case thread

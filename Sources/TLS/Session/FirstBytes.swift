@@ -1,4 +1,4 @@
-/// The first bytes of a peer: they identify its protocol where it is not TLS.
+/// The first bytes of a peer. If they are not TLS, they show which protocol it uses.
 struct FirstBytes {
     private var bytes: UInt64 = 0
     private var count = 0

@@ -55,7 +55,7 @@ internal import COpenSSL
     /// The certificates to leave out next, one at a time.
     private struct Suspects {
         var selections: [Selection] = []
-        /// How many of the first ones OpenSSL's error blames.
+        /// How many of them, from the first on, may have caused OpenSSL's error.
         var likely = 0
     }
 
