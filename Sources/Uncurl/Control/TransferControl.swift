@@ -19,6 +19,8 @@ public final class TransferControl: Sendable {
 
     private struct Reins {
         var state = State.initialized
+        /// Whether it was ever resumed.
+        var hasBegun = false
         var task: URLSessionTask?
         /// Another transfer that loads the content of this one, which then has no task.
         var other: TransferControl?
@@ -191,6 +193,7 @@ public final class TransferControl: Sendable {
         let begins = reins.withLock { reins -> [CheckedContinuation<Void, Never>]? in
             guard reins.state == .suspended || reins.state == .initialized else { return nil }
             reins.state = .resumed
+            reins.hasBegun = true
             reins.untold += 1
             defer { reins.begins = [] }
             return reins.begins
@@ -263,16 +266,22 @@ public final class TransferControl: Sendable {
     /// Returns when the transfer has been resumed or cancelled; at once if it is not suspended.
     func ready() async {
         if state == .resumed { return }
+        await waitForResume { $0.state == .initialized || $0.state == .suspended }
+    }
+
+    /// Returns when the transfer has been resumed for the first time, or cancelled.
+    func begun() async {
+        await waitForResume { !$0.hasBegun && $0.state != .cancelled }
+    }
+
+    private func waitForResume(where waits: (Reins) -> Bool) async {
         await withCheckedContinuation { continuation in
-            let isGoing = reins.withLock { reins in
-                switch reins.state {
-                case .initialized, .suspended:
-                    reins.begins.append(continuation)
-                    return false
-                case .resumed, .cancelled, .finished: return true
-                }
+            let isWaiting = reins.withLock { reins in
+                guard waits(reins) else { return false }
+                reins.begins.append(continuation)
+                return true
             }
-            if isGoing { continuation.resume() }
+            if !isWaiting { continuation.resume() }
         }
     }
 

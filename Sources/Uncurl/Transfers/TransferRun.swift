@@ -87,10 +87,12 @@ final class TransferRun: Sendable {
     ) async -> ResponseFacts {
         let request = request.withProgressOfAllAttempts
         control.watchers.tell(.began(kind.isWhole ? request : nil))
-        if control.state != .resumed { await control.ready() }
+        let isHeld = control.state != .resumed
+        if isHeld { await control.begun() }
         if let deadline = request.options.deadline ?? settings.deadline {
             control.limit(by: deadline, on: settings.values.clock)
         }
+        if isHeld { await control.ready() }
         let validation = request.options.validation ?? serializer.validation
         var retryCount = 0
         var resumption = kind.resumption

@@ -200,6 +200,20 @@ struct WholeTransferTests {
         #expect(await !Self.retries(offline, Self.failure(.notConnectedToInternet, .get)))
     }
 
+    @Test("a deadline also ends a request that is suspended right after its start", .rows("W13"))
+    func suspendedAtOnce() async throws {
+        let manager = try TestServer.start().manager()
+        // The deadline comes at once.
+        manager.clock = ImmediateClock()
+        var request = HTTPRequest("delay/10")
+        request.options.deadline = .seconds(3600)
+        for _ in 0..<20 {
+            let transfer = manager.start(request, serializer: .data)
+            transfer.suspend()
+            #expect(await transfer.response.error?.isTimeout == true)
+        }
+    }
+
     @Test("the time until a transfer is resumed does not count for its deadline", .rows("W13"))
     func deadlineOfHeld() async throws {
         let server = try TestServer.start()
