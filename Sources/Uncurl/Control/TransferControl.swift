@@ -297,6 +297,15 @@ public final class TransferControl: Sendable {
         if isCancelled { task.cancel() } else { follow(word) }
     }
 
+    /// Takes the task that has taken the place of the attempt's task: a hook has made the answer a download.
+    func replaceTask(by task: URLSessionTask) {
+        let isCancelled = reins.withLock { reins in
+            reins.task = task
+            return reins.state == .cancelled
+        }
+        if isCancelled { task.cancel() }
+    }
+
     /// Passes each cancel, suspend and resume on to another transfer, which has not begun. It begins here, unless this
     /// one is suspended.
     func lead(_ other: TransferControl) {

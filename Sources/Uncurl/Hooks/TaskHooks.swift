@@ -28,7 +28,8 @@ public struct TaskHooks: Sendable {
     /// A response with a status from 100 to 199 came.
     public var didReceiveInformationalResponse: (@Sendable (Session, URLSessionTask, HTTPURLResponse) -> Void)?
     /// The head of the answer came. The hook decides whether the content follows, the task becomes a download, or the
-    /// task ends.
+    /// task ends. The content also follows where it says `becomeStream`, and for an operation or a stream
+    /// `becomeDownload`.
     public var didReceiveResponse:
         (@Sendable (Session, URLSessionDataTask, URLResponse) async -> URLSession.ResponseDisposition)?
     /// A data task became a download, because ``didReceiveResponse`` said so. The download task replaces the data task.

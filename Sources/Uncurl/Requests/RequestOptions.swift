@@ -117,8 +117,9 @@ public struct RequestOptions: Sendable {
         set { values.hooksBox = newValue.map { HooksBox($0) } }
     }
     var hooksBox: HooksBox? { box?.values.hooksBox }
-    /// Called with the head of the answer, before its content. It may end the request. It cannot turn a download or a
-    /// stream into anything else.
+    /// Called with the head of the answer, before its content. It may end the request, or make a request for content in
+    /// memory a download. It cannot turn a download, a stream or an operation into anything else, nor any request into
+    /// a stream task.
     public var onResponse: (@Sendable (HTTPURLResponse) async -> URLSession.ResponseDisposition)? {
         get { box?.values.onResponse }
         set { values.onResponse = newValue }

@@ -31,6 +31,8 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
         /// Whether the delegate keeps the metrics, for a task whose end does not carry them.
         var collectsMetrics = false
         var collected: URLSessionTaskMetrics?
+        /// Called with the download that a hook has turned the task into.
+        var didBecomeDownload: (@Sendable (URLSessionTask) -> Void)?
     }
 
     let core: ManagerCore
@@ -121,6 +123,16 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
 
     func watch(_ watchers: Watchers) {
         if watchers.hearsDetails { change { $0.watchers = watchers } }
+    }
+
+    /// Calls the closure if a hook turns the task into a download.
+    func onBecomingDownload(_ call: @escaping @Sendable (URLSessionTask) -> Void) {
+        state.withLock { $0.didBecomeDownload = call }
+    }
+
+    func becomeDownload(_ task: URLSessionTask) {
+        attach(task)
+        state.withLock({ $0.didBecomeDownload })?(task)
     }
 
     func tellDetail(_ detail: @autoclosure () -> TransferDetail) {

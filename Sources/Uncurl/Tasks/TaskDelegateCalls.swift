@@ -174,11 +174,21 @@ extension TaskDelegate: URLSessionDataDelegate {
     ) async -> URLSession.ResponseDisposition {
         tellDetail(.receivedHead(response))
         if let takesHead = behavior.takesHead, !takesHead(response as? HTTPURLResponse) { return .cancel }
+        let disposition: URLSession.ResponseDisposition
         if let hook = core.hooks.didReceiveResponse ?? hooks.didReceiveResponse {
-            return await hook(session, dataTask, response)
+            disposition = await hook(session, dataTask, response)
+        } else if let ask = behavior.onResponse, let response = response as? HTTPURLResponse {
+            disposition = await ask(response)
+        } else {
+            return .allow
         }
-        guard let ask = behavior.onResponse, let response = response as? HTTPURLResponse else { return .allow }
-        return await ask(response)
+        switch disposition {
+        case .cancel, .allow: return disposition
+        // An operation keeps its content itself.
+        case .becomeDownload: return behavior.takesContent == nil ? disposition : .allow
+        // Nothing of a manager reads a stream task, which would never end.
+        case .becomeStream: return .allow
+        }
     }
 
     /// Passes the head of a download's answer to ``RequestOptions/onResponse``, which may end the download.
@@ -200,7 +210,7 @@ extension TaskDelegate: URLSessionDataDelegate {
         dataTask: URLSessionDataTask,
         didBecome downloadTask: URLSessionDownloadTask
     ) {
-        attach(downloadTask)
+        becomeDownload(downloadTask)
         core.hooks.didBecomeDownloadTask?(session, dataTask, downloadTask)
         hooks.didBecomeDownloadTask?(session, dataTask, downloadTask)
     }

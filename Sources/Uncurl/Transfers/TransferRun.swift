@@ -239,6 +239,9 @@ final class TransferRun: Sendable {
         if let resumption, plan.request?.httpMethod ?? "GET" == "GET" { plan.kind = .resumedDownload(resumption) }
         let (delegate, session) = (manager.delegate(for: plan), manager.session)
         delegate.watch(control.watchers)
+        if delegate.interests.contains(.response) {
+            delegate.onBecomingDownload { [weak control] in control?.replaceTask(by: $0) }
+        }
         let outcome = await withTaskCancellationHandler {
             await unsafe withUnsafeContinuation { continuation in
                 let task = manager.task(

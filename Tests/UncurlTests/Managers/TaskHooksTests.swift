@@ -11,6 +11,36 @@ struct TaskHooksTests {
 
     init() throws { server = try TestServer.start() }
 
+    @Test("a request that a hook has made a download is cancelled by its transfer", .rows("U26"))
+    func cancelledDownload() async throws {
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"
+        let raw = try RawServer.start([], otherwise: RawScript([.receive(.headEnd), .send(head), .stall]))
+        let manager = raw.manager()
+        let became = Log<Int>()
+        manager.hooks.didReceiveResponse = { _, _, _ in .becomeDownload }
+        manager.hooks.didBecomeDownloadTask = { _, _, task in became.add(task.taskIdentifier) }
+        let transfer = manager.start(HTTPRequest("x"), serializer: .data)
+        await became.wait(for: 1)
+        transfer.cancel()
+        #expect(await transfer.response.error?.isCancelled == true)
+        #expect(transfer.control.task is URLSessionDownloadTask)
+    }
+
+    @Test("a hook makes no request a stream task, and no operation a download: the content follows", .rows("U26"))
+    func contentFollows() async throws {
+        let manager = server.manager()
+        var request = HTTPRequest("bytes/10")
+        request.options.onResponse = { _ in .becomeStream }
+        #expect(await manager.response(to: request, serializer: .data).value?.count == 10)
+        request.options.onResponse = { _ in .becomeDownload }
+        let operation = try HTTPRequestOperation(request, manager: manager, serializer: .data)
+        let ended = await withCheckedContinuation { continuation in
+            operation.onCompletion { continuation.resume(returning: $0) }
+            operation.start()
+        }
+        #expect(ended.data.count == 10)
+    }
+
     @Test("hooks set after the session was made are called when their event happens", .rows("U26", "U27"))
     func late() async {
         let manager = server.manager()
