@@ -77,6 +77,9 @@ final class SegmentedDownload: Sendable {
         } catch is Unfit {
             file?.remove()
             return await whole()
+        } catch UncurlError.transport(let error) where error.code == .unsupportedURL {
+            // It is no URL of a server, which could send parts.
+            return await whole()
         } catch {
             let failure = error as? UncurlError ?? .cancelled
             return failed(control.isCancelled ? .cancelled : failure, file, head, validator)

@@ -130,7 +130,8 @@ struct StreamOpening: Sendable {
         let chunks = try await begun(adapted, plan, taskEnd)
         do throws(UncurlError) {
             guard let response = chunks.response as? HTTPURLResponse else {
-                throw .transport(URLError(.badServerResponse))
+                let words = [NSLocalizedDescriptionKey: "Only URLs of the schemes http and https can be streamed."]
+                throw .transport(URLError(.unsupportedURL, userInfo: words))
             }
             try await checked(response, adapted, chunks)
             try await accepted(response, adapted, chunks, taskEnd)

@@ -29,4 +29,16 @@ struct FileURLTests {
         }
         #expect(await manager.response(to: "file://localhost/etc/hosts", serializer: .data).error == nil)
     }
+
+    @Test("a stream of a URL without a server says so and is not requested again; in parts, its content is one part")
+    func withoutServer() async throws {
+        let manager = HTTPSessionManager(configuration: .isolated)
+        let text = "data:text/event-stream,data:x%0A%0A"
+        let failure = await #expect(throws: UncurlError.self) { try await manager.stream(HTTPRequest(text)) }
+        #expect(failure?.urlError?.code == .unsupportedURL)
+        await #expect(throws: UncurlError.self) { for try await _ in manager.events(HTTPRequest(text)) {} }
+        let file = try await manager.download(HTTPRequest(text), segments: 2).result.get()
+        defer { try? FileManager.default.removeItem(at: file) }
+        #expect(try Data(contentsOf: file) == Data("data:x\n\n".utf8))
+    }
 }
