@@ -54,7 +54,9 @@ public struct HTTPRequest: Sendable {
     }
 
     /// Whether the content can be sent again.
-    var isReplayable: Bool { body.isReplayable && whole?.isReplayable ?? true }
+    var isReplayable: Bool {
+        if case .parameters = body, let whole { whole.isReplayable } else { body.isReplayable }
+    }
 
     /// A GET request. A string literal makes one too.
     public init(

@@ -74,6 +74,18 @@ struct WholeRequestTests {
         #expect(ended.statusCode == 503 && ended.retryCount == 0, "\(ended)")
     }
 
+    @Test("a complete request whose stream is replaced by data is sent again", .rows("D11"))
+    func replacedStream() async throws {
+        let server = try RawServer.answering([Self.refused, Self.taken])
+        var post = try Self.post(server)
+        post.httpBodyStream = InputStream(data: Data("abc".utf8))
+        var request = HTTPRequest(post)
+        request.body = .data(Data("content".utf8), contentType: "text/plain")
+        let response = await Self.manager().response(to: request, serializer: .data)
+        #expect(response.value == Data("ok".utf8) && response.retryCount == 1, "\(response)")
+        #expect(Self.requests(server).map { $0.hasSuffix("content") } == [true, true])
+    }
+
     @Test("a method, a path and a body that are set on a complete request replace its own")
     func changed() async throws {
         let server = try RawServer.answering([Self.taken])
