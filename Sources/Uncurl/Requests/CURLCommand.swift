@@ -102,7 +102,7 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
             let field = Field(name: "\(name)", value: "\(value)")
             if !fields.contains(where: { $0.isNamed(field.name) }) { fields.append(field) }
         }
-        if request.httpShouldHandleCookies, let url = request.url,
+        if request.httpShouldHandleCookies, !fields.contains(where: { $0.isNamed("Cookie") }), let url = request.url,
             let cookies = configuration?.httpCookieStorage?.cookies(for: url), !cookies.isEmpty,
             let line = HTTPCookie.requestHeaderFields(with: cookies)["Cookie"]
         {

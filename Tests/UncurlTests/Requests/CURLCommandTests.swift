@@ -163,6 +163,11 @@ struct CURLCommandTests {
         let text = request("http://example.com/").cURL(session: session, credentials: .shown).description
         #expect(text.contains("X-All: 1"))
         #expect(text.contains("Cookie: n=v"))
+        // A session sends the request's own cookies in place of the stored ones.
+        var own = request("http://example.com/")
+        own.setValue("own=1", forHTTPHeaderField: "Cookie")
+        let other = own.cURL(session: session, credentials: .shown).description
+        #expect(other.contains("Cookie: own=1") && !other.contains("n=v"))
     }
 
     @Test("a quote with a combining accent is quoted for the shell", .rows("B21", "D12"))
