@@ -120,7 +120,7 @@ struct FolderTests {
             "Forms": [],
             "Redirects": ["URLs"],
             "Resumption": [],
-            "Uploads": ["Redirects", "URLs"],
+            "Uploads": ["Redirects", "Retries", "URLs"],
             "Retries": [],
         ],
         "UncurlExtras": [

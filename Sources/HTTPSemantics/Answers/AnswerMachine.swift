@@ -389,10 +389,8 @@ public struct AnswerMachine: ~Copyable, Sendable {
         return .fail(.failure)
     }
 
-    /// Returns the next pause: a quarter of a second, then twice as long each time, up to ten seconds. The kernel does
-    /// not report when a server comes into reach, and a try costs one look-up and one packet.
     private mutating func nextPause() -> Duration {
         defer { tries += 1 }
-        return min(.milliseconds(250 << min(tries, 8)), .seconds(10))
+        return RetryPause.after(tries)
     }
 }

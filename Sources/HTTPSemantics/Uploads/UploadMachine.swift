@@ -194,8 +194,8 @@ public struct UploadMachine: Sendable {
         defer { tries += 1 }
         if next == .creating { acknowledged = 0 }
         phase = next
-        // At once, then after a quarter of a second, then twice as long each time, up to ten seconds.
-        return .goOn(after: tries == 0 ? .zero : min(.milliseconds(125 << min(tries, 8)), .seconds(10)))
+        // The first new try is made at once.
+        return .goOn(after: tries == 0 ? .zero : RetryPause.after(tries - 1))
     }
 }
 
