@@ -1,7 +1,7 @@
 // The WebSocket protocol (RFC 6455) and its compression (RFC 7692), for either side: octets in, messages out. It knows
 // no sockets, no clocks and no HTTP beyond the values of its header fields.
 
-/// What a frame is (RFC 6455 §5.2).
+/// The kind of a frame (RFC 6455 §5.2).
 public enum Opcode: UInt8, Hashable, Sendable {
     /// The next part of a message.
     case continuation = 0x0
@@ -16,6 +16,7 @@ public enum Opcode: UInt8, Hashable, Sendable {
     /// The answer to a ping, or a sign of life.
     case pong = 0xA
 
-    /// §5.5: about the connection, never fragmented, and allowed between the fragments of a message.
+    /// Whether it is a control frame (§5.5), which concerns the connection, is never fragmented, and may come between
+    /// the fragments of a message.
     public var isControl: Bool { rawValue & 0x8 != 0 }
 }

@@ -1,19 +1,19 @@
-/// What a peer has done wrong. The connection fails over it (RFC 6455 §7.1.7).
+/// The rule that a peer has broken, or the limit that it has exceeded. The connection fails for it (RFC 6455 §7.1.7).
 public enum WebSocketError: Error, Hashable, Sendable {
     /// It broke the protocol.
     case violation(ProtocolViolation)
     /// A text message, or the reason of a Close, is not UTF-8 (§8.1).
     case invalidText
-    /// A message passed the limit, in octets.
+    /// A message is longer than this limit, in octets.
     case messageTooBig(limit: Int)
-    /// A message came in more fragments than that.
+    /// A message has more fragments than this limit.
     case tooManyFragments(limit: Int)
     /// A compressed message does not decompress: zlib's verdict.
     case corrupt(String)
-    /// zlib found no memory for its window. Our own trouble, not the peer's.
+    /// zlib has no memory for its window. This is not the peer's fault.
     case outOfMemory
 
-    /// What the peer is told (§7.4.1).
+    /// The code of the Close that tells the peer (§7.4.1).
     public var closeCode: UInt16 {
         switch self {
         case .violation: 1002
@@ -27,27 +27,27 @@ public enum WebSocketError: Error, Hashable, Sendable {
 
 /// Which rule of RFC 6455 was broken.
 public enum ProtocolViolation: Hashable, Sendable {
-    /// RSV1 to RSV3 where no extension gives them a meaning (§5.2; RFC 7692 §6.1).
+    /// One of RSV1 to RSV3 is set, and no extension gives it a meaning (§5.2; RFC 7692 §6.1).
     case reservedBits
     /// The frame's opcode is one that RFC 6455 §5.2 reserves.
     case unknownOpcode(UInt8)
-    /// A client masks every frame, a server none (§5.1).
+    /// A client's frame is not masked, or a server's frame is (§5.1).
     case masking
-    /// A length in more octets than it needs (§5.2).
+    /// A length is written in more octets than it needs (§5.2).
     case longLength
-    /// A length of 2^63 or more (§5.2).
+    /// A length is 2^63 or more (§5.2).
     case hugeLength
-    /// A control frame in fragments (§5.5).
+    /// A control frame is fragmented (§5.5).
     case fragmentedControl
-    /// A control frame of more than 125 octets (§5.5).
+    /// A control frame has more than 125 octets (§5.5).
     case longControl
-    /// A continuation without a message to go on with (§5.4).
+    /// A continuation frame follows no message (§5.4).
     case strayContinuation
-    /// A message within the fragments of another (§5.4).
+    /// A message begins before the fragments of another have ended (§5.4).
     case interleavedMessage
-    /// A Close with one octet of payload (§5.5.1).
+    /// A Close has one octet of payload (§5.5.1).
     case shortClose
-    /// A close code that no endpoint may send (§7.4).
+    /// A Close has a code that no endpoint may send (§7.4).
     case closeCode(UInt16)
 }
 

@@ -1,10 +1,11 @@
-/// What went wrong with a message: what, where, and whose fault it is. What to do about it is the caller's business.
+/// A fault in a message: the rule that was broken, the place, and the side that broke it. The caller decides what to
+/// do.
 public struct HTTP1Error: Error, Sendable, Hashable, CustomStringConvertible {
     /// Which side broke the rule.
     public enum Side: Sendable, Hashable {
         /// The peer sent it.
         case remote
-        /// We were asked to send it.
+        /// The caller asked to send it.
         case local
     }
 
@@ -109,7 +110,7 @@ public struct HTTP1Error: Error, Sendable, Hashable, CustomStringConvertible {
     public let kind: Kind
     /// Octets from the first octet of the message (of the block that was to be written, for `.local`) to the fault.
     public let offset: UInt64
-    /// Whose message broke it.
+    /// The side that broke it.
     public let side: Side
 
     /// An error from its parts.
@@ -186,7 +187,7 @@ extension HTTP1Error.Kind {
         case .invalidChunkExtension: "a malformed chunk extension"
         case .missingChunkDataEnd: "chunk data that does not end where its size says"
         case .forbiddenTrailer: "a field that may not be a trailer"
-        case .unexpectedUpgrade: "an upgrade nobody asked for"
+        case .unexpectedUpgrade: "an upgrade that was not requested"
         case .truncatedHead: "the end of the connection inside a message head"
         case .truncatedBody(let expected?, let received):
             "the end of the connection after \(received) of \(expected) body octets"

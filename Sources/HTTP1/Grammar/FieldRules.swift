@@ -1,5 +1,5 @@
-/// What may be sent in names, values and start lines. Checked where a field is set and again where it is written, since
-/// what lies between the two may change it (CVE-2026-28970).
+/// The rules for names, values and start lines that are sent. They are checked when a field is set, and again when it
+/// is written, since code between the two may change it (CVE-2026-28970).
 enum FieldRules {
     static func checkName(_ name: Span<UInt8>) throws(HTTP1Error) {
         guard name.count > 0 else { throw HTTP1Error(.emptyFieldName, offset: 0, side: .local) }

@@ -50,7 +50,7 @@ extension BodyFraming {
             // 5. and 6. A length; equal ones may be merged. 8. Nothing.
             return hasLength ? .length(try ContentLength.merged(&head.storage)) : .untilClose
         }
-        // 3. Both: an attempt to smuggle, or a sender that cannot be followed.
+        // 3. Both: an attempt to smuggle a request, or a sender whose framing is ambiguous.
         guard !hasLength else { throw HTTP1Error(.contentLengthWithTransferEncoding, offset: 0) }
         // 4. A transfer coding. §6.1: in HTTP/1.0 the framing is faulty.
         guard head.line.version.minor > 0 else { throw HTTP1Error(.transferEncodingInHTTP10, offset: 0) }

@@ -29,7 +29,7 @@ public enum Persistence: Sendable, Hashable {
     }
 }
 
-/// `Keep-Alive: timeout=5, max=100`: what the peer intends, in seconds and in further requests. A hint, no promise.
+/// `Keep-Alive: timeout=5, max=100`: a hint of the peer's intent, in seconds and in further requests.
 public struct KeepAliveHint: Sendable, Hashable {
     /// Seconds that the peer keeps an idle connection; nil where it does not say.
     public var timeout: UInt32?

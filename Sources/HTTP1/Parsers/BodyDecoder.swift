@@ -28,7 +28,7 @@ struct BodyDecoder: Sendable {
         chunks = ChunkedDecoder(limits)
     }
 
-    // A body is begun in place: a new value would be put together on the stack and copied.
+    // A body is begun in place, because a new value would be made on the stack and copied.
 
     @inline(__always)
     mutating func begin(length: UInt64) {
@@ -49,8 +49,8 @@ struct BodyDecoder: Sendable {
         total = 0
     }
 
-    /// How many octets at the front of an input are known to be data without a look at them, which is what most calls
-    /// bring; `isLast` is set if the body is complete with them. nil if `decode` has to look.
+    /// Returns how many octets at the input's start are data, if that is known without reading them, as for most calls;
+    /// nil if `decode` must read them. `isLast` is set if they complete the body.
     @inline(__always)
     mutating func takeData(_ count: Int, _ isLast: inout Bool) -> Int? {
         if count == 0 { return 0 }

@@ -84,7 +84,7 @@ struct HeadReader<StartLine: StartLineParser>: Sendable {
         return nil
     }
 
-    /// Takes over what was found so far, with the octets it was found in.
+    /// Keeps the parsed part of a head, with its octets, until the rest comes.
     @inline(never)
     private mutating func keep(
         _ startLine: StartLine,
@@ -152,7 +152,7 @@ struct HeadReader<StartLine: StartLineParser>: Sendable {
         return nil
     }
 
-    /// Goes on in what was collected.
+    /// Continues with the collected octets.
     @inline(__always)
     private mutating func advanceKept(_ limits: ParserLimits, _ leniency: Leniency) throws(HTTP1Error) -> Bool {
         // The block moves out for the time of the scan: a span of it would hold all of `self`.
@@ -179,7 +179,7 @@ struct HeadReader<StartLine: StartLineParser>: Sendable {
 }
 
 extension HeadReader<RequestLineParser> {
-    /// Nothing was taken, or only what may lie between two requests.
+    /// Whether nothing was taken, or only an empty line, which may lie between two requests.
     var isBeforeRequest: Bool {
         switch place {
         case .fresh: true

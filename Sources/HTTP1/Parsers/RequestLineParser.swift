@@ -21,7 +21,7 @@ struct RequestLineParser: StartLineParser {
     /// The major version is another than 1: refused once the version was read to its end, for `01.01` is none.
     private var isOtherMajor = false
 
-    /// Nothing was taken but an empty line, or its CR.
+    /// Whether only an empty line, or its CR, was taken.
     var isBeforeLine: Bool { state == .start || state == .emptyLineFeed }
 
     /// Goes on over `bytes`; true once the line and its end were read, with what it says in `line`.
@@ -93,7 +93,7 @@ struct RequestLineParser: StartLineParser {
                 try checkLimit(Int(limits.targetBytes), .targetBytes)
                 guard position < bytes.count else { return false }
                 let octet = bytes.byte(position)
-                // A line end here is HTTP/0.9 (or nothing at all), which is never spoken.
+                // A line end here means HTTP/0.9, or an empty target: neither is accepted.
                 guard octet != ASCII.carriageReturn, octet != ASCII.lineFeed else { throw fault(.invalidRequestLine) }
                 guard octet == ASCII.space, position > start else { throw fault(.invalidTarget) }
                 line.setTarget(start, position)

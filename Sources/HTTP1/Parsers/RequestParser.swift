@@ -12,14 +12,14 @@ public struct RequestParser: Sendable {
         case head
         case body
         case done
-        /// Octets that were refused stay refused: see `failure`.
+        /// The input was refused, and every later call fails with the same error: see `failure`.
         case failed
     }
 
     private var body: BodyDecoder
     private var state = State.head
     private var reader = HeadReader<RequestLineParser>(emptyLine: RequestLine())
-    /// Why in `.failed`. Not its payload, so that the state is one octet to every call that does not fail.
+    /// The error in `.failed`. It is not the case's payload, so that the state is one octet.
     private var failure: HTTP1Error?
     /// Octets consumed since `begin`.
     private var offset: UInt64 = 0
@@ -40,7 +40,7 @@ public struct RequestParser: Sendable {
         self.leniency = leniency
     }
 
-    /// Prepares for the next request. Whatever was left of the one before is forgotten.
+    /// Prepares for the next request. What is left of the last one is dropped.
     public mutating func begin() {
         state = .head
         reader.reset()
@@ -113,9 +113,9 @@ public struct RequestParser: Sendable {
         hasTrailers ? reader.kept : HTTPFields()
     }
 
-    /// Gives memory back. For a connection that parks between messages; in the middle of one nothing happens.
+    /// Releases memory, for a connection that is parked between messages. It has no effect within a message.
     public mutating func releaseStorage() {
-        // What was taken of an empty line lies in the storage.
+        // The storage may hold a part of an empty line.
         guard isBetweenMessages, !reader.isInside else { return }
         hasTrailers = false
         reader.releaseStorage()
@@ -164,7 +164,7 @@ public struct RequestParser: Sendable {
         }
     }
 
-    /// The same inside a head that came in parts. Apart, for it is short where the other is not.
+    /// Does the same inside a head that comes in parts. It is a function of its own because it is much shorter.
     @inline(never)
     private mutating func continueHead(
         _ input: Span<UInt8>,
@@ -194,7 +194,7 @@ public struct RequestParser: Sendable {
         }
     }
 
-    /// What a complete head leads to: the target's form, Host, framing, in this order.
+    /// Checks a complete head (the target's form, Host, framing, in this order) and enters the next state.
     @inline(__always)
     private mutating func accept(_ head: inout RequestHead) throws(HTTP1Error) {
         try checkTarget(&head)

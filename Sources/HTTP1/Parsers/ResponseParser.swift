@@ -12,20 +12,20 @@
 /// heads arrive whole.
 public struct ResponseParser: Sendable {
     private enum State: Sendable {
-        /// Nothing was begun.
+        /// No response was begun.
         case idle
         case head
         case body
         case done
         case tunnel
-        /// Octets that were refused stay refused: see `failure`.
+        /// The input was refused, and every later call fails with the same error: see `failure`.
         case failed
     }
 
     private var body: BodyDecoder
     private var state = State.idle
     private var reader = HeadReader<StatusLineParser>(emptyLine: StatusLine())
-    /// Why in `.failed`. Not its payload, so that the state is one octet to every call that does not fail.
+    /// The error in `.failed`. It is not the case's payload, so that the state is one octet.
     private var failure: HTTP1Error?
     /// Octets consumed since `begin`.
     private var offset: UInt64 = 0
@@ -50,7 +50,7 @@ public struct ResponseParser: Sendable {
         self.leniency = leniency
     }
 
-    /// Prepares for the response to a request. Whatever was left of the one before is forgotten.
+    /// Prepares for the response to a request. What is left of the last response is dropped.
     public mutating func begin(answering context: ResponseContext) {
         state = .head
         reader.reset()
@@ -130,7 +130,7 @@ public struct ResponseParser: Sendable {
         hasTrailers ? reader.kept : HTTPFields()
     }
 
-    /// Gives memory back. For a connection that parks between messages; in the middle of one nothing happens.
+    /// Releases memory, for a connection that is parked between messages. It has no effect within a message.
     public mutating func releaseStorage() {
         guard isBetweenMessages else { return }
         hasTrailers = false
@@ -179,7 +179,7 @@ public struct ResponseParser: Sendable {
         }
     }
 
-    /// The same inside a head that came in parts. Apart, for it is short where the other is not.
+    /// Does the same inside a head that comes in parts. It is a function of its own because it is much shorter.
     @inline(never)
     private mutating func continueHead(
         _ input: Span<UInt8>,
@@ -208,7 +208,7 @@ public struct ResponseParser: Sendable {
         }
     }
 
-    /// What a complete head leads to.
+    /// Decides the framing of a complete head, and enters the next state.
     @inline(__always)
     private mutating func accept(_ head: inout ResponseHead) throws(HTTP1Error) -> ParseEvent {
         if head.line.code < 200 {

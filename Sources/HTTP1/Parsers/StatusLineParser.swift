@@ -132,12 +132,12 @@ struct StatusLineParser: StartLineParser {
         default: isAllowed = false
         }
         if !isAllowed {
-            // ContentType alert (RFC 8446 §5.1): what a TLS server says to a request in the clear.
+            // ContentType alert (RFC 8446 §5.1): a TLS server's answer to a request without TLS.
             if octet == 21, position == 0, !leniency.contains(.junkBeforeStatusLine) {
                 state = .alert
                 return false
             }
-            // Only where "HTTP/" is not even begun right is a line junk rather than a broken status line.
+            // A line is junk only if it differs within "HTTP/". Otherwise it is a malformed status line.
             guard leniency.contains(.junkBeforeStatusLine), position &- start < 5 else {
                 throw fault(.invalidStatusLine)
             }

@@ -1,8 +1,8 @@
 internal import TextCoding
 
-/// Why an endpoint closes: what a Close frame says (RFC 6455 §5.5.1).
+/// The reason in a Close frame (RFC 6455 §5.5.1).
 public struct CloseReason: Hashable, Sendable {
-    /// Nil: the frame says nothing, which stands for 1005 (§7.4.1).
+    /// Nil if the frame has no code, which is reported as 1005 (§7.4.1).
     public let code: UInt16?
     /// UTF-8, at most 123 octets. Empty without a code.
     public let text: String
@@ -15,7 +15,7 @@ public struct CloseReason: Hashable, Sendable {
         self.text = text
     }
 
-    /// What came; nothing but this may be sent back as it is.
+    /// A reason as it was received. Only such a reason is sent back without a check.
     init(payload: [UInt8]) throws(WebSocketError) {
         guard !payload.isEmpty else {
             self = .none
@@ -40,7 +40,7 @@ public struct CloseReason: Hashable, Sendable {
     }
 
     /// §7.4.1 and its registry: 1004 is reserved, 1005, 1006 and 1015 stand for what was not sent. §7.4.2: from 3000 on
-    /// they belong to libraries and applications; what lies between is for later versions of the protocol.
+    /// they belong to libraries and applications; the codes between are reserved for later versions of the protocol.
     public static func maySend(_ code: UInt16) -> Bool {
         switch code {
         case 1000...1003, 1007...1014, 3000...4999: true

@@ -15,7 +15,7 @@ public struct WebSocketMachine: ~Copyable {
         case open
         /// A close frame has gone out, and the peer's has not come.
         case closing
-        /// By the peer's word.
+        /// The peer's close frame has come.
         case closed(CloseReason)
         /// The peer broke a rule; nothing more is read.
         case failed(WebSocketError)
@@ -25,11 +25,12 @@ public struct WebSocketMachine: ~Copyable {
     public enum Event: Hashable, Sendable {
         /// A whole message.
         case message(WebSocketMessage)
-        /// To be answered with ``WebSocketMachine/pong(_:)``; of several not answered yet, the last will do (§5.5.3).
+        /// A ping, to be answered with ``WebSocketMachine/pong(_:)``. Of several pings without an answer, only the last
+        /// needs one (§5.5.3).
         case ping([UInt8])
         /// A pong with its payload.
         case pong([UInt8])
-        /// The last event. A Close of ours, if it was not sent before, is in the output.
+        /// The peer's Close, which is the last event. The output has this end's Close, unless it was sent before.
         case closed(CloseReason)
     }
 
@@ -42,7 +43,7 @@ public struct WebSocketMachine: ~Copyable {
     public let role: Role
     /// Where the conversation stands.
     public private(set) var state = State.open
-    /// In octets, once decompressed. A change holds from the next frame on.
+    /// The most octets of a decompressed message. A change applies from the next frame on.
     public var maximumMessageSize: Int
     private let maximumFragmentCount: Int
     private var output: [UInt8] = []
@@ -58,12 +59,12 @@ public struct WebSocketMachine: ~Copyable {
     private var random = SystemRandomNumberGenerator()
     private var spareKey: UInt32?
 
-    /// Shorter messages go as they are: compressing takes longer than sending what it spares.
+    /// The length below which a message is not compressed: compressing it would take longer than sending the octets
+    /// that this saves.
     static let compressedLength = 64
 
-    /// Fragments of a message, unless told otherwise: a peer that streams its messages in pieces of 64 octets comes to
-    /// 8 MiB with them. They are counted because they may be empty: without a limit a message could go on for ever and
-    /// never grow.
+    /// The usual limit on the fragments of a message. With fragments of 64 octets a message may have 8 MiB. Fragments
+    /// may be empty, so without this limit a message might never end and never grow.
     public static let defaultFragmentCount = 1 << 17
 
     /// The machine of a conversation that the opening handshake has just begun.
@@ -81,7 +82,7 @@ public struct WebSocketMachine: ~Copyable {
         reader = FrameHeaderReader(from: role == .client ? .server : .client, mayCompress: deflate != nil)
     }
 
-    /// What is to be sent, and is then forgotten here.
+    /// Returns the octets to send, and removes them.
     public mutating func takeOutput() -> [UInt8] {
         var taken: [UInt8] = []
         swap(&taken, &output)
@@ -93,7 +94,7 @@ public struct WebSocketMachine: ~Copyable {
 
     // MARK: To the peer
 
-    /// False: not open any more, and nothing is sent.
+    /// Returns false if the conversation is not open any more: then nothing is sent.
     public mutating func send(_ message: WebSocketMessage) -> Bool {
         switch message {
         case .text(let text): send(text.utf8Span.span, as: .text)
@@ -111,20 +112,20 @@ public struct WebSocketMachine: ~Copyable {
         return true
     }
 
-    /// False: not open any more, or more than 125 octets.
+    /// Returns false if the conversation is not open any more, or if the payload has more than 125 octets.
     public mutating func ping(_ payload: [UInt8]) -> Bool {
         guard case .open = state, payload.count <= FrameHeader.maximumControlLength else { return false }
         append(.ping, payload.span)
         return true
     }
 
-    /// Answers a ping. After a Close of ours none may follow.
+    /// Answers a ping, unless this end has sent its Close, after which nothing may follow.
     public mutating func pong(_ payload: [UInt8]) {
         guard case .open = state, payload.count <= FrameHeader.maximumControlLength else { return }
         append(.pong, payload.span)
     }
 
-    /// Begins the closing handshake; false if that has been done, or is no use any more.
+    /// Begins the closing handshake. Returns false if it has begun before, or if the connection has failed.
     public mutating func close(_ reason: CloseReason) -> Bool {
         guard case .open = state else { return false }
         append(.close, reason.payload.span)
@@ -141,7 +142,7 @@ public struct WebSocketMachine: ~Copyable {
         mask?.apply(to: &output, from: start)
     }
 
-    /// §5.3: from a strong source. One call of the kernel gives two.
+    /// §5.3: keys come from a strong source of randomness. One system call gives two.
     private mutating func nextKey() -> UInt32 {
         if let key = spareKey.take() { return key }
         let both: UInt64 = random.next()
@@ -164,9 +165,9 @@ public struct WebSocketMachine: ~Copyable {
 
     // MARK: From the peer
 
-    /// Takes what came, from `position` on, up to the next event. Nil: `input` is used up.
+    /// Takes received octets, from `position` on, up to the next event. Nil if `input` is used up.
     ///
-    /// After an error the state is `failed`, and the Close that says so is in the output.
+    /// After an error the state is `failed`, and the output has the Close for it.
     public mutating func receive(_ input: Span<UInt8>, _ position: inout Int) throws(WebSocketError) -> Event? {
         switch state {
         case .open, .closing: break
@@ -230,7 +231,7 @@ public struct WebSocketMachine: ~Copyable {
 
     private mutating func take(_ payload: Span<UInt8>, _ header: FrameHeader, at offset: UInt64) throws(WebSocketError)
     {
-        // Only its last two bits count where the mask is concerned.
+        // The mask depends on its last two bits only.
         let offset = Int(truncatingIfNeeded: offset & 3)
         guard !header.opcode.isControl else {
             let before = control.count
@@ -258,7 +259,7 @@ public struct WebSocketMachine: ~Copyable {
         }
     }
 
-    /// §5.5.1: a Close is answered by one, as a rule with the same code.
+    /// §5.5.1: a Close is answered by another one, usually with the same code.
     private mutating func closed(_ payload: [UInt8]) throws(WebSocketError) -> CloseReason {
         let reason = try CloseReason(payload: payload)
         if case .open = state { append(.close, reason.payload.span) }
@@ -267,7 +268,7 @@ public struct WebSocketMachine: ~Copyable {
         return reason
     }
 
-    /// The one that the message under way needs; made with the first.
+    /// The inflater of the present message. It is made for the first compressed message.
     private mutating func inflaterInUse() throws(WebSocketError) -> MessageInflater? {
         guard incoming?.isCompressed == true, let deflate else { return nil }
         if let inflater { return inflater }

@@ -1,10 +1,10 @@
-/// What stands before a frame's payload (RFC 6455 §5.2).
+/// The header of a frame (RFC 6455 §5.2).
 public struct FrameHeader: Hashable, Sendable {
-    /// The last fragment of its message, or the only one.
+    /// Whether the frame is the last fragment of its message, or the only one.
     public var isFinal: Bool
-    /// RSV1: the message is compressed (RFC 7692 §6). On a message's first frame alone.
+    /// RSV1: whether the message is compressed (RFC 7692 §6). Only a message's first frame has it.
     public var isCompressed: Bool
-    /// What the frame is.
+    /// The kind of the frame.
     public var opcode: Opcode
     /// Octets of payload. The most significant bit is never set (§5.2).
     public var length: UInt64
@@ -30,10 +30,10 @@ public struct FrameHeader: Hashable, Sendable {
         length = wideLength
     }
 
-    /// §5.5: a control frame's payload, in octets.
+    /// The most octets of a control frame's payload (§5.5).
     public static let maximumControlLength = 125
 
-    /// Writes the header, its length in as few octets as hold it (§5.2 allows no others).
+    /// Writes the header. The length takes as few octets as possible, as §5.2 requires.
     public func append(to output: inout [UInt8]) {
         output.append((isFinal ? 0x80 : 0) | (isCompressed ? 0x40 : 0) | opcode.rawValue)
         let masked: UInt8 = mask == nil ? 0 : 0x80

@@ -1,6 +1,6 @@
-/// Reads a frame's header, which may be cut at any octet, and holds it to the rules that it alone can break.
+/// Reads a frame's header, which may be cut at any octet, and checks the rules that need only the header.
 struct FrameHeaderReader {
-    /// Whose frames: the peer's.
+    /// The peer's role, which decides whether its frames are masked.
     private let sender: Role
     private let mayCompress: Bool
     private var isFinal = false
@@ -18,10 +18,11 @@ struct FrameHeaderReader {
         self.mayCompress = mayCompress
     }
 
-    /// Nothing of a header has come yet.
+    /// Whether no octet of a header has come yet.
     var isEmpty: Bool { octets == 0 }
 
-    /// The header once its last octet is there, and the reader ready for the next. Nil: `input` is used up.
+    /// Returns the header when its last octet has come; the reader is then ready for the next. Nil if `input` is used
+    /// up.
     mutating func read(_ input: Span<UInt8>, _ position: inout Int) throws(WebSocketError) -> FrameHeader? {
         while position < input.count {
             let octet = input[position]
@@ -33,7 +34,7 @@ struct FrameHeaderReader {
             default: key = key << 8 | UInt32(octet)
             }
             octets += 1
-            // Before the key, so that nothing hangs on what may never come.
+            // Checked before the key is read, which may never come.
             if octets == 2 + extended { try checkLength() }
             if octets == 2 + extended + (isMasked ? 4 : 0) {
                 octets = 0

@@ -1,9 +1,10 @@
-/// A masking key (RFC 6455 §5.3): four octets that are laid over a client's payload, one after the other and again.
+/// A masking key (RFC 6455 §5.3): four octets, with which a client's payload is combined by exclusive or, again and
+/// again.
 ///
-/// Fresh for each frame and not to be foretold, so that no page can make a browser write octets that a proxy on the way
-/// takes for a request of its own (§10.3).
+/// Each frame has a new key that cannot be predicted. So no page can make a browser write octets that a proxy on the
+/// way takes for a request (§10.3).
 public struct Mask: Hashable, Sendable {
-    /// The first octet in the lowest place, as they lie in memory.
+    /// The octets as a number, the first in the lowest place, as they are in memory.
     private let key: UInt32
 
     /// - Parameter key: the octets as sent, the first in the highest place.
@@ -11,7 +12,7 @@ public struct Mask: Hashable, Sendable {
 
     func octet(_ index: Int) -> UInt8 { UInt8(truncatingIfNeeded: key >> UInt32(8 * (index & 3))) }
 
-    /// Masks or unmasks what lies from `start` to the end of `bytes`: the same operation.
+    /// Masks or unmasks `bytes` from `start` on, which is the same operation.
     ///
     /// - Parameter offset: how much of the payload came before.
     func apply(to bytes: inout [UInt8], from start: Int, offset: Int = 0) {
@@ -20,7 +21,7 @@ public struct Mask: Hashable, Sendable {
         let wide = UInt64(turned) << 32 | UInt64(turned)
         unsafe bytes.withUnsafeMutableBytes { bytes in
             var index = start
-            // Eight octets a step: the compiler makes vectors of it.
+            // Eight octets a step: the compiler turns this into vector instructions.
             while bytes.count - index >= 8 {
                 let word =
                     unsafe UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)) ^ wide

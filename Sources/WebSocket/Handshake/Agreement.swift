@@ -1,10 +1,10 @@
 import TextCoding
 
-/// What a handshake has come to.
+/// The result of a handshake.
 public struct Agreement: Hashable, Sendable {
     /// The subprotocol; nil for none (RFC 6455 §1.9).
     public var subprotocol: String?
-    /// Nil: nothing is compressed.
+    /// The agreement on compression; nil for none.
     public var deflate: DeflateAgreement?
 
     /// An agreement from its parts.

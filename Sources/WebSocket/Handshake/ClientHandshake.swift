@@ -1,10 +1,9 @@
 import TextCoding
 
-/// A client's side of the opening handshake (RFC 6455 §4.1): the fields of one request, and the judgement of its
-/// answer.
+/// A client's side of the opening handshake (RFC 6455 §4.1): the fields of one request, and the check of its answer.
 ///
-/// For one request: another try, after a redirect or a challenge, takes a handshake of its own, since a key serves
-/// once.
+/// It serves one request. Another request, after a redirect or a challenge, needs another handshake, since a key is
+/// used once.
 public struct ClientHandshake: Sendable {
     /// The fields to send beside Connection and Upgrade, in their order.
     public let fields: [(name: String, value: String)]
@@ -35,7 +34,7 @@ public struct ClientHandshake: Sendable {
         self.fields = fields
     }
 
-    /// Judges a 101 whose Connection and Upgrade are in order, by the rules of §4.1 in theirs.
+    /// Checks a 101 by the rules of §4.1, in their order. Its Connection and Upgrade were checked before.
     ///
     /// - Parameter values: all values of the answer's fields of a name, whatever its case.
     public func check(_ values: (String) -> [String]) throws(HandshakeError) -> Agreement {

@@ -1,11 +1,11 @@
-/// What both sides have agreed on for permessage-deflate (RFC 7692 §7.1).
+/// The parameters that both sides have agreed on for permessage-deflate (RFC 7692 §7.1).
 public struct DeflateAgreement: Hashable, Sendable {
-    /// No message of the server refers to one before.
+    /// Whether the server's messages do not refer to earlier ones.
     public var serverForgets = false
-    /// The same of the client.
+    /// Whether the client's messages do not refer to earlier ones.
     public var clientForgets = false
-    /// How far back the server refers, as a power of two: 8 to 15. It is not held to it: what refers farther back is
-    /// read all the same.
+    /// How far back the server's messages refer, as a power of two from 8 to 15. This is not enforced: a reference
+    /// farther back is read too.
     public var serverWindowBits = 15
     /// Base-2 logarithm of the window of the client's messages, 8 to 15 (RFC 7692 §7.1.2.2).
     public var clientWindowBits = 15
@@ -15,8 +15,8 @@ public struct DeflateAgreement: Hashable, Sendable {
 
     static let name = "permessage-deflate"
 
-    /// Reads what a server answers (§7.1.1, §7.1.2). Nil: a parameter that it does not know, or twice, or out of its
-    /// range; the client fails the connection then (§7.1).
+    /// Reads a server's answer (§7.1.1, §7.1.2). Nil if a parameter is unknown, repeated, or out of its range: then the
+    /// client fails the connection (§7.1).
     init?(response: ExtensionList.Element, to offer: DeflateOffer) {
         for parameter in response.parameters {
             switch (parameter.name, parameter.value) {
@@ -33,7 +33,7 @@ public struct DeflateAgreement: Hashable, Sendable {
         }
         let names = response.parameters.map(\.name)
         guard Set(names).count == names.count else { return nil }
-        // §7.1.1.1, §7.1.2.1: what was asked for, an answer must grant.
+        // §7.1.1.1, §7.1.2.1: an answer must grant what the offer has asked for.
         guard serverForgets || !offer.serverForgets else { return nil }
         guard serverWindowBits <= offer.serverWindowBits ?? 15 else { return nil }
         if offer.clientForgets { clientForgets = true }
@@ -58,19 +58,20 @@ public struct DeflateAgreement: Hashable, Sendable {
     }
 }
 
-/// What a client offers: permessage-deflate with these wishes.
+/// A client's offer of permessage-deflate.
 public struct DeflateOffer: Hashable, Sendable {
-    /// Asks the server to keep nothing between messages: smaller windows for it, larger messages for us.
+    /// Whether to ask the server to keep no context between messages. That saves its memory, and makes its messages
+    /// longer.
     public var serverForgets = false
-    /// Says that we shall not.
+    /// Whether to announce that the client keeps no context between messages.
     public var clientForgets = false
-    /// Asks the server to refer back no further; 8 to 15.
+    /// The window that the server is asked for, as a power of two from 8 to 15; nil to leave it to the server.
     public var serverWindowBits: Int?
 
     /// The values that the properties begin with.
     public init() {}
 
-    /// With `client_max_window_bits`: the server may bound our window, too (§7.1.2.2).
+    /// `client_max_window_bits` lets the server limit the client's window too (§7.1.2.2).
     var text: String {
         var text = "\(DeflateAgreement.name); client_max_window_bits"
         if serverForgets { text += "; server_no_context_takeover" }
@@ -81,7 +82,7 @@ public struct DeflateOffer: Hashable, Sendable {
 }
 
 extension DeflateAgreement {
-    /// What a server makes of one of a client's offers; nil if it cannot keep to it (§7.1).
+    /// Returns a server's answer to one of a client's offers; nil if the server cannot fulfil the offer (§7.1).
     init?(accepting offer: ExtensionList.Element) {
         for parameter in offer.parameters {
             switch (parameter.name, parameter.value) {
@@ -92,7 +93,7 @@ extension DeflateAgreement {
                 guard let bits = DeflateAgreement.windowBits(value) else { return nil }
                 clientWindowBits = bits
             case ("server_max_window_bits", let value?):
-                // 8: zlib's smallest window refers twice as far.
+                // A window of 8 bits is not possible: zlib's smallest has 9.
                 guard let bits = DeflateAgreement.windowBits(value), bits > 8 else { return nil }
                 serverWindowBits = bits
             default: return nil

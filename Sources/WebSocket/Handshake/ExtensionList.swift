@@ -13,7 +13,7 @@ struct ExtensionList {
 
     var elements: [Element] = []
 
-    /// Nil for what is no such list. Empty elements are passed over, as in any list of HTTP (RFC 9110 §5.6.1.2).
+    /// Nil for text that is no such list. Empty elements are skipped, as in any list of HTTP (RFC 9110 §5.6.1.2).
     init?(_ text: String) {
         var reader = Reader(text)
         while true {
@@ -72,7 +72,7 @@ struct ExtensionList {
             return position > start ? String(decoding: octets[start..<position], as: UTF8.self) : nil
         }
 
-        /// What remains without the quotes and backslashes must be a token.
+        /// The value without its quotes and backslashes must be a token.
         private mutating func quoted() -> String? {
             var value: [UInt8] = []
             while position < octets.count {

@@ -1,12 +1,12 @@
-/// Why an opening handshake comes to nothing (RFC 6455 §4).
+/// The reason why an opening handshake has failed (RFC 6455 §4).
 public enum HandshakeError: Error, Hashable, Sendable {
-    /// A subprotocol that is no token, or named twice; ours.
+    /// A fault of the client's request: a subprotocol is no token, or is named twice.
     case invalidProtocol(String)
     /// The server's proof that it read the request is missing, repeated or wrong (§4.2.2).
     case wrongAccept
     /// The server has chosen a subprotocol that was not offered, or several.
     case unofferedProtocol(String)
-    /// The server has chosen an extension that was not offered, or in a way that was not.
+    /// The server has chosen an extension, or a parameter of one, that was not offered.
     case unacceptableExtension(String)
     /// The client's version is not 13 (§4.4), or it has sent no key of 16 octets.
     case notAskedFor

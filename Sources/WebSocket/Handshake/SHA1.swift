@@ -1,7 +1,7 @@
 /// SHA-1 (RFC 3174), for Sec-WebSocket-Accept alone: a proof that the peer has read the request, with nothing secret in
 /// it (RFC 6455 §10.8).
 ///
-/// Twenty lines of our own rather than OpenSSL, which this room would need for nothing else.
+/// It has twenty lines, so that this room does not need OpenSSL.
 enum SHA1 {
     static func hash(_ message: [UInt8]) -> [UInt8] {
         var state: [UInt32] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0]

@@ -1,14 +1,15 @@
-/// A server's side of the opening handshake (RFC 6455 §4.2): what it makes of a request's fields.
+/// A server's side of the opening handshake (RFC 6455 §4.2): its answer to a request's fields.
 public struct ServerHandshake: Sendable {
     /// The fields of the 101 beside Connection and Upgrade, in their order.
     public let fields: [(name: String, value: String)]
-    /// What the answer agrees on.
+    /// The agreement in the answer.
     public let agreement: Agreement
 
-    /// The version that a server names to clients that come with another (§4.4).
+    /// The version that a server names to clients with another version (§4.4).
     public static let version = (name: Agreement.Field.version, value: "13")
 
-    /// Takes the first acceptable offer of compression, and the client's first subprotocol that is `spoken`.
+    /// Accepts the first acceptable offer of compression, and the first of the client's subprotocols for which `spoken`
+    /// returns true.
     ///
     /// - Parameters:
     ///   - values: all values of the request's fields of a name, whatever its case.

@@ -1,22 +1,24 @@
 internal import TextCoding
 
-/// A message of which more is to come.
+/// A message that is not complete yet.
 struct IncomingMessage {
     private let isText: Bool
     let isCompressed: Bool
     private var bytes: [UInt8] = []
     private var check = UTF8Check()
-    /// Frames that have begun.
+    /// How many frames have begun.
     private(set) var fragmentCount = 0
-    /// Octets of compressed frames that have begun.
+    /// How many octets the compressed frames have that have begun.
     private var compressedLength: UInt64 = 0
 
-    /// Set aside at once for a message that says its length: a peer that claims more must first send it.
+    /// How much memory is reserved at once for a message that announces its length. A peer that announces more must
+    /// send it first.
     private static let reserved: UInt64 = 1 << 20
-    /// What a compressed message may take more than it holds: a sender that flushes after each octet needs seven for
-    /// it. Without a limit a message of empty blocks could go on for ever and never grow.
+    /// How many times longer than its content a compressed message may be. A sender that flushes after each octet needs
+    /// seven octets for it. Without a limit a message of empty blocks might never end and never grow.
     private static let compressedFactor: UInt64 = 8
-    /// The same for short ones: block headers, and empty blocks of a sender that has nothing to say.
+    /// How many octets more a short compressed message may have: its block headers, and the empty blocks of a sender
+    /// that is idle.
     private static let compressedSurplus: UInt64 = 64 << 10
 
     init(_ header: FrameHeader) {
@@ -25,8 +27,8 @@ struct IncomingMessage {
         if header.isFinal, !isCompressed { bytes.reserveCapacity(Int(min(header.length, IncomingMessage.reserved))) }
     }
 
-    /// Whether a frame of this length may follow. What a compressed one comes to, only decompressing tells; here it is
-    /// bounded by what it may take.
+    /// Whether a frame of this length may follow. The length of a decompressed frame is not known yet, so a compressed
+    /// one is limited by its own length.
     func hasRoom(for length: UInt64, limit: Int) -> Bool {
         guard isCompressed else { return length <= UInt64(max(0, limit - bytes.count)) }
         let (most, isEndless) = UInt64(max(0, limit)).multipliedReportingOverflow(by: IncomingMessage.compressedFactor)
@@ -34,7 +36,7 @@ struct IncomingMessage {
         return isEndless || !isTooMuch && sum <= most &+ IncomingMessage.compressedSurplus
     }
 
-    /// A frame begins that there is room for.
+    /// Notes that a frame begins, for which there is room.
     mutating func begin(_ header: FrameHeader) {
         fragmentCount += 1
         if isCompressed { compressedLength &+= header.length }
@@ -65,7 +67,7 @@ struct IncomingMessage {
         try checkText(from: before)
     }
 
-    /// After the last frame's payload.
+    /// Returns the whole message. Called after the last frame's payload.
     mutating func finish(_ inflater: MessageInflater?, limit: Int) throws(WebSocketError) -> WebSocketMessage {
         let before = bytes.count
         try inflater?.finish(into: &bytes, limit: limit)

@@ -1,6 +1,7 @@
 internal import CZlib
 
-/// Compresses what we send (RFC 7692 §7.2.1). zlib's pointers stay in here. Takes 256 KiB with a window of 15 bits.
+/// Compresses messages to send (RFC 7692 §7.2.1). It takes 256 KiB with a window of 15 bits. zlib's pointers do not
+/// leave this file.
 @safe final class MessageDeflater {
     /// zlib keeps the address of its `z_stream`, so the stream may never move.
     private let stream: UnsafeMutablePointer<z_stream>
@@ -8,8 +9,8 @@ internal import CZlib
 
     private static let step = 16 << 10
 
-    /// Nil if zlib has no memory, or cannot keep to a window so small (256 octets): messages then go as they are, as
-    /// each may (§6).
+    /// Nil if zlib has no memory, or does not support so small a window (256 octets). Then messages are sent without
+    /// compression, which §6 allows for each.
     init?(windowBits: Int, keepsContext: Bool) {
         self.keepsContext = keepsContext
         guard windowBits > 8 else { return nil }
@@ -26,7 +27,7 @@ internal import CZlib
         unsafe stream.deallocate()
     }
 
-    /// A whole message, compressed. Not for the empty one, of which zlib makes nothing.
+    /// Compresses a whole message, which must not be empty: zlib has no output for an empty one.
     func deflate(_ message: Span<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
         let most = Int(CInt.max)

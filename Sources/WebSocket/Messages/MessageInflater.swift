@@ -1,23 +1,23 @@
 internal import CZlib
 
-/// Decompresses what a peer sends (RFC 7692 §7.2.2). zlib's pointers stay in here.
+/// Decompresses a peer's messages (RFC 7692 §7.2.2). zlib's pointers do not leave this file.
 @safe final class MessageInflater {
     /// zlib keeps the address of its `z_stream`, so the stream may never move.
     private let stream: UnsafeMutablePointer<z_stream>
     private let keepsContext: Bool
-    /// Something of the message has come.
+    /// Whether any octet of the message has come.
     private var isUnderWay = false
 
-    /// Written at a time, on the stack: a message grows by what it holds, not by what its peer claims.
+    /// How much is written at a time, on the stack. A message grows with its content, whatever length the peer claims.
     private static let step = 16 << 10
-    /// The largest window, whatever was agreed on. With a smaller one zlib refuses what refers farther back only where
-    /// that was written by an earlier call, so that its verdict would hang on how TCP cuts. Nothing in DEFLATE refers
-    /// farther back than this (RFC 1951 §3.2.5).
+    /// The largest window, whatever was agreed on: no reference in DEFLATE goes farther back (RFC 1951 §3.2.5). With a
+    /// smaller window zlib refuses a longer reference only into the output of an earlier call, so the result would
+    /// depend on how TCP divides the octets.
     private static let windowBits: CInt = 15
-    /// What every sender leaves away at a message's end: an empty block without compression (§7.2.1).
+    /// The end of a message, which every sender leaves out: an empty block without compression (§7.2.1).
     private static let tail: [UInt8] = [0x00, 0x00, 0xFF, 0xFF]
 
-    /// - Parameter keepsContext: the peer may refer back into messages before.
+    /// - Parameter keepsContext: whether a message may refer back to earlier ones.
     init(keepsContext: Bool) throws(WebSocketError) {
         self.keepsContext = keepsContext
         unsafe stream = .allocate(capacity: 1)
@@ -33,7 +33,7 @@ internal import CZlib
         unsafe stream.deallocate()
     }
 
-    /// Appends to `message` what `input` stands for; fails as soon as `message` has more than `limit` octets.
+    /// Decompresses `input` into `message`. Fails as soon as `message` has more than `limit` octets.
     func inflate(_ input: Span<UInt8>, into message: inout [UInt8], limit: Int) throws(WebSocketError) {
         guard !input.isEmpty else { return }
         isUnderWay = true
@@ -47,14 +47,14 @@ internal import CZlib
         }
     }
 
-    /// The message's last octet has come.
+    /// Ends the message, whose last octet has come.
     func finish(into message: inout [UInt8], limit: Int) throws(WebSocketError) {
-        // Without any, as some senders write the empty message: there is no block to end.
+        // Some senders write an empty message without any octet: then no block must be ended.
         guard isUnderWay else { return }
         isUnderWay = false
         try feed(MessageInflater.tail.span, &message, limit)
-        // zlib says whether it stands between two blocks. Inside of one the message was cut, and the tail taken for
-        // content.
+        // zlib tells whether the input ends between two blocks. If it ends inside one, the message was cut, and the end
+        // above was read as content.
         guard unsafe stream.pointee.data_type & 128 != 0 else { throw .corrupt("it is cut short") }
         if !keepsContext { unsafe inflateReset(stream) }
     }
@@ -75,7 +75,7 @@ internal import CZlib
         if let error { throw error }
     }
 
-    /// False: the input is used up, and all of it written.
+    /// Returns false if the input is used up and all output is written.
     private func step(
         _ output: UnsafeMutableBufferPointer<UInt8>,
         _ message: inout [UInt8],
@@ -93,8 +93,8 @@ internal import CZlib
         case Z_BUF_ERROR:
             return false
         case Z_STREAM_END:
-            // §7.2.3.4: a block may call itself the last. The next goes on with the same window, which this call
-            // leaves where it is.
+            // §7.2.3.4: a block may be marked as the last one. The next block uses the same window, which this call
+            // keeps.
             unsafe inflateResetKeep(stream)
             return unsafe stream.pointee.avail_in > 0
         case Z_MEM_ERROR:

@@ -1,4 +1,4 @@
-/// What an application says: a whole message, put together and decompressed.
+/// A whole message of an application, joined from its fragments and decompressed.
 public enum WebSocketMessage: Hashable, Sendable {
     /// A text message, in valid UTF-8.
     case text(String)
