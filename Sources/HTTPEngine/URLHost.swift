@@ -92,7 +92,7 @@ extension URLHost.Problem: CustomStringConvertible {
             "a host cannot hold U+\(URLHost.Problem.hex(scalar)) (octet \(offset) of the host)"
         case .length: "a label of the host does not have 1 to 63 octets, or the host more than 253"
         case .number: "the host ends in a number and is no IPv4 address of four parts"
-        case .ipv6Literal: "what stands for an IPv6 address is none"
+        case .ipv6Literal: "the host has brackets or colons, and is no IPv6 address"
         }
     }
 

@@ -108,7 +108,7 @@ extension EngineError: CustomStringConvertible {
         case .proxy(let error): "proxy: \(error)"
         case .closedWhileOpening(nil): "the server closed the connection before it was open"
         case .closedWhileOpening(let error?): "connection lost before it was open: \(error)"
-        case .unsolicitedBytes: "the server spoke before it was asked"
+        case .unsolicitedBytes: "the server sent bytes before the request"
         case .closedBeforeResponse(nil): "connection closed before any response"
         case .closedBeforeResponse(let error?): "connection lost before any response: \(error)"
         case .uploadAborted(let sent, let error):

@@ -53,8 +53,8 @@ extension ProxyError: CustomStringConvertible {
         switch self {
         case .unreachable(let error): "no connection to the proxy: \(error)"
         case .tls(let error): "TLS: \(error)"
-        case .closed(nil): "the proxy closed the connection before the tunnel stood"
-        case .closed(let error?): "the connection to the proxy was lost before the tunnel stood: \(error)"
+        case .closed(nil): "the proxy closed the connection before the tunnel was open"
+        case .closed(let error?): "the connection to the proxy was lost before the tunnel was open: \(error)"
         case .refused(let refusal): "the proxy refused the tunnel: \(refusal)"
         case .authenticationRequired(let refusal): "the proxy wants other credentials: \(refusal)"
         case .malformedResponse(let error): "malformed response of the proxy: \(error)"

@@ -353,7 +353,8 @@ final class StreamLoad: StreamWorker {
 
     private func readTimedOut(_ number: UInt64) {
         guard let read = removeRead(number) else { return }
-        answer(read.reading.reply, .failure(ErrorTranslation.urlError(.timedOut, nil, "nothing came to read in time")))
+        let error = ErrorTranslation.urlError(.timedOut, nil, "no data came within the time limit")
+        answer(read.reading.reply, .failure(error))
         advance()
     }
 
@@ -371,7 +372,7 @@ final class StreamLoad: StreamWorker {
     }
 
     private func writeTimedOut(_ number: UInt64) {
-        let error = ErrorTranslation.urlError(.timedOut, nil, "the peer took too little in time")
+        let error = ErrorTranslation.urlError(.timedOut, nil, "the peer did not take the data within the time limit")
         if let index = writes.firstIndex(where: { $0.number == number }) {
             let write = writes.remove(at: index)
             // The part that the connection has will still be sent, if the peer takes it.

@@ -131,7 +131,7 @@ final class LoopHome: SessionHome {
         switch engine {
         case .success(let engine) where engine.loop.isCurrent: call(engine.value, session, task)
         case .success(let engine): engine.loop.post { call(engine.value, session, task) }
-        case .failure(let error): LoopHome.fail(task, session, "no event loop can be had: \(error)")
+        case .failure(let error): LoopHome.fail(task, session, "no event loop can be made: \(error)")
         }
     }
 

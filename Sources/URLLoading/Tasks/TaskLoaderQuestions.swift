@@ -23,7 +23,7 @@ extension TaskLoader {
             delivery.put($0, otherwise: otherwise, put)
         } _: { [self] answer, held in
             if let answer { return act(answer, held) }
-            end(.unknown, attempt.request.url, "the delegate let go of its completion handler without calling it")
+            end(.unknown, attempt.request.url, "the delegate released its completion handler without calling it")
         } late: { [self] in
             end(.timedOut, attempt.request.url, "a hook has not answered within the request's limit")
         }
