@@ -87,3 +87,8 @@ enum ASCII {
         byte &- 0x41 < 26 ? byte | 0x20 : byte
     }
 }
+
+extension UInt8 {
+    /// Whether the octet may be in a token (RFC 9110 §5.6.2).
+    package var isTokenOctet: Bool { ASCII.isToken(self) }
+}

@@ -20,31 +20,14 @@ struct UpgradeOffer: Sendable {
     /// Whether an answer accepts the offer. Case is ignored (§16.7: protocols are registered case-sensitively and
     /// matched without case). It must name at least one protocol, and none that was not offered.
     func isTaken(by head: ResponseHead) -> Bool {
-        guard let value = head.fields.joined("Upgrade") else { return false }
-        let taken = value.split(separator: ",").map { UpgradeOffer.trimmed($0).lowercased() }
+        let taken = head.fields.listMembers(of: "Upgrade").map { $0.lowercased() }
         let offered = protocols.map { $0.lowercased() }
         return !taken.isEmpty && taken.allSatisfy(offered.contains)
-    }
-
-    private static func trimmed(_ text: Substring) -> Substring {
-        let start = text.drop { $0 == " " || $0 == "\t" }
-        let end = start.lastIndex { $0 != " " && $0 != "\t" }
-        return end.map { start[...$0] } ?? ""
     }
 
     /// protocol = protocol-name ["/" protocol-version], both tokens.
     private static func isProtocol(_ text: String) -> Bool {
         let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        return parts.count <= 2 && parts.allSatisfy { !$0.isEmpty && $0.allSatisfy(isTokenByte) }
-    }
-
-    private static func isTokenByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default:
-            "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
+        return parts.count <= 2 && parts.allSatisfy { !$0.isEmpty && $0.allSatisfy(\.isTokenOctet) }
     }
 }

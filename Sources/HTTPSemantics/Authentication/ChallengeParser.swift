@@ -1,3 +1,5 @@
+internal import HTTP1
+
 /// Reads one line of challenges:
 ///
 ///     WWW-Authenticate = #challenge                                       RFC 9110 §11.6.1
@@ -124,7 +126,7 @@ struct ChallengeParser {
     /// RFC 9110 §5.6.2.
     private mutating func token() -> String? {
         let start = position
-        skip { Self.isAlphanumeric($0) || "!#$%&'*+-.^_`|~".utf8.contains($0) }
+        skip { $0.isTokenOctet }
         return position > start ? String(decoding: bytes[start..<position], as: UTF8.self) : nil
     }
 

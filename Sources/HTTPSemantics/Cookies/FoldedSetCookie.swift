@@ -1,3 +1,5 @@
+internal import HTTP1
+
 /// Several Set-Cookie fields that were joined with commas or line feeds, as a dictionary of fields has to join them. A
 /// comma in a date does not separate two fields: after one that does, a token and an equals sign follow.
 public enum FoldedSetCookie {
@@ -29,7 +31,7 @@ public enum FoldedSetCookie {
     private static func beginsCookie(_ octets: [UInt8], _ start: Int) -> Bool {
         var position = skipBlanks(octets, start)
         let name = position
-        while position < octets.count, isToken(octets[position]) { position += 1 }
+        while position < octets.count, octets[position].isTokenOctet { position += 1 }
         guard position > name else { return false }
         position = skipBlanks(octets, position)
         return position < octets.count && octets[position] == UInt8(ascii: "=")
@@ -50,10 +52,5 @@ public enum FoldedSetCookie {
         var position = start
         while position < octets.count, octets[position] == 0x20 || octets[position] == 0x09 { position += 1 }
         return position
-    }
-
-    /// tchar (RFC 9110 §5.6.2)
-    private static func isToken(_ octet: UInt8) -> Bool {
-        octet.isASCIILetter || octet &- 0x30 < 10 || "!#$%&'*+-.^_`|~".utf8.contains(octet)
     }
 }

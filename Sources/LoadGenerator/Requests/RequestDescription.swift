@@ -1,3 +1,5 @@
+import HTTP1
+
 /// The one request that a run sends again and again: validated, and not yet encoded.
 package struct RequestDescription: Hashable, Sendable {
     package struct Field: Hashable, Sendable {
@@ -53,7 +55,7 @@ package struct RequestDescription: Hashable, Sendable {
 
     /// Checks a method. RFC 9110 §9.1: method = token.
     private static func validated(method: String) throws(LoadTestError) -> String {
-        guard !method.isEmpty, method.utf8.allSatisfy(isToken) else {
+        guard !method.isEmpty, method.utf8.allSatisfy(\.isTokenOctet) else {
             throw .method(method)
         }
         guard method != "CONNECT" else {
@@ -68,7 +70,7 @@ package struct RequestDescription: Hashable, Sendable {
             throw .header(text, .noColon)
         }
         let name = String(text[..<colon])
-        guard !name.isEmpty, name.utf8.allSatisfy(isToken) else {
+        guard !name.isEmpty, name.utf8.allSatisfy(\.isTokenOctet) else {
             throw .header(text, .name)
         }
         let raw = text.utf8[text.utf8.index(after: colon)...]
@@ -83,16 +85,4 @@ package struct RequestDescription: Hashable, Sendable {
         default: return Field(name: name, value: String(decoding: value, as: UTF8.self))
         }
     }
-
-    /// Returns whether a byte may be in a token (RFC 9110 §5.6.2).
-    private static func isToken(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "A")...UInt8(ascii: "Z"):
-            true
-        default: tokenPunctuation.contains(byte)
-        }
-    }
-
-    private static let tokenPunctuation = Set("!#$%&'*+-.^_`|~".utf8)
 }

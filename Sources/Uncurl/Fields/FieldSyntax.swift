@@ -1,13 +1,11 @@
+internal import HTTP1
+
 /// Checks the characters of a header field. Characters outside the grammar could end the field or the message and begin
 /// another.
 enum FieldSyntax {
     /// token = 1*tchar (RFC 9110 §5.6.2)
     static func isToken(_ text: some StringProtocol) -> Bool {
-        !text.isEmpty && text.utf8.allSatisfy(isTokenOctet)
-    }
-
-    static func isTokenOctet(_ octet: UInt8) -> Bool {
-        (octet | 0x20) &- 0x61 < 26 || octet &- 0x30 < 10 || "!#$%&'*+-.^_`|~".utf8.contains(octet)
+        !text.isEmpty && text.utf8.allSatisfy(\.isTokenOctet)
     }
 
     /// A field value has no control characters but the tab (RFC 9110 §5.5).

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Glibc
+internal import HTTP1
 
 /// The value of User-Agent: `program/version (Linux; distribution; kernel; machine)`, in ASCII.
 enum UserAgent {
@@ -43,7 +44,7 @@ enum UserAgent {
     }
 
     private static func token(_ text: String, else substitute: String) -> String {
-        let token = String(decoding: ascii(text).utf8.filter(FieldSyntax.isTokenOctet), as: UTF8.self)
+        let token = String(decoding: ascii(text).utf8.filter(\.isTokenOctet), as: UTF8.self)
         return token.isEmpty ? substitute : token
     }
 
