@@ -11,11 +11,11 @@ package enum Phase: String, Hashable, Sendable, CaseIterable {
     case upgrade
     /// On a WebSocket, from a message sent to the one that answers it.
     case message
-    /// A whole response that was not the one wanted.
+    /// The check of a whole response.
     case check
 }
 
-/// What went wrong, as far as the bytes and the error number tell.
+/// The kind of a failure, by the bytes received and the error number.
 package enum FailureClass: String, Hashable, Sendable, CaseIterable {
     case unresolved
     case refused
@@ -36,7 +36,7 @@ package enum FailureClass: String, Hashable, Sendable, CaseIterable {
     /// The alert's name is the failure's detail.
     case tlsAlert = "tls-alert"
     case tlsProtocol = "tls-protocol"
-    /// The proxy's answer, a status code or a word of SOCKS's, is the failure's detail.
+    /// The proxy's answer, a status code or the name of a SOCKS reply, is the failure's detail.
     case proxyRefused = "proxy-refused"
     case proxyAuthentication = "proxy-authentication"
     /// The parser's reason is the failure's detail.
@@ -50,7 +50,7 @@ package enum FailureClass: String, Hashable, Sendable, CaseIterable {
     case upgradeRefused = "upgrade-refused"
     /// The server closed a WebSocket in place of an answer; the close code is the failure's detail.
     case closeFrame = "close-frame"
-    /// The answer was stopped at a limit of ours: head size, count of 1xx.
+    /// The answer exceeded a limit of the client's: the size of a head, the number of 1xx responses.
     case limit
     case other
 }
@@ -79,7 +79,8 @@ package struct FailureLog: Sendable {
         package var example: String
     }
 
-    /// Eleven phases by 24 classes, of which most pairs cannot be, and as many reasons; no server finds more.
+    /// The most kinds that are counted apart. There are eleven phases and 24 classes, of which most pairs are
+    /// impossible, and as many reasons: a real server causes fewer.
     package static let limit = 256
 
     package private(set) var records: [Failure: Record] = [:]
@@ -130,7 +131,7 @@ package struct FailureLog: Sendable {
         records.reduce(0) { matches($1.key) ? $0 &+ $1.value.count : $0 }
     }
 
-    /// Returns the row of a failure. When the table is full, kinds that it does not have share one row a phase.
+    /// Returns the row of a failure. When the table is full, further kinds share one row for each phase.
     private func slot(for failure: Failure) -> Failure {
         guard records.count >= Self.limit, records[failure] == nil else { return failure }
         return Failure(failure.phase, .other, detail: "kinds beyond \(Self.limit)")

@@ -1,12 +1,12 @@
 package import Reactor
 internal import Synchronization
 
-/// What a worker counted between two moments, handed over without a copy.
+/// The counts of a worker between two instants, handed over without a copy.
 package struct IntervalPart: Sendable {
     package let worker: Int
     package let isWarmUp: Bool
-    /// The first interval that it has counts of, and the first that it has none of: a worker that was held up hands
-    /// over several at once.
+    /// The first interval that has counts here, and the first after it that has none. A worker that was held up hands
+    /// over several intervals at once.
     package let first: UInt64
     package let next: UInt64
     /// Nanoseconds after the start of the measured part.
@@ -29,8 +29,8 @@ package struct IntervalPart: Sendable {
     }
 }
 
-/// Where workers hand over what they counted, an interval at a time, and take empty metrics to go on with: an exchange
-/// of pointers, so that nothing is added up and nothing allocated on their threads.
+/// The exchange at which workers hand over their counts, one interval at a time, and take empty metrics. Only pointers
+/// are exchanged, so the workers' threads neither add nor allocate.
 ///
 /// The lock guards `state`.
 package final class IntervalBoard: Sendable {

@@ -15,11 +15,10 @@ package struct Interval: Sendable {
     package func perSecond(_ count: UInt64) -> Double { length == 0 ? 0 : Double(count) / (Double(length) / 1e9) }
 }
 
-/// Puts the parts that workers hand over together, on the main thread: intervals as they become complete, and the sums
-/// of all.
+/// Joins the workers' parts on the main thread: it makes intervals as they become complete, and the sums of all.
 package struct IntervalCollector {
     private let board: IntervalBoard
-    /// What each worker has handed over, as one sum.
+    /// The sum of the counts that each worker has handed over.
     private var totals: [Metrics]
     /// Workers whose counts are those of the measured part.
     private var isMeasuring: [Bool]

@@ -10,9 +10,9 @@ package struct Metrics: Sendable {
     package var failed: UInt64 = 0
     /// Requests without an outcome yet; once the run has stopped, those that were under way then.
     package var inFlight: UInt64 = 0
-    /// Requests that were sent again: what a server's announced close left without an answer on a pipeline; with
-    /// ``RunPlan/retries``, what met the end of a kept connection; what a proxy wanted credentials for. Each is in
-    /// ``sent`` once.
+    /// Requests that were sent again: those that a server left without an answer when it closed a pipeline as
+    /// announced; with ``RunPlan/retries``, those on a kept connection that had ended; and those for which a proxy
+    /// wanted credentials. Each is in ``sent`` once.
     package var sentAgain: UInt64 = 0
 
     /// Responses by status code, 0 to 999.
@@ -64,7 +64,7 @@ package struct Metrics: Sendable {
 
     /// The counts of a run of streams. Nil in other runs.
     package var stream: StreamMetrics?
-    /// What only a run of WebSockets has.
+    /// The counts of a run of WebSockets. Nil in other runs.
     package var webSocket: WebSocketMetrics?
 
     /// The counts of a run with a schedule. Nil in other runs.
@@ -80,7 +80,7 @@ package struct Metrics: Sendable {
     /// Responses with any other final status.
     package var httpErrors: UInt64 { httpError.count }
 
-    /// Returns how many of the things that a run is made of came to their end.
+    /// Returns how many requests, or connections where only these are made, were completed.
     package func done(_ work: LoadKind) -> UInt64 {
         switch work {
         case .requests: completed
@@ -88,7 +88,7 @@ package struct Metrics: Sendable {
         }
     }
 
-    /// Everything that went wrong: failed requests, failed connects, and responses other than 2xx and 3xx.
+    /// All errors: failed requests, failed connects, and responses other than 2xx and 3xx.
     package var errors: UInt64 { failed &+ connectionsFailed &+ httpErrors }
 
     /// Of the requests that came due in the measured part, the share of those answered in it, whatever their status:
@@ -157,8 +157,8 @@ package struct Metrics: Sendable {
         if let theirs = other.schedule { schedule = schedule.map { $0.merged(with: theirs) } ?? theirs }
     }
 
-    /// What of a warm-up's counts belongs to the measured part: its connections, with what kept others from coming
-    /// about, and the requests under way, carried over as sent. Where connections are what is measured, nothing.
+    /// Returns the counts of a warm-up that belong to the measured part: connections, opened and failed, and the
+    /// requests under way, which count as sent. Empty where connections are measured.
     func afterWarmUp(_ work: LoadKind) -> Metrics {
         var fresh = MetricsShape(
             isScheduled: schedule != nil,

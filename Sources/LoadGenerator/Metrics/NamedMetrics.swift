@@ -13,7 +13,7 @@ package struct NamedMetrics: Sendable {
 
     package var httpErrors: UInt64 { completed &- succeeded }
     package var errors: UInt64 { failed &+ httpErrors }
-    /// All requests of the name that ended, well or not.
+    /// All requests of the name that ended, with success or without.
     package var ended: UInt64 { completed &+ failed }
 
     package mutating func merge(_ other: NamedMetrics) {
@@ -32,7 +32,7 @@ package struct MetricsShape: Hashable, Sendable {
     package var isStream = false
     /// They count WebSockets.
     package var isWebSocket = false
-    /// How many names are told apart.
+    /// The number of names.
     package var names = 0
 
     package func make() -> Metrics {

@@ -44,8 +44,8 @@ final class RequestLog {
     }
 }
 
-/// Where the workers' records wait to be written. A worker never waits: what finds no room is counted and lost, and the
-/// report says so.
+/// The queue of the workers' records for the writer. A worker never waits: a record without room in the queue is lost,
+/// and the report says how many were.
 ///
 /// The lock guards `state`.
 package final class RequestLogBoard: Sendable {

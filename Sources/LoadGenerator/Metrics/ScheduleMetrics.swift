@@ -12,8 +12,9 @@ package struct ScheduleMetrics: Sendable {
     package var delayed: UInt64 = 0
 
     /// From the instant a request was due to the last byte of its response: what a user would have waited, however the
-    /// time was lost. Successes; and with the time they had waited so far, which is too little, requests that ran into
-    /// the timeout, were in flight at the end or unsent. Without those the slowest would be left out.
+    /// time was lost. It has successes; and requests that timed out, were in flight at the end, or were never sent,
+    /// with the time that they had waited so far. That time is too short, but without these requests the slowest would
+    /// be missing.
     package var corrected = LatencyHistogram()
     /// The same without ``lag``: the figures if volley had been on time.
     package var unlagged = LatencyHistogram()

@@ -1,8 +1,8 @@
-/// What a run of WebSockets counts besides: its messages are the requests.
+/// The additional counts of a run of WebSockets, whose requests are messages.
 package struct WebSocketMetrics: Sendable {
-    /// In the measured part.
+    /// WebSockets that were opened in the measured part.
     package var opened: UInt64 = 0
-    /// Ended by the server, or lost, while no answer was awaited.
+    /// WebSockets that the server ended, or that were lost, while no answer was awaited.
     package var dropped: UInt64 = 0
     /// Messages that came while no answer was awaited.
     package var pushed: UInt64 = 0

@@ -79,8 +79,8 @@ import TLS
         unsafe metrics.pointee.firstByte.record(firstByte)
     }
 
-    /// A request that was sent will get no response. `latency` is the time it had; `time` counts from the start
-    /// of the run.
+    /// Counts a request that was sent and will get no response. `latency` is the time since it was sent; `time` counts
+    /// from the start of the run.
     func failed(_ failure: Failure, latency: UInt64, at time: UInt64, example: @autoclosure () -> String) {
         unsafe metrics.pointee.failed &+= 1
         unsafe metrics.pointee.inFlight &-= 1
@@ -156,7 +156,7 @@ import TLS
         unsafe metrics.pointee.webSocket?.open.record(nanoseconds)
     }
 
-    /// A message was answered by another.
+    /// Counts a message that was answered.
     func answered(after latency: UInt64) {
         unsafe metrics.pointee.completed &+= 1
         unsafe metrics.pointee.inFlight &-= 1

@@ -66,11 +66,12 @@ package struct LoadOptions: Sendable {
     package var order: RequestOrder
     /// The virtual users' other actions.
     package var users: UserOptions
-    /// What is counted in answers that are streams. Nil if they are none.
+    /// The events to count in answers that are streams; nil if answers are not streams.
     package var stream: StreamOptions?
-    /// What is said on WebSockets, where `request` is their opening handshake; nil: requests are HTTP's.
+    /// The messages on WebSockets, for which `request` is the opening handshake; nil for a run of HTTP requests.
     package var webSocket: WebSocketOptions?
-    /// What their visits consist of, where `inputs` are the requests of its steps; nil: each request is by itself.
+    /// The scenarios of the users' visits, with `inputs` as the requests of their steps; nil for requests without a
+    /// scenario.
     package var scenarios: Scenarios?
 
     /// The longest time, a month: instants are signed 64-bit nanoseconds, and any sum of a few of these fits.

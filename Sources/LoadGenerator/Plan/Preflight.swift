@@ -2,8 +2,8 @@ import HTTPEngine
 import Reactor
 import TLS
 
-/// The look at descriptors, ports and queues before anything starts: a run that cannot be held is refused with
-/// the remedy in words, and one that may suffer carries a note.
+/// The check of descriptors, ports and queues before a run starts. A run that is not possible is refused, with a
+/// remedy; a run that may suffer gets a note.
 package struct Preflight: Hashable, Sendable {
     /// The value that the soft limit of descriptors must be raised to. Nil when it suffices.
     var descriptorLimit: UInt64?

@@ -1,7 +1,7 @@
 package import HTTPEngine
 package import Reactor
 
-/// A run, resolved and divided: what the workers need, with nothing left to decide. Times are in nanoseconds.
+/// A run with all decisions made, divided among the workers. Times are in nanoseconds.
 package struct RunPlan: Sendable {
     enum Destination: Hashable, Sendable {
         /// The destination is decided once the embedded server listens.
@@ -81,8 +81,8 @@ package struct RunPlan: Sendable {
     /// The reports' text beside the figures.
     package let notes: [String]
 
-    /// What the embedded server is asked for: something small and from memory, so that the two ends are measured and
-    /// not a route; and for the methods that this does not answer, the route that takes any.
+    /// The path of the embedded server: a small response from memory, so that the two ends are measured and not a
+    /// route. A method that this path does not answer gets the route for any method.
     package static func embeddedTarget(_ method: String?, hasBody: Bool, isWebSocket: Bool = false) -> String {
         if isWebSocket { return "/websocket" }
         return switch method ?? (hasBody ? "POST" : "GET") {
@@ -148,14 +148,15 @@ package struct RunPlan: Sendable {
         return hosts.compactMap { host in if case .name(let name)? = host { name } else { nil } }
     }
 
-    /// Whether virtual users send the requests, one a connection: they decide more than to send the same again.
+    /// Whether virtual users send the requests, each on one connection: they are needed unless the same request is sent
+    /// again and again.
     var usesVirtualUsers: Bool {
         let isPaced = profile != nil || think != nil
         return work == .requests
             && (isPaced || !inputs.isEmpty || !users.isPlain || stream != nil || webSocket != nil)
     }
 
-    /// After so many messages a WebSocket is closed; nil: it is kept.
+    /// How many messages a WebSocket carries before it is closed; nil for no limit.
     var messagesPerSocket: Int? { reuse == .keepAlive ? limits.requests : 1 }
 
     package var metricsShape: MetricsShape {

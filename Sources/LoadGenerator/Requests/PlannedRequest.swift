@@ -14,7 +14,7 @@ final class PlannedRequest: Sendable {
     private let body: Template?
     /// The whole request as it is, if that was given.
     private let verbatim: Template?
-    /// What the cookies of virtual users go by.
+    /// The scope that decides which cookies a virtual user sends.
     let cookieScope: CookieScope
     /// The URL that redirections are resolved against.
     let url: WebURL

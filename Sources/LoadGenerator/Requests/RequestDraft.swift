@@ -6,7 +6,7 @@ package struct RequestDraft: Hashable, Sendable {
     /// The fields, each as `Name: value`.
     package var headers: [String]
     package var body: [UInt8]?
-    /// The whole request, octet by octet; method, fields and body then say nothing.
+    /// The whole request, octet by octet; nil for a request that is made of its method, fields and body.
     package var verbatim: [UInt8]?
     /// How often it is taken, among all.
     package var weight: UInt64

@@ -1,5 +1,5 @@
-/// What requests are called in the figures by name: those that their file names, or else each by its method and path,
-/// as it is written there.
+/// The names of requests in the figures: the names in their file, or else each request's method and path as they are
+/// written there.
 package struct RequestNames: Sendable {
     /// The names in the order of their first appearance. Empty where there is nothing to distinguish.
     package let all: [String]
@@ -10,8 +10,8 @@ package struct RequestNames: Sendable {
     /// The name of all requests beyond the limit.
     package static let others = "(others)"
 
-    /// Where the names were given, those beyond the limit share one. Where they are paths, that many are no names: a
-    /// log is full of numbers.
+    /// Given names beyond the limit share one. Paths beyond the limit are not used as names at all: those of a log
+    /// often contain numbers.
     package init(_ drafts: [RequestDraft]) {
         let areGiven = drafts.contains { $0.name != nil }
         var all: [String] = []

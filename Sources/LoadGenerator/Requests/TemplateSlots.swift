@@ -1,5 +1,5 @@
-/// Finds `{{…}}` in a run's texts, and puts something in their place that is good in a URL, a field and a body. So a
-/// text is checked like any other, and taken apart again afterwards.
+/// Finds `{{…}}` in a run's texts, and replaces them by marks that are valid in a URL, a field and a body. So a text is
+/// checked like any other, and then divided at the marks.
 package struct TemplateSlots: Hashable, Sendable {
     package private(set) var values: [TemplateValue] = []
     /// Further names that places may have, with the number of the user's variable for each.

@@ -48,7 +48,7 @@ package struct BodySearch: Hashable, Sendable {
         fallback = table
     }
 
-    /// Continues from `matched` bytes of the needle. Once it was found, `matched` is its length.
+    /// Continues the search from `matched` bytes of the text. When the text is found, `matched` is its length.
     func advance(_ matched: inout Int, over bytes: Span<UInt8>) {
         for index in bytes.indices {
             if matched == needle.count { return }

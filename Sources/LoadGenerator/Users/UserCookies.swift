@@ -1,9 +1,9 @@
 import HTTPEngine
 import HTTPSemantics
 
-/// One virtual user's cookies, in memory alone, by the rules of `HTTPSemantics` (RFC 6265bis). Each request of a user
-/// is the user's own wish, so that all of them are same-site. No list of public suffixes is asked: a server under test
-/// sets cookies for itself.
+/// One virtual user's cookies, in memory alone, by the rules of `HTTPSemantics` (RFC 6265bis). All requests count as
+/// same-site, since the user makes each of them. No list of public suffixes is asked: a server under test sets cookies
+/// for itself.
 struct UserCookies: Sendable {
     private var jar = CookieJar()
     /// A number in place of a cookie's age, which orders what is sent: several lines of a response have the same time.

@@ -1,9 +1,10 @@
-/// What is said on WebSockets (RFC 6455): a request of the run is a message, and its answer the next that comes.
+/// The messages of a run on WebSockets (RFC 6455): a request of the run is a message, and its answer is the next
+/// message of the server.
 package struct WebSocketOptions: Hashable, Sendable {
     /// In UTF-8 unless ``isBinary``; with the places of its template, if it has any.
     package let message: [UInt8]
     package let isBinary: Bool
-    /// An answer that is not the message itself is a failure.
+    /// Whether an answer that differs from the message is a failure.
     package let expectsEcho: Bool
 
     /// The largest answer, in bytes: as much as is read of a file for a request.

@@ -1,8 +1,8 @@
 import HTTPEngine
 import Reactor
 
-/// What an answer is held to once it is there. The engine's timers tick every 8.4 ms, so that one may come in time for
-/// them and be late.
+/// The limits that are checked once a whole answer has come. The engine's timers tick every 8.4 ms, so an answer may
+/// come before they fire and still be late.
 struct AnswerLimits: Sendable {
     private let total: UInt64
     private let firstByte: UInt64
@@ -17,7 +17,7 @@ struct AnswerLimits: Sendable {
         least = min(total, firstByte, connect)
     }
 
-    /// Returns what was wrong with a whole answer: its time, or bytes after it. Nil for nearly all.
+    /// Returns the fault of a whole answer: it came late, or bytes followed it. Nil for nearly all answers.
     @inline(__always)
     func failure(_ report: ExchangeReport, until end: Instant) -> Failure? {
         guard report.surplus == 0, end.nanoseconds(since: report.timings.start) <= Int64(clamping: least) else {

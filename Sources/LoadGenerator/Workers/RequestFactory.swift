@@ -4,8 +4,8 @@ import Reactor
 
 /// Makes requests from those of inputs, redirections and scripts, with the run's settings for every request.
 struct RequestFactory: Sendable {
-    /// The origin of a path without a host. The embedded server has no name; the Host field and the endpoint say what
-    /// there is to say.
+    /// The origin of a path without a host. The embedded server has no name: the Host field and the endpoint take its
+    /// place.
     let origin: Origin
     private let host: String
     private let endpoint: Endpoint
@@ -38,7 +38,8 @@ struct RequestFactory: Sendable {
 
     private func options(host: String, endpoint: Endpoint) -> EngineRequest.Options {
         var options = EngineRequest.Options()
-        // The bytes that the server sends are counted; only what the user asked for is requested.
+        // Content is not decoded, since the bytes that the server sends are counted; no field asks for a coding that
+        // the user has not asked for.
         options.decodesContent = false
         options.host = host
         options.endpoint = endpoint
@@ -131,8 +132,8 @@ struct RequestFactory: Sendable {
         }
     }
 
-    /// What follows a redirection (RFC 9110 §15.4); nil where it leads nowhere that can be asked. What the run says of
-    /// every request is among the fields already, and what may not go along stays behind.
+    /// Returns the request that follows a redirection (RFC 9110 §15.4); nil if no request can be sent there. Its fields
+    /// are those of the redirected request, without the ones that another origin must not get.
     func following(_ request: PlannedRequest, by redirect: Redirect) -> PlannedRequest? {
         let description = request.description
         var draft = RequestDraft(

@@ -1,5 +1,5 @@
-/// Virtual users that wait for what is due. HTTP's are taken last in, first out, as the engine's idle connections are;
-/// those with a WebSocket each in turn, so that every connection carries messages.
+/// Virtual users that wait for the next request that is due. HTTP's are taken last in, first out, as the engine's idle
+/// connections are; those with a WebSocket each in turn, so that every connection carries messages.
 struct RestingUsers<User: AnyObject> {
     private var users: [User]
     private var first = 0
@@ -17,7 +17,8 @@ struct RestingUsers<User: AnyObject> {
         guard first < users.count else { return nil }
         let user = users[first]
         first += 1
-        // What was taken goes once it is more than what is left: each is moved once.
+        // The places of users that were taken are removed when they are more than those left, so each place is moved
+        // once.
         if first * 2 > users.count {
             users.removeFirst(first)
             first = 0
@@ -25,7 +26,7 @@ struct RestingUsers<User: AnyObject> {
         return user
     }
 
-    /// False: it was not there.
+    /// Returns false if the user was not resting.
     mutating func remove(_ user: User) -> Bool {
         guard let index = users[first...].firstIndex(where: { $0 === user }) else { return false }
         users.remove(at: index)

@@ -1,6 +1,6 @@
 import WebSocket
 
-/// The WebSockets of a thread's virtual users: which of them have none, and what is left to do when all are to end.
+/// The WebSockets of a thread's virtual users: which users have none, and how many must still be closed at the end.
 struct UserSockets<User> {
     let options: WebSocketOptions
     let message: Template
@@ -8,11 +8,11 @@ struct UserSockets<User> {
     let fixed: WebSocketMessage?
     /// All of the thread's.
     let users: [User]
-    /// None is open, or on its way.
+    /// Users whose WebSocket is neither open nor being opened.
     var unopened: [User]
-    /// Open, or being closed.
+    /// WebSockets that are open, or being closed.
     var open = 0
-    /// The run has ended, and nothing counts any more: called when the last has been closed.
+    /// Called when the last WebSocket has been closed, after the run's end; nothing is counted any more.
     var whenClosed: (() -> Void)?
 
     init(_ options: WebSocketOptions, _ slots: TemplateSlots, _ users: [User]) {

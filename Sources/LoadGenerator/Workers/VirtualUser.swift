@@ -7,7 +7,7 @@ import WebSocket
 /// A virtual user: it sends one request at a time, on any connection that the engine has.
 final class VirtualUser: ExchangeDelegate {
     let driver: VirtualUserDriver
-    /// Among all of the run, from 0.
+    /// The user's number among all users of the run, from 0.
     let number: Int
     /// When its request was due by the schedule or, without one, was started. It is never before the first request.
     var due = Instant.never
@@ -47,12 +47,12 @@ final class VirtualUser: ExchangeDelegate {
 
     /// Its WebSocket, open or not; nil: its requests are HTTP's.
     var link: WebSocketLink?
-    /// On a WebSocket: a message has been sent, and no answer has come.
+    /// Whether a message was sent on the WebSocket and has no answer yet.
     var isTalking = false
-    /// When it left, and of which an echo is expected.
+    /// When the message was sent, and the message itself, if its echo is expected.
     var said = Instant.never
     var saying: WebSocketMessage?
-    /// Sent on the present connection.
+    /// How many messages were sent on the present connection.
     var messages = 0
 
     init(_ driver: VirtualUserDriver, number: Int) { (self.driver, self.number) = (driver, number) }
@@ -89,7 +89,7 @@ extension VirtualUser: WebSocketLinkOwner {
     func linkDidEnd(_ ending: WebSocketEnding) { driver.ended(self, ending) }
 }
 
-/// What a response was seen to be, as far as anybody asked.
+/// The findings about a response, as far as the run needs them.
 struct ResponseFindings {
     /// The redirection, if the response is one.
     var redirect: Redirect?

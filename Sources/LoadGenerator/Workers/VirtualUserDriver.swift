@@ -28,7 +28,7 @@ final class VirtualUserDriver: AlarmHandler {
     private var mayConnect = Instant.never
     private var random: RandomStream
     var context: TemplateContext
-    /// What a request is, or is filled with, depends on its number.
+    /// Whether a request, or a value in it, depends on the request's number.
     private let isNumbered: Bool
     /// The number of virtual users that sleep before a certain request.
     private var promised = 0
@@ -95,14 +95,15 @@ final class VirtualUserDriver: AlarmHandler {
     /// Whether requests are due that were not sent.
     var hasBacklog: Bool { (arrivals?.backlog ?? 0) > 0 }
 
-    /// Notices what is due by `end`, and no more. What was due by then is still sent while the run drains.
+    /// Takes the requests that are due by `end`, and no later ones. They are still sent while the run drains.
     func timeIsUp(at end: Instant) {
         notice(by: end)
         sendDue()
         setAlarm()
     }
 
-    /// Ends the measured part here: what came due in it counts, though no look has noticed it.
+    /// Ends the measured part here. A request that came due in it counts, even if the schedule has not been looked at
+    /// since.
     func noticeRest(until end: Instant) { notice(by: end) }
 
     /// Ends after the worker has stopped: requests that were due and not sent are dropped.
@@ -124,7 +125,7 @@ final class VirtualUserDriver: AlarmHandler {
         }
     }
 
-    /// What is due next will not be sent. False: nothing is due.
+    /// Drops the next request that is due. Returns false if none is due.
     func refuseDue() -> Bool { arrivals?.take() != nil }
 
     func stopSchedule() {
@@ -279,7 +280,7 @@ final class VirtualUserDriver: AlarmHandler {
         return plan.shard.number(worker.sequence.take())
     }
 
-    /// Returns whether a request may start. While the run drains, what was due in time may; what follows it may not.
+    /// Returns whether a request may start. While the run drains, only requests may that were due before its end.
     func mayStart(_ user: VirtualUser) -> Bool {
         worker.budget != 0 || plan.profile != nil && user.isFirstOfVisit
     }
@@ -340,7 +341,7 @@ final class VirtualUserDriver: AlarmHandler {
         case .completed: user.request = completed(user, former, report)
         case .failed(let error): failed(user, former, error, report)
         }
-        // A redirection is followed at once, even after the time is up: it answers what was sent in time.
+        // A redirection is followed at once, even after the time is up, since its first request was sent in time.
         if user.request != nil { return start(user) }
         user.hops = 0
         user.isFirstOfVisit = false
@@ -366,7 +367,7 @@ final class VirtualUserDriver: AlarmHandler {
         } else if plan.profile != nil {
             resting.append(user)
             guard worker.budget != 0 else { return worker.finishIfDone() }
-            // What becomes due from here on waits for the next look.
+            // Requests that become due from here on wait for the next look at the schedule.
             sendDue()
             if mayConnect != .never { setAlarm() }
         } else if let think = plan.think {

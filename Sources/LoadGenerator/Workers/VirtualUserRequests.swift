@@ -12,8 +12,8 @@ extension VirtualUserDriver {
         if cookies == nil, let fixed = planned.fixed { return fixed }
         (context.user, context.number, context.variables) = (user.number, user.sequence, user.variables)
         let more = cookies.map { [(name: "Cookie", value: $0)] } ?? []
-        // Values are made to be sendable, and cookies are checked when they are set; the bare request stands in for the
-        // impossible.
+        // Values can always be sent, and cookies are checked when they are set. If the request cannot be written even
+        // so, it is sent without its values.
         return (try? planned.filled(&context, adding: more)) ?? planned.fixed ?? worker.requests.single
     }
 
@@ -32,7 +32,7 @@ extension VirtualUserDriver {
             thread: thread,
             of: plan.shard.count * plan.threads,
             limit: limit,
-            // Who pays for polling wants each request at its instant.
+            // A run that polls is to send each request at its instant.
             grain: plan.spin > 0 ? 0 : ArrivalSchedule.grain,
             random: plan.arrivals == .poisson ? RandomStream(seed: plan.seed &+ 1, stream: thread) : nil
         )

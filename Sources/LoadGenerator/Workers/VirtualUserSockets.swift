@@ -2,9 +2,9 @@ import HTTPEngine
 import Reactor
 import WebSocket
 
-/// Virtual users that talk on a WebSocket each: a request is a message, and its answer the next that comes.
+/// Virtual users with a WebSocket each: a request is a message, and its answer is the next message of the server.
 ///
-/// All connections are opened at once, as fast as the pacer allows, and what ends is opened again.
+/// All connections are opened at once, as fast as the pacer allows, and opened again when they end.
 extension VirtualUserDriver {
     /// The pacer allows another connection.
     func openSocket() {
@@ -58,7 +58,8 @@ extension VirtualUserDriver {
     private func refused(_ user: VirtualUser, _ failure: Failure, words: String) {
         let now = worker.sinceBegin(worker.loop.now)
         worker.metrics.connectionFailed(failure, at: now, example: "\(plan.url): \(words)")
-        // As with requests, a run by count comes to its end, and what is due is refused where nothing is open.
+        // As with requests, a failed connection uses up one message of a run by count, and refuses one that is due if
+        // no WebSocket is open.
         spend()
         if plan.profile != nil, sockets?.open == 0, refuseDue() { worker.metrics.refused() }
         reopen(user, afterFailure: true)
@@ -179,7 +180,7 @@ extension VirtualUserDriver {
         }
     }
 
-    /// A message has its answer, or will have none: what is counted either way. Returns the time since it was sent.
+    /// Counts the end of a message, with an answer or without. Returns the time since the message was sent.
     private func endMessage(_ user: VirtualUser, until end: Instant) -> UInt64 {
         worker.running -= 1
         user.isTalking = false

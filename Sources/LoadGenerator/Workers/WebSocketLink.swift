@@ -3,7 +3,7 @@ import HTTPEngine
 import Reactor
 import WebSocket
 
-/// Hears what becomes of a ``WebSocketLink``: on its loop. Every call may open, send or close.
+/// Receives the events of a ``WebSocketLink``, on its loop. Every call may open, send or close.
 protocol WebSocketLinkOwner: AnyObject {
     func linkDidOpen(_ report: ExchangeReport)
 
@@ -12,10 +12,10 @@ protocol WebSocketLinkOwner: AnyObject {
 
     func linkDidReceive(_ message: WebSocketMessage)
 
-    /// The time for an answer is over, as far as the loop's timers tell.
+    /// Reports that no answer has come in time, by the loop's timers.
     func linkDidTimeOut()
 
-    /// It was open, and is not any more. Not called after ``WebSocketLink/abort()``.
+    /// Reports the end of an open WebSocket. Not called after ``WebSocketLink/abort()``.
     func linkDidEnd(_ ending: WebSocketEnding)
 }
 
@@ -35,13 +35,13 @@ final class WebSocketLink {
         case closing(WebSocketConnection)
     }
 
-    /// For the peer's Close, once ours has been sent.
+    /// The limit on the wait for the peer's Close, after this side's.
     private static let closeTimeout = Duration.seconds(1)
 
     private let loop: EventLoop
     private unowned let owner: any WebSocketLinkOwner
     private var state = State.closed
-    /// What the connection had carried when this was last asked.
+    /// The connection's counts at the last call of ``takeBytes()``.
     private var counted: (received: UInt64, sent: UInt64) = (0, 0)
     private var timer: TimerID?
     /// The last connection, until its server has closed the transport.
@@ -50,7 +50,7 @@ final class WebSocketLink {
     init(on loop: EventLoop, owner: any WebSocketLinkOwner) { (self.loop, self.owner) = (loop, owner) }
 
     var isOpen: Bool { if case .open = state { true } else { false } }
-    /// Its end was asked for here.
+    /// Whether this side has closed it.
     private(set) var isClosing = false
 
     /// Starts the opening handshake: `request` makes the request that carries its fields.
@@ -93,7 +93,7 @@ final class WebSocketLink {
         return (now.received &- counted.received, now.sent &- counted.sent)
     }
 
-    /// Begins the closing handshake (RFC 6455 §7): the owner hears of its end.
+    /// Begins the closing handshake (RFC 6455 §7). Its end is reported.
     func close() {
         guard case .open(let connection) = state, let reason = CloseReason(1000) else { return }
         stopWaiting()
@@ -102,7 +102,7 @@ final class WebSocketLink {
         connection.close(reason)
     }
 
-    /// Ends it at once, by RST; the owner hears nothing.
+    /// Ends it at once, by RST. The end is not reported.
     func abort() {
         stopWaiting()
         switch state {
@@ -187,7 +187,7 @@ extension WebSocketLink: TimerHandler {
 }
 
 extension Failure {
-    /// Why a message on a WebSocket gets no answer.
+    /// The reason why a message on a WebSocket gets no answer.
     init(_ ending: WebSocketEnding) {
         switch ending {
         case .closed(let reason):

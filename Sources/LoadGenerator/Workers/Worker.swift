@@ -42,8 +42,8 @@ final class Worker: TimerHandler {
     var wanted = Int.max
     /// The number of exchanges without their last outcome, or of connections being opened or closed.
     var running = 0
-    /// Exchanges of one request where the plan pipelines several: what is left of a budget that no whole pipeline fits
-    /// in.
+    /// How many exchanges have one request although the plan pipelines several: the rest of a budget that is too small
+    /// for a pipeline.
     var singles: Set<ExchangeID> = []
     let limits: AnswerLimits
     /// The number of connections that had strayed before the measured part.
@@ -84,7 +84,7 @@ final class Worker: TimerHandler {
         // Preflight has already checked the descriptors.
         configuration.budget = nil
         configuration.resendsRequests = plan.retries
-        // Connections last as long as the server lets them: neither age nor rest ends one.
+        // Connections last until the server ends them: neither their age nor idle time does.
         let forever = Duration.seconds(366 * 86_400)
         // A swarm that shrank has connections that are no longer used.
         configuration.idleTimeout = plan.isSwarm || plan.crowd != nil ? .seconds(5) : forever
@@ -168,8 +168,8 @@ final class Worker: TimerHandler {
         }
     }
 
-    /// Time is up, or all is done: what is under way then may still end while the run drains, and is in flight at stop
-    /// otherwise. False: the run is over.
+    /// Ends the measured part, since the time is up or all requests are sent. Requests under way may still end while
+    /// the run drains; otherwise they count as in flight. Returns false if the run is over.
     func drain() -> Bool {
         switch phase {
         case .draining: return true
@@ -197,10 +197,10 @@ final class Worker: TimerHandler {
         driver.closeSockets { [self] in report(from: start, to: end, core) }
     }
 
-    /// Hands over what was counted, once the engine has nothing left.
+    /// Hands over the counts when the engine has ended its last exchange.
     private func report(from start: Instant, to end: Instant, _ core: CoreTime) {
         engine.shutdown { [self] in
-            // Users and driver hold each other.
+            // The users and the driver refer to each other.
             driver?.sockets = nil
             driver = nil
             log?.flush()

@@ -69,7 +69,7 @@ extension Worker {
         )
     }
 
-    /// When the schedule wanted it.
+    /// The instant at which the request was due by the schedule.
     private func due(_ user: VirtualUser?) -> UInt64? {
         guard plan.profile != nil, let user else { return nil }
         return sinceBegin(user.due)

@@ -114,8 +114,8 @@ extension Worker: ExchangeDelegate {
         return report.closeAnnounced || plan.retries
     }
 
-    /// Time is up: a request that was sent is in flight, any other never began. The outcome of a pipeline's response
-    /// is followed by that of the rest.
+    /// Counts an outcome after the end: a request that was sent is in flight, and any other was never begun. The
+    /// outcome of a pipeline's response is followed by that of the rest.
     private func noteUnfinished(_ id: ExchangeID, _ outcome: Outcome, _ report: ExchangeReport) {
         guard report.timings.requestStart != nil else { return }
         noteBytes(report)

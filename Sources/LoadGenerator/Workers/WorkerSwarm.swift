@@ -16,7 +16,7 @@ extension Worker {
         driver?.change(to: rate)
     }
 
-    /// Sends no more, and ends with the last answer: then this side has counted all that a server counted.
+    /// Sends no more requests, and ends with the last answer, so that it has counted every request that the server has.
     func retire() {
         loop.stamp()
         budget = 0
@@ -26,7 +26,7 @@ extension Worker {
 }
 
 extension VirtualUserDriver {
-    /// Counts what is due and not sent as unsent, and begins a schedule of another rate.
+    /// Counts the requests that are due and not sent as unsent, and begins a schedule of another rate.
     func change(to rate: Rate) {
         dropBacklog()
         begin(rate)
