@@ -5,88 +5,11 @@ extension Threshold {
     ///
     /// - Parameter comparing: whether it refers to an earlier report, so that `p99>+10%` is a change.
     init(_ text: String, comparing: Bool = false) throws(UsageError) {
-        let flag = "--fail-if \(quoted(text))"
-        let characters = Array(text)
-        var position = 0
-        func skipBlanks() { while position < characters.count, characters[position] == " " { position += 1 } }
-        func place(_ index: Int) -> String { "at character \(index + 1)" }
-
-        skipBlanks()
-        let nameStart = position
-        while position < characters.count,
-            characters[position].isLetter || characters[position].isNumber
-                || characters[position] == "." || characters[position] == "_"
-        {
-            position += 1
-        }
-        if position > nameStart, position < characters.count, characters[position] == "{",
-            let close = characters[position...].firstIndex(of: "}")
-        {
-            position = close + 1
-        }
-        let name = String(characters[nameStart..<position])
-        guard !name.isEmpty else {
-            throw UsageError("\(flag) names no figure \(place(nameStart)): begin with one such as p99, errors or rps")
-        }
-        guard let metric = ThresholdMetric(name) else {
-            throw UsageError(
-                "\(flag) has an unknown figure \(quoted(name)) \(place(nameStart)): use \(ThresholdMetric.names)"
-            )
-        }
-        skipBlanks()
-        let rest = String(characters[position...])
-        guard let comparison = Comparison.allCases.first(where: { rest.hasPrefix($0.rawValue) }) else {
-            throw UsageError("\(flag) has no comparison \(place(position)): use >, >=, < or <=")
-        }
-        position += comparison.rawValue.count
-        skipBlanks()
-        var (value, window) = try Self.window(String(characters[position...]), flag)
-        value = value.trimmed
-        guard window == nil || !comparing else {
-            throw UsageError(
-                "\(flag) is about a stretch of a run: volley compare knows whole runs, leave out what begins with over"
-            )
-        }
-        guard !value.isEmpty else { throw UsageError("\(flag) has no limit \(place(position)): add one such as 50ms") }
-        let isRelative = value.hasPrefix("+") || value.hasPrefix("-")
-        guard isRelative == comparing || !isRelative else {
-            throw UsageError(
-                "\(flag) is a change \(place(position)): only volley compare has something to compare with"
-            )
-        }
-        let found = isRelative ? Self.share(value) : metric.kind.value(value)
-        guard let found else {
-            let wanted = isRelative ? "a change such as +10%" : metric.kind.example
-            throw UsageError("\(flag) has a limit that is none \(place(position)): use \(wanted)")
-        }
-        // Such a condition would always hold, or never.
-        guard isRelative || metric.kind != .share || found <= 1 else {
-            throw UsageError("\(flag) has a share above 100 % \(place(position)): use \(metric.kind.example)")
-        }
-        guard !isRelative || found >= -1 else {
-            throw UsageError("\(flag) is a fall by more than 100 % \(place(position)): nothing falls below 0")
-        }
-        self.init(text, metric, comparison, limit: found, isRelative: isRelative, window: window)
-    }
-
-    /// Reads `50ms over 30s`: a limit, and the stretches that it applies to.
-    private static func window(_ text: String, _ flag: String) throws(UsageError) -> (limit: String, UInt64?) {
-        let words = text.split(separator: " ").map(String.init)
-        guard let place = words.firstIndex(of: "over") else { return (text, nil) }
-        guard place == words.count - 2, let length = try? Quantity.time(words[place + 1], for: ""),
-            length >= 1_000_000_000
-        else {
-            throw UsageError(
-                "\(flag) says no stretch of the run behind over: use a time of 1s or more, such as p99>50ms over 30s"
-            )
-        }
-        return (words[..<place].joined(separator: " "), length)
-    }
-
-    private static func share(_ text: String) -> Double? {
-        // `+10%`, `-5%`: the sign makes the limit a change.
-        guard text.hasSuffix("%"), let share = Quantity.share(String(text.dropFirst())) else { return nil }
-        return text.hasPrefix("-") ? -share : share
+        var reader = ThresholdReader(text)
+        let metric = try reader.metric()
+        let comparison = try reader.comparison()
+        let limit = try reader.limit(of: metric.kind, comparing: comparing)
+        self.init(text, metric, comparison, limit: limit.value, isRelative: limit.isRelative, window: limit.window)
     }
 
     /// Refuses a condition on a name that no request has: it would never hold.
@@ -101,6 +24,104 @@ extension Threshold {
             throw UsageError("--fail-if \(quoted(threshold.text)) is about a name that no request has: \(known)")
         }
     }
+}
+
+/// Reads a condition from left to right.
+private struct ThresholdReader {
+    private let flag: String
+    private let characters: [Character]
+    private var position = 0
+
+    init(_ text: String) { (flag, characters) = ("--fail-if \(quoted(text))", Array(text)) }
+
+    mutating func metric() throws(UsageError) -> ThresholdMetric {
+        skip { $0 == " " }
+        let start = position
+        skip { $0.isLetter || $0.isNumber || $0 == "." || $0 == "_" }
+        if position > start, position < characters.count, characters[position] == "{",
+            let close = characters[position...].firstIndex(of: "}")
+        {
+            position = close + 1
+        }
+        let name = String(characters[start..<position])
+        guard !name.isEmpty else {
+            throw UsageError("\(flag) names no figure \(place(start)): begin with one such as p99, errors or rps")
+        }
+        guard let metric = ThresholdMetric(name) else {
+            throw UsageError(
+                "\(flag) has an unknown figure \(quoted(name)) \(place(start)): use \(ThresholdMetric.names)"
+            )
+        }
+        return metric
+    }
+
+    mutating func comparison() throws(UsageError) -> Threshold.Comparison {
+        skip { $0 == " " }
+        let rest = String(characters[position...])
+        guard let comparison = Threshold.Comparison.allCases.first(where: { rest.hasPrefix($0.rawValue) }) else {
+            throw UsageError("\(flag) has no comparison \(place(position)): use >, >=, < or <=")
+        }
+        position += comparison.rawValue.count
+        return comparison
+    }
+
+    mutating func limit(
+        of kind: ThresholdMetric.Kind,
+        comparing: Bool
+    ) throws(UsageError) -> (value: Double, isRelative: Bool, window: UInt64?) {
+        skip { $0 == " " }
+        let (text, window) = try window(String(characters[position...]))
+        guard window == nil || !comparing else {
+            throw UsageError(
+                "\(flag) is about a stretch of a run: volley compare knows whole runs, leave out what begins with over"
+            )
+        }
+        guard !text.isEmpty else { throw UsageError("\(flag) has no limit \(place(position)): add one such as 50ms") }
+        let isRelative = text.hasPrefix("+") || text.hasPrefix("-")
+        guard isRelative == comparing || !isRelative else {
+            throw UsageError(
+                "\(flag) is a change \(place(position)): only volley compare has something to compare with"
+            )
+        }
+        guard let value = isRelative ? share(text) : kind.value(text) else {
+            let wanted = isRelative ? "a change such as +10%" : kind.example
+            throw UsageError("\(flag) has an invalid limit \(place(position)): use \(wanted)")
+        }
+        // Such a condition would always hold, or never.
+        guard isRelative || kind != .share || value <= 1 else {
+            throw UsageError("\(flag) has a share above 100 % \(place(position)): use \(kind.example)")
+        }
+        guard !isRelative || value >= -1 else {
+            throw UsageError("\(flag) is a fall by more than 100 % \(place(position)): nothing falls below 0")
+        }
+        return (value, isRelative, window)
+    }
+
+    /// Reads `50ms over 30s`: a limit, and the stretches that it applies to.
+    private func window(_ text: String) throws(UsageError) -> (limit: String, UInt64?) {
+        let words = text.split(separator: " ").map(String.init)
+        guard let place = words.firstIndex(of: "over") else { return (text.trimmed, nil) }
+        guard place == words.count - 2, let length = try? Quantity.time(words[place + 1], for: ""),
+            length >= 1_000_000_000
+        else {
+            throw UsageError(
+                "\(flag) says no stretch of the run behind over: use a time of 1s or more, such as p99>50ms over 30s"
+            )
+        }
+        return (words[..<place].joined(separator: " "), length)
+    }
+
+    /// Reads `+10%`, `-5%`: the sign makes the limit a change.
+    private func share(_ text: String) -> Double? {
+        guard text.hasSuffix("%"), let share = Quantity.share(String(text.dropFirst())) else { return nil }
+        return text.hasPrefix("-") ? -share : share
+    }
+
+    private mutating func skip(_ belongs: (Character) -> Bool) {
+        while position < characters.count, belongs(characters[position]) { position += 1 }
+    }
+
+    private func place(_ index: Int) -> String { "at character \(index + 1)" }
 }
 
 extension ThresholdMetric.Kind {
