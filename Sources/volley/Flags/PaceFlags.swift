@@ -84,14 +84,10 @@ struct PaceFlags: ParsableArguments {
     var seed: String?
 
     /// Whether the requests have a schedule.
-    var isScheduled: Bool { rate != nil || searchMax != nil || !stage.isEmpty && !isCrowd }
+    var isScheduled: Bool { rate != nil || searchMax != nil || !stage.isEmpty && crowdPeak == nil }
 
-    /// Whether the stages are numbers of connections. Malformed stages are reported later.
-    private var isCrowd: Bool {
-        if case .connections? = try? StagePlan(stage) { true } else { false }
-    }
-
-    /// The most connections of any stage.
+    /// The most connections of any stage; nil unless the stages are numbers of connections. Malformed stages are
+    /// reported later.
     var crowdPeak: UInt64? {
         if case .connections(let crowd)? = try? StagePlan(stage) { crowd.peak } else { nil }
     }
