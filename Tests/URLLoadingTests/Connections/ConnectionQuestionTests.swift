@@ -171,13 +171,7 @@ struct ConnectionQuestionTests {
         let bob = try CertificateBuilder.client("bob").issued(by: authority)
         let server = try server(version) { $0.clientCertificate = .optional(Array(authority.pem.utf8)) }
         let storage = URLCredentialStorage.shared
-        let space = URLProtectionSpace(
-            host: "localhost",
-            port: Int(server.port),
-            protocol: "https",
-            realm: nil,
-            authenticationMethod: NSURLAuthenticationMethodClientCertificate
-        )
+        let space = URLProtectionSpace.clientCertificates(for: server)
         var expected: [[UInt8]?] = []
         for user in [alice, alice, bob, bob, nil, nil, alice, nil, bob] {
             let old = storage.defaultCredential(for: space)

@@ -73,13 +73,7 @@ struct IdentityQuestionTests {
     func stored() async throws {
         let server = try server()
         let configuration = URLSessionConfiguration.isolated
-        let space = URLProtectionSpace(
-            host: "localhost",
-            port: Int(server.port),
-            protocol: "https",
-            realm: nil,
-            authenticationMethod: NSURLAuthenticationMethodClientCertificate
-        )
+        let space = URLProtectionSpace.clientCertificates(for: server)
         configuration.urlCredentialStorage?.setDefaultCredential(try credential, for: space)
         let recorder = recorder {
             ($0.proposedCredential?.identity == nil ? .cancelAuthenticationChallenge : .performDefaultHandling, nil)
@@ -98,13 +92,7 @@ struct IdentityQuestionTests {
         let server = try server()
         let configuration = URLSessionConfiguration.isolated
         let storage = URLCredentialStorage()
-        let space = URLProtectionSpace(
-            host: "localhost",
-            port: Int(server.port),
-            protocol: "https",
-            realm: nil,
-            authenticationMethod: NSURLAuthenticationMethodClientCertificate
-        )
+        let space = URLProtectionSpace.clientCertificates(for: server)
         storage.setDefaultCredential(try credential, for: space)
         configuration.urlCredentialStorage = hasStore ? storage : nil
         let session = URLSession(configuration: configuration)
