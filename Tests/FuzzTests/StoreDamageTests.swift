@@ -178,7 +178,7 @@ struct StoreDamageTests {
         folder.unlock()
     }
 
-    @Test("a download that goes on from damaged resume data, or a damaged file, delivers a whole content, or fails")
+    @Test("a download resumed from damaged resume data, or from a damaged file, delivers the whole content or fails")
     func resumeData() async throws {
         let server = try TestServer.start()
         defer { server.stop() }

@@ -112,7 +112,7 @@ import Testing
         #expect(KnownField(name: "keep\ralive") == .other && KnownField(name: "") == .other)
     }
 
-    @Test("identical are the same octets in the same order, wherever they lie; the case of a letter is a difference")
+    @Test("fields are identical if they have the same octets in the same order; the case of a letter matters")
     func identical() throws {
         let some = try fields("A: 1", "B: 2")
         #expect(some.isIdentical(to: some) && HTTPFields().isIdentical(to: HTTPFields()))

@@ -37,7 +37,7 @@ struct ConnectionMachineTests {
     // MARK: News of the socket
 
     @Test(
-        "an idle connection in the clear ends with any news, and what an exchange before had asked the loop for is none"
+        "an idle connection without TLS ends with any event, except one that an earlier exchange has asked the loop for"
     )
     func idle() {
         let table: [(Readiness, Machine.Reaction)] = [
@@ -57,7 +57,7 @@ struct ConnectionMachineTests {
         }
     }
 
-    @Test("an idle connection over TLS reads what came, sends what it owes, and ends with its peer")
+    @Test("an idle connection over TLS reads what came, sends its answers, and ends with its peer")
     func idleSecure() {
         let table: [(Readiness, Machine.Reaction)] = [
             (.readable, .readNews),
@@ -110,7 +110,7 @@ struct ConnectionMachineTests {
 
     // MARK: How long it lives
 
-    @Test("it is fresh below the limit on idling and up to its age, whichever comes first, and while it is idle alone")
+    @Test("an idle connection is fresh until the idle limit or its greatest age, whichever comes first")
     func freshness() {
         let table: [(parked: Int64, now: Int64, limit: Int64, isFresh: Bool)] = [
             (100, 100, 60, true), (100, 159, 60, true), (100, 160, 60, false), (100, 100, 0, false),

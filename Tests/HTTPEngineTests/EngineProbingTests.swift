@@ -58,7 +58,7 @@ struct EngineProbingTests {
         #expect(reset.security?.isResumed == false)
     }
 
-    @Test("a refused connect, a certificate not believed and a server that wants one fail it")
+    @Test("a probe fails if the connect is refused, the certificate is not trusted, or the server wants one")
     func failed() async throws {
         let engine = try engine()
         guard case .failure(.connect) = await probe(engine, try request(1)) else {

@@ -40,7 +40,7 @@ struct HandOverTests {
         #expect(server.connections.count == 2)
     }
 
-    @Test("nor does it answer a request started from within the outcome of the one before")
+    @Test("a second answer does not answer a request that is started from within the outcome of the first")
     func warm() async throws {
         let gate = RawGate()
         let server = try poisoner(gate)
@@ -58,7 +58,7 @@ struct HandOverTests {
         #expect(await outcome.wait("the second request")?.text == "next")
     }
 
-    @Test("nor does it answer a request that had waited for the connection")
+    @Test("a second answer does not answer a request that has waited for the connection")
     func waiting() async throws {
         let gate = RawGate()
         let server = try poisoner(gate)

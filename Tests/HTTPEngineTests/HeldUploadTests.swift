@@ -57,7 +57,7 @@ struct HeldUploadTests {
         return try EngineRequest(method: "PUT", origin: origin(port), body: body)
     }
 
-    @Test("it waits without being called for the room that there is, and ends by the idle limit")
+    @Test("a held upload is not called for room in the socket, and ends by the idle limit")
     func idle() async throws {
         let script: RawScript = [.ticketBeginning]
         let server = try RawServer.start(otherwise: script.secured(by: server))
@@ -71,7 +71,7 @@ struct HeldUploadTests {
         #expect(await engine.statistics == EngineStatistics())
     }
 
-    @Test("it goes on with the rest of the message, and arrives whole")
+    @Test("a held upload continues with the rest of the message, and arrives whole")
     func goesOn() async throws {
         let gate = RawGate()
         let count = Self.part.count * Self.parts
@@ -91,7 +91,7 @@ struct HeldUploadTests {
         #expect(await engine.statistics.idle == 1)
     }
 
-    @Test("it goes on while its consumer has paused for what came with the rest of the message")
+    @Test("a held upload continues although its consumer has paused at what came with the rest of the message")
     func paused() async throws {
         let (gate, all) = (RawGate(), RawGate())
         let count = Self.part.count * Self.parts

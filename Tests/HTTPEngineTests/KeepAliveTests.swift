@@ -162,7 +162,7 @@ struct KeepAliveTests {
         }
     }
 
-    @Test("one byte of an answer forbids a retry; so does a fresh connection", .scenario(13, 18))
+    @Test("a request is not retried after one byte of an answer, nor on a fresh connection", .scenario(13, 18))
     func noRetry() async throws {
         let server = try RawServer.start(
             [[.receive(.headEnd), .send(ok), .receive(.headEnd), .send("H"), .close]],

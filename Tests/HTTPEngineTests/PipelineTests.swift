@@ -44,7 +44,7 @@ struct PipelineTests {
     }
 
     @Test(
-        "one that breaks off after an answer is not sent again, even on a connection used before",
+        "a pipeline that breaks off after an answer is not sent again, even on a connection used before",
         arguments: [true, false]
     )
     func noRetry(leftover: Bool) async throws {
@@ -97,7 +97,7 @@ struct PipelineTests {
         #expect(result.sent == 16 * content.count)
     }
 
-    @Test("one that would not fit into memory is refused, not attempted", arguments: [Int.max, 1 << 40])
+    @Test("a pipeline that would not fit into memory is refused, not attempted", arguments: [Int.max, 1 << 40])
     func tooLarge(count: Int) throws {
         #expect(throws: EngineError.invalidRequest(.pipelineTooLarge(count))) { try pipeline(count, 1) }
     }

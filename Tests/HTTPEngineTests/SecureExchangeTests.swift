@@ -71,7 +71,7 @@ struct SecureExchangeTests {
         #expect(again.succeeded && again.report?.reusedConnection == true)
     }
 
-    @Test("a server of an unknown authority is not believed, and nothing is sent to it")
+    @Test("a server of an unknown authority is not trusted, and nothing is sent to it")
     func untrusted() async throws {
         let server = try server()
         let other = try TestCertificates.identity(["DNS:localhost"])

@@ -100,7 +100,7 @@ struct SecureScenarioTests {
     }
 
     @Test(
-        "a request in the clear that a server answers with a TLS alert says that the port is one for TLS",
+        "a request without TLS that a server answers with a TLS alert fails with an error that names TLS",
         arguments: [0, 1]
     )
     func plainToSecure(piece: Int) async throws {

@@ -59,7 +59,7 @@ struct SecureTortureTests {
         try await torture(errno, least: 30) { [await $0.run(request)] }
     }
 
-    @Test("one connection after the other, the later handshakes resumed", arguments: SecureTortureTests.few)
+    @Test("two connections, of which the later one resumes the session", arguments: SecureTortureTests.few)
     func resumed(errno: Errno) async throws {
         var fields = HTTPFields()
         try fields.append("Connection", "close")

@@ -18,7 +18,7 @@ struct TokenBucketTests {
         #expect(bucket.available(at: at(5000)) == 100)
     }
 
-    @Test("what was taken beyond is owed, and a clock that goes back gives nothing")
+    @Test("bytes beyond the rate delay the next ones, and a clock that goes back adds none")
     func owes() {
         var bucket = TokenBucket(TransferRate(bytesPerSecond: 1000, burst: 100), at: at(1000))
         bucket.take(600)
@@ -27,7 +27,7 @@ struct TokenBucketTests {
         #expect(bucket.available(at: at(1550)) == 50)
     }
 
-    @Test("it says when a share worth waking up for is there: a twentieth of a second's, at least a byte")
+    @Test("a bucket says when a twentieth of a second's bytes may move, at least one byte")
     func next() {
         var bucket = TokenBucket(TransferRate(bytesPerSecond: 1000, burst: 100), at: at(0))
         bucket.take(100)

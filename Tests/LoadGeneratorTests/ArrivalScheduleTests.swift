@@ -34,7 +34,7 @@ struct ArrivalsTests {
     }
 
     @Test(
-        "those due within a tenth of a millisecond are looked for together, and each with a moment of its own alone",
+        "requests due within a tenth of a millisecond are found together, and other requests each alone",
         arguments: [(50_000, 5), (20_000, 2), (10_000, 1), (1_000, 1)] as [(UInt64, Int)]
     )
     func looks(rate: UInt64, together: Int) {

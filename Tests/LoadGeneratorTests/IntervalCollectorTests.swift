@@ -65,7 +65,7 @@ struct IntervalCollectorTests {
         #expect(results[0].metrics.connectionsOpened == 3)
     }
 
-    @Test("nobody fetches: the board takes a bounded number, and hands out nothing more")
+    @Test("a board whose intervals are not fetched takes a bounded number of them, and hands out no more")
     func bounded() {
         let board = IntervalBoard(length: 100, workers: 1)
         var taken = 0

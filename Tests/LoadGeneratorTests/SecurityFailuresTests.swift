@@ -6,7 +6,7 @@ import Testing
 @testable import LoadGenerator
 
 struct SecurityFailuresTests {
-    @Test("a certificate that is not believed is told by the name of the reason, never by the peer's text")
+    @Test("a certificate that is not trusted is reported by the name of the reason, never by the peer's text")
     func untrusted() {
         let reasons: [(TrustFailure.Reason, String)] = [
             (.selfSigned, "selfSigned"), (.unknownIssuer("CN=evil (x)"), "unknownIssuer"),

@@ -31,7 +31,7 @@ struct AlarmTests {
         }
     }
 
-    @Test("it rings never early, and far sharper than the wheel ticks", arguments: [0, 50_000] as [Int64])
+    @Test("an alarm never fires early, and far more precisely than the wheel", arguments: [0, 50_000] as [Int64])
     func sharp(spin: Int64) throws {
         let bench = try LoopBench()
         let ringer = Ringer(bench.loop, 40, spin: spin)

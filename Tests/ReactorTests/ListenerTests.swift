@@ -31,13 +31,13 @@ struct ListenerTests {
         return listener.address
     }
 
-    @Test("it accepts on IPv4 and IPv6, at the port the kernel chose")
+    @Test("a listener accepts on IPv4 and IPv6, at the port that the kernel chose")
     func internet() throws {
         #expect(try acceptsOne(at: .loopback()).port != 0)
         #expect(try acceptsOne(at: .loopback6()).port != 0)
     }
 
-    @Test("it accepts on unix names, and leaves no path behind")
+    @Test("a listener accepts on unix names, and leaves no path behind")
     func unix() throws {
         let path = "/tmp/uncurl-listener-\(getpid()).sock"
         _ = try acceptsOne(at: .unix(try #require(UnixName(path: path))))

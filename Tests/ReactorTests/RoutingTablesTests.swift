@@ -196,7 +196,7 @@ struct RoutingTablesTests {
         )
     }
 
-    @Test("what links are made of is told by hardware and kind before names")
+    @Test("a link's medium is decided by its hardware and kind before its name")
     func media() {
         func medium(_ name: String, hardware: UInt16 = 1, kind: String? = nil) -> LinkMedium? {
             Self.settled([Self.link(2, name, hardware: hardware, kind: kind)], [], []).state.links[2]?.medium

@@ -82,7 +82,7 @@ struct TimerWheelTests {
         #expect(wheel.takeDue(at: 2) == nil)
     }
 
-    @Test("it agrees with a plain list over ten thousand random steps", arguments: [1, 2, 3])
+    @Test("a wheel agrees with a plain list over ten thousand random steps", arguments: [1, 2, 3])
     func model(seed: UInt64) {
         var random = SplitMix(seed: seed)
         var now = instant(ticks: 1_000)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("CiphertextBuffer", .ownThread)
 struct CiphertextBufferTests {
-    @Test("it holds what a session wrote until its owner takes it")
+    @Test("a buffer holds what a session wrote until the session's owner takes it")
     func takes() throws {
         let context = try TLSContext()
         let buffer = CiphertextBuffer()

@@ -54,7 +54,7 @@ struct LiveMatrixTests {
     }
 
     @Test(
-        "a peer that is refused hears the alert that fits",
+        "a peer that is refused gets the alert of the reason",
         arguments: [
             ("expired", 45), ("wrong host", 42), ("revoked", 44), ("untrusted root, sent", 48), ("no staple", 113),
         ] as [(String, UInt8)]

@@ -37,7 +37,7 @@ struct PeerTrustTests {
     }
 
     @Test(
-        "as long as nobody has decided the handshake asks the same again; then it goes on",
+        "a handshake asks the same question until it is answered, and then continues",
         arguments: TLSVersion.allCases
     )
     func accept(version: TLSVersion) throws {
@@ -69,7 +69,7 @@ struct PeerTrustTests {
         }
     }
 
-    @Test("a server that was refused hears of it, and the error says why")
+    @Test("a server that was refused gets an alert, and the error names the reason")
     func reject() throws {
         let dialogue = try held(host: "a.test")
         dialogue.context.trust.load()

@@ -189,7 +189,7 @@ struct ResumptionTests {
         }
     }
 
-    @Test("each of several users goes on resuming his own sessions", arguments: TLSVersion.allCases)
+    @Test("each of several users resumes only sessions of its own", arguments: TLSVersion.allCases)
     func turns(version: TLSVersion) throws {
         let (authority, identities) = try identities()
         let server = try server(version) { $0.clientCertificate = .optional(Array(authority.pem.utf8)) }

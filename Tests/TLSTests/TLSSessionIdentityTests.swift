@@ -38,7 +38,7 @@ struct TLSSessionIdentityTests {
     private var wanted: [UInt8] { Array(client.authorityPEM.utf8) }
 
     @Test(
-        "whoever decides hears whom the server believes, and is asked until he has decided",
+        "the question about an identity names the server's authorities, and is asked until it is answered",
         arguments: TLSVersion.allCases
     )
     func show(version: TLSVersion) throws {

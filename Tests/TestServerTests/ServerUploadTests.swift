@@ -3,7 +3,7 @@ import Testing
 
 @testable import TestServer
 
-@Suite("The server's side of uploads that go on")
+@Suite("The server's side of resumable uploads")
 struct ServerUploadTests {
     private func request(_ method: String, _ path: String, _ fields: [String], _ content: String = "") -> String {
         let hasContent = !content.isEmpty || method == "POST" || method == "PATCH"

@@ -10,7 +10,7 @@ import TextCoding
         return (bytes.count, check.isComplete)
     }
 
-    @Test("it judges as the standard library does, whatever the octets and however they are cut")
+    @Test("a check of UTF-8 agrees with the standard library, whatever the octets and however they are cut")
     func judgement() {
         var random = SplitMix(seed: 3)
         let pieces: [[UInt8]] = [

@@ -63,7 +63,7 @@ struct IndexedJobTests {
         #expect((pod["volumes"] as? [[String: Any]])?.map { $0["name"] as? String } == [mount["name"] as? String])
     }
 
-    @Test("its pods, as processes with the index that Kubernetes gives them, make one run together")
+    @Test("the pods of an indexed job, as processes with Kubernetes' index, make one run together")
     func pods() throws {
         let server = try TestServer.start(loops: 1)
         defer { server.stop() }

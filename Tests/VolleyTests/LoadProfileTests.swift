@@ -23,7 +23,7 @@ struct LoadProfileTests {
     private let second: UInt64 = 1_000_000_000
 
     @Test(
-        "as many are counted by an instant as are due by then, in rests and ramps too",
+        "the count at an instant is the number of requests due by then, in pauses and ramps too",
         arguments: ["1s@10", "1s@10,2s@0,1s@5", "1s@0,1s@7", "2s@9,linear,1s@0,linear,1s@3"]
     )
     func counts(stages: String) throws {

@@ -100,7 +100,7 @@ struct SearchTests {
         #expect(try verdict("p99<20ms") == .good && verdict("p99<8ms") == .generatorLimited)
     }
 
-    @Test("it finds what a server of 250 a second can do though volley is held up again and again")
+    @Test("a search finds what a server of 250 a second can do, although volley is held up again and again")
     func heldUp() throws {
         let server = try TestServer.start()
         defer { server.stop() }

@@ -63,7 +63,7 @@ struct ShapeTests {
     }
 
     @Test(
-        "as many connections are busy as the stage says, also where users rest",
+        "the stage's number of connections is busy, also where users pause",
         arguments: [[], ["--think", "1ms"], ["--cookies"]]
     )
     func crowds(line: [String]) throws {

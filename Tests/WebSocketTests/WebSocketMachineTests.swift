@@ -339,7 +339,7 @@ struct WebSocketMachineTests {
         return (0...0x1_0000).map { _ in UInt8(truncatingIfNeeded: random.below(alphabet)) }
     }
 
-    @Test("what one end sends the other hears, in either direction and whatever was agreed on", arguments: 0..<12)
+    @Test("each end receives what the other sends, in either direction and whatever was agreed on", arguments: 0..<12)
     func conversation(seed: Int) throws {
         var random = SplitMix(seed: UInt64(seed))
         var deflate: DeflateAgreement?

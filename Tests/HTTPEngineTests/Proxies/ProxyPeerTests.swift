@@ -147,7 +147,7 @@ struct ProxyPeerTests {
         try await expectTransfers(by: try engine(.https, front, Self.right))
     }
 
-    @Test("an https proxy whose certificate is not believed is the proxy's TLS error, and hears no credentials")
+    @Test("an https proxy whose certificate is not trusted gives the proxy's TLS error, and gets no credentials")
     func haproxyUntrusted() async throws {
         let squid = try await ProxyPeers.squid()
         defer { squid.stop() }

@@ -116,7 +116,7 @@ struct SOCKSWireTests {
         }
     }
 
-    @Test("a host of 256 octets is an error before the proxy hears a byte of it", .scenario(38))
+    @Test("a host of 256 octets is an error before the proxy gets a byte of it", .scenario(38))
     func socksLength() async throws {
         let proxy = try RawServer.start()
         let engine = try engine(proxy, .socks5h)

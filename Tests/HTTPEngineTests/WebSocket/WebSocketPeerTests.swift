@@ -145,7 +145,7 @@ struct WebSocketPeerTests {
         #expect(small.ear.heard.endings == [.failed(.violation(.messageTooBig(limit: 1 << 20)))])
     }
 
-    @Test("a peer that pings and does not read is owed the last pong, and fills no memory")
+    @Test("a peer that pings and does not read gets the last pong alone, and fills no memory")
     func pester() async throws {
         let peer = try await WebSocketPeer.start()
         defer { peer.stop() }

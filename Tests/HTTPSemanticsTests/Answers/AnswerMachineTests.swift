@@ -108,7 +108,7 @@ struct AnswerRedirectTests {
     }
 
     @Test(
-        "a status that redirects nobody, and a redirect that leads nowhere, is the answer",
+        "a response whose status is no redirect, or whose redirect leads nowhere, is the answer",
         arguments: [(300, "/b"), (304, "/b"), (305, "/b"), (200, "/b"), (302, "ftp://h/"), (302, "http://"), (302, "")]
     )
     func answers(status: Int, location: String) {

@@ -48,7 +48,7 @@ struct AuthorizerTests {
         #expect(part("nonce", value) == "m" && part("nc", value) == "00000001")
     }
 
-    @Test("a stale nonce is exchanged, and nobody is asked; a wrong password is not")
+    @Test("a stale nonce is replaced without a question to the user; a wrong password is not")
     func staleness() throws {
         var authorizer = try Self.authorizer(#"Digest realm="r", nonce="n", qop="auth""#)
         #expect(authorizer.renew(try Self.question(#"Digest realm="r", nonce="m", qop="auth""#)) == false)

@@ -34,7 +34,7 @@ struct ChallengeRuleTests {
         #expect(asked.map(\.isAnswerable) == [true, true, true, true, false, false])
     }
 
-    @Test("schemes have the names that delegates know; unknown ones ask nobody")
+    @Test("schemes have the names that delegates know; a challenge of an unknown scheme asks no question")
     func methods() throws {
         #expect(
             try questions(#"Basic realm="b", Digest realm="d", nonce="n", NTLM, Negotiate abc=="#).map(\.space.scheme)
@@ -45,7 +45,7 @@ struct ChallengeRuleTests {
         #expect(try questions(#"Bearer realm="x", error="invalid_token""#, "Hawk").isEmpty)
     }
 
-    @Test("a Digest that nobody can answer is told of, not answered")
+    @Test("a Digest challenge that cannot be answered is reported to the user, and not answered")
     func unanswerable() throws {
         let asked = try questions(#"Digest realm="d", nonce="n", algorithm=WHIRLPOOL"#, #"Basic realm="b""#)
         #expect(asked.map(\.space.scheme) == [.basic, .digest])

@@ -9,7 +9,7 @@ struct DigestChallengeTests {
     }
 
     @Test(
-        "a challenge that nobody could answer is none",
+        "a challenge that cannot be answered is not read as a Digest challenge",
         arguments: [
             "Basic realm=r", "Digest nonce=n", "Digest realm=r", "Digest realm=r, nonce=n, algorithm=SHA-1",
             "Digest realm=r, nonce=n, algorithm=MD5-sess", "Digest realm=r, nonce=n, qop=\"\"",

@@ -20,7 +20,7 @@ struct CacheInvalidationTests {
         for method in ["GET", "HEAD", "OPTIONS", "TRACE"] { #expect(try urls(method).isEmpty, "\(method)") }
     }
 
-    @Test("so are those that Location and Content-Location name, on the same origin")
+    @Test("a change invalidates what Location and Content-Location name, on the same origin")
     func named() throws {
         let response = fields(("Location", "../c?x"), ("Content-Location", "HTTP://H.example:80/d"))
         #expect(
@@ -31,7 +31,7 @@ struct CacheInvalidationTests {
     }
 
     @Test(
-        "nobody clears what another server's answers are stored as",
+        "a response does not invalidate what another origin has stored",
         arguments: ["https://h.example/c", "http://other.example/c", "http://h.example:81/c", "//other.example/", "::"]
     )
     func strangers(location: String) throws {

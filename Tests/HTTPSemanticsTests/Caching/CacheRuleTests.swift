@@ -45,7 +45,7 @@ struct CacheRuleTests {
 
     private static let tag = ("ETag", "\"a\"")
 
-    @Test("a response with max-age=3600 is served the second time, and nobody is asked")
+    @Test("a response with max-age=3600 is served the second time without a request")
     func secondTime() {
         #expect(decide(nil) == "load")
         #expect(decide(stored("max-age=3600"), after: 60) == "serve 60")

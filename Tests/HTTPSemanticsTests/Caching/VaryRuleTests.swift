@@ -42,7 +42,7 @@ struct VaryRuleTests {
 
     private static let alice = fields(("Authorization", "Bearer alice"), ("Accept", "a"))
 
-    @Test("what tells who asks is stored as if Vary had named it, as a digest that shows nothing of the value")
+    @Test("a field that identifies the user is stored as if Vary had named it, as a digest of its value")
     func identifying() {
         let record = VaryRule.usual.record(
             of: Self.alice,
@@ -78,7 +78,7 @@ struct VaryRuleTests {
     }
 
     @Test(
-        "a stored answer to nobody in particular serves those who tell by cookies alone who they are",
+        "a stored answer without a user also serves requests that only cookies identify",
         arguments: [
             (fields(("Cookie", "a=1")), true), (fields(("Authorization", "x")), false),
             (fields(("Cookie", "a=1"), ("Authorization", "x")), false), (fields(), true),

@@ -25,7 +25,7 @@ struct CookieAdmissionTests {
         }
     }
 
-    @Test("a name of one label may set cookies for itself, and nobody for all below it")
+    @Test("a host with a name of one label may set cookies for itself, and no host for all names below it")
     func singleLabels() {
         #expect(admitted("a=b; Domain=com") == nil)
         #expect(admitted("a=b; Domain=com.", "https://www.example.com./") == nil)

@@ -125,7 +125,7 @@ struct CookieJarTests {
     }
 
     @Test(
-        "a domain has 180 cookies at most: expired ones go first, then insecure ones, then whoever was idle the longest"
+        "of a domain's cookies beyond 180, expired ones go first, then insecure ones, then the one unused longest"
     )
     func domainLimit() {
         var jar = CookieJar(recordsChanges: false)

@@ -19,7 +19,7 @@ struct PublicSuffixesTests {
         )?.isHostOnly
     }
 
-    @Test("nobody sets a cookie for a public suffix, in whatever spelling; a suffix has one for itself alone")
+    @Test("no host sets a cookie for the public suffix above it, however spelled; a suffix sets one for itself alone")
     func admission() {
         #expect(isAdmitted("co.suffixes", "shop.co.suffixes", by: Self.own) == nil)
         #expect(isAdmitted(".co.SUFFIXES", "shop.co.suffixes", by: Self.own) == nil)

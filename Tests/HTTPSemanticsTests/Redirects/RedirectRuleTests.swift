@@ -99,7 +99,7 @@ struct RedirectRuleTests {
         #expect(try !#require(try follow(302, to: "http://other.example/")).fields(from: sent).contains(name))
     }
 
-    @Test("https to http is followed, as to a stranger")
+    @Test("a redirect from https to http is followed as one to another origin")
     func downgrade() throws {
         let redirect = try #require(try follow(302, from: "https://h.example/", to: "http://h.example/"))
         #expect(redirect.isDowngrade && redirect.isCrossOrigin)
@@ -108,7 +108,7 @@ struct RedirectRuleTests {
     }
 
     @Test(
-        "Referer loses what is nobody's business, and goes to nobody who could be overheard",
+        "Referer has neither fragment nor user information, and is not sent from https to http",
         arguments: [
             ("https://h.example/a", "/b", "https://u:p@h.example/page?q#part", "https://h.example/page?q"),
             ("https://h.example/a", "https://other.example/", "https://h.example/page?q", "https://h.example/"),

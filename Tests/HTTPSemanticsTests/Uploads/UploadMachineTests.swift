@@ -22,7 +22,7 @@ private final class Driven {
     func changeContent() { machine.changeContent() }
 }
 
-@Suite("The machine of uploads that go on where they stopped")
+@Suite("The machine of resumable uploads")
 struct UploadMachineTests {
     private static let url = WebURL("https://example.com/files?a=b")
     private static let place = "https://example.com/files/7"
@@ -150,7 +150,7 @@ struct UploadMachineTests {
     }
 
     @Test(
-        "what is answered to HEAD decides how the upload goes on",
+        "the answer to HEAD decides how the upload is resumed",
         arguments: [
             Said(204, "0", "?0", .goOn(after: .zero), "PATCH \(place) from 0"),
             Said(200, "100", "?0", .goOn(after: .zero), "PATCH \(place) from 100"),
@@ -224,7 +224,7 @@ struct UploadMachineTests {
         }
     }
 
-    @Test("a server that is out of reach ends the attempt, and the next goes on; a patient one asks on")
+    @Test("a server that cannot be reached ends the attempt, and a later one resumes; a patient machine asks again")
     func outOfReach() throws {
         var machine = try created()
         _ = machine.fail(isTransient: true)
@@ -239,7 +239,7 @@ struct UploadMachineTests {
         for _ in 0..<2 { #expect(machine.receive(404, try fields()) != .goOn(after: .zero)) }
     }
 
-    @Test("other failures, and content that has changed, have nothing to go on from")
+    @Test("an upload is not resumed after another failure, or if its content has changed")
     func changed() throws {
         var machine = try created()
         #expect(machine.fail(isTransient: false) == .fail)

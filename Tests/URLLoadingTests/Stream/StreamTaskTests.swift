@@ -290,7 +290,7 @@ struct StreamTaskTests {
         #expect(recorder.events.last == "end -1203" || recorder.events.last == "end \(failure?.rawValue ?? 0)")
     }
 
-    @Test("what was said in the clear before the handshake does not pass for the secure peer's word")
+    @Test("octets that came before the handshake are not taken for the secure peer's")
     func injected() async throws {
         let server = try RawServer.start([try secureScript("220 ready\nevil words")])
         let session = session(StreamRecorder())

@@ -80,7 +80,7 @@ struct CourseTests {
         #expect(isNothingLeft && suspends)
     }
 
-    @Test("a user who was behind catches up once, and holds nothing back any more")
+    @Test("a delegate that was behind catches up once, and then holds nothing back")
     func behind() {
         var course = Course()
         course.load(from: .exchange(ExchangeID(slot: 1, generation: 2)))

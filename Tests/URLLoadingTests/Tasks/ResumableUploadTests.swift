@@ -9,7 +9,7 @@ import Testing
 @testable import URLLoading
 
 /// Uploads that go on where they were cut, over real connections that the server resets by plan.
-@Suite("Uploads that go on", .timeLimit(.minutes(5)))
+@Suite("Resumable uploads", .timeLimit(.minutes(5)))
 struct ResumableUploadTests {
     private static let size = 8 << 20
     private static let octets: Data = {
@@ -72,7 +72,7 @@ struct ResumableUploadTests {
         #expect(server.requestCount == 11)
     }
 
-    @Test("a file comes whole, and its counts go on from what the server has")
+    @Test("a file arrives whole, and its counts continue from what the server has")
     func file() async throws {
         let server = try TestServer.start()
         defer { server.stop() }
@@ -109,7 +109,7 @@ struct ResumableUploadTests {
         #expect(offsets.withLock { $0 == $0.sorted() && $0[0] >= 2_000_000 })
     }
 
-    @Test("an upload that is cancelled goes on in another task, whatever its content was", arguments: [true, false])
+    @Test("an upload that is cancelled is resumed by another task, whatever its content was", arguments: [true, false])
     func cancelled(isFile: Bool) async throws {
         let server = try TestServer.start()
         defer { server.stop() }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import URLLoading
 
-@Suite("Downloads that go on", .timeLimit(.minutes(5)))
+@Suite("Resumed downloads", .timeLimit(.minutes(5)))
 struct TaskLoaderResumptionTests {
     private static let content = Array(String(repeating: "0123456789abcdef", count: 4000).utf8)
     private static let half = 32_000
@@ -175,7 +175,7 @@ struct TaskLoaderResumptionTests {
         other.finishTasksAndInvalidate()
     }
 
-    @Test("a download that goes on and gets no answer has the same part in its resume data")
+    @Test("a resumed download that gets no answer has the same part in its resume data")
     func unanswered() async throws {
         let server = try RawServer.start([
             Self.cut("ETag: \"v1\"\r\n"), [.receive(.headEnd), .close], Self.range("ETag: \"v1\"\r\n"),

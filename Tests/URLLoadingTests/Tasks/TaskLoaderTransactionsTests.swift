@@ -31,7 +31,7 @@ struct TaskLoaderTransactionsTests {
     }
 
     @Test(
-        "a server that names another realm each time, or calls each nonce old, is not answered for ever",
+        "a server that names another realm each time, or calls each nonce old, is answered a limited number of times",
         arguments: [true, false]
     )
     func realms(isDigest: Bool) async throws {

@@ -75,7 +75,7 @@ struct WebSocketEndTests {
         #expect(left == (isRead ? ["1", "2"] : ["0", "1", "2"]))
     }
 
-    @Test("a user who closes while messages are left hears of the end at once")
+    @Test("a delegate that closes while messages are left is told of the end at once")
     func closedMeanwhile() async throws {
         let peer = try await WebSocketPeer.start()
         defer { peer.stop() }

@@ -13,7 +13,7 @@ struct HostileImageTests {
         }
     }
 
-    @Test("PNGs whose checksums are right, so that what lies behind them is reached")
+    @Test("Hostile PNGs with correct checksums")
     func pixels() {
         var chance = SplitMix(seed: 9)
         for round in 0..<Storm.rounds {

@@ -103,7 +103,7 @@ struct ThrottleTests {
     }
 
     @Test(
-        "a download's rate holds for what one read could take whole, in the clear and over TLS",
+        "a download's rate also limits content that one read could take whole, with TLS and without",
         arguments: [false, true]
     )
     func small(isSecure: Bool) async throws {

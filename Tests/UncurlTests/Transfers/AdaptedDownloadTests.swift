@@ -7,7 +7,7 @@ import Uncurl
 import UncurlTestKit
 
 /// Interceptors are obeyed where a download goes on.
-@Suite("Downloads that go on, adapted", .timeLimit(.minutes(5)))
+@Suite("Resumed downloads with interceptors", .timeLimit(.minutes(5)))
 struct AdaptedDownloadTests {
     private static let content = (0..<3_000).map { UInt8(truncatingIfNeeded: $0 / 3) }
 

@@ -61,7 +61,7 @@ struct TransferTests {
         )
     }
 
-    @Test("a download that is cancelled goes on with its resume data, from where it was", .rows("A23", "O5", "W2"))
+    @Test("a download that is cancelled is resumed from where it was by its resume data", .rows("A23", "O5", "W2"))
     func resumed() async throws {
         let content = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 3) }
         let fields = "ETag: \"a\"\r\nAccept-Ranges: bytes\r\n"
