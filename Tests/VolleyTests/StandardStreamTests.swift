@@ -1,6 +1,7 @@
 import TestServer
 import TestSupport
 import Testing
+import TextCoding
 
 @testable import LoadGenerator
 @testable import LoadReports
@@ -30,6 +31,46 @@ struct StandardStreamTests {
         let merged = try shell("volley merge --format json=- - \(report.path) < \(report.path)")
         #expect(merged.number("requests", "completed") == 8, "\(merged.err)")
         #expect(try shell("volley compare - \(report.path) < \(report.path)").status == 0)
+    }
+
+    /// A shell's words for a program whose standard output has no reader any more.
+    private func unread(_ fifo: TemporaryFile, _ command: String) -> String {
+        let path = fifo.path + ".fifo"
+        return "mkfifo \(path) && exec 3<>\(path) && exec >\(path) 3<&- && rm \(path) && exec \(command)"
+    }
+
+    @Test("a report on standard output that nothing reads keeps no other report from being written")
+    func unreadReport() throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let (fifo, report) = (TemporaryFile(), TemporaryFile())
+        let ended = try shell(
+            unread(fifo, "volley -n 4 -c 1 -T 60s --format text --format json=\(report.path) \(server.url("/bytes/7"))")
+        )
+        #expect(ended.status == 1)
+        #expect(
+            ended.err.hasSuffix(
+                "volley: the text report cannot be written: Broken pipe (EPIPE): what read it has ended\n"
+            ),
+            "\(ended.err)"
+        )
+        #expect(try SavedReport(path: report.path).document["requests"]?["completed"]?.integer == 4)
+    }
+
+    @Test("a run ends when nothing reads the report that it writes meanwhile, and its other reports are written")
+    func unreadIntervals() throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let (fifo, report) = (TemporaryFile(), TemporaryFile())
+        let ended = try shell(
+            unread(
+                fifo,
+                "volley -d 600s -c 1 -T 60s --interval 100ms --format csv --format json=\(report.path) \(server.url("/bytes/7"))"
+            )
+        )
+        #expect(ended.status == 1 && ended.err.contains("the csv report cannot be written"), "\(ended.err)")
+        let notes = try SavedReport(path: report.path).document["notes"]?.items.compactMap(\.string) ?? []
+        #expect(notes.contains("the run was ended, because what read a report of it had ended"), "\(notes)")
     }
 
     @Test("metrics are there by IPv4 and IPv6, and after the end until they have been read once")

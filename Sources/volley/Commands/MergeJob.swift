@@ -63,7 +63,9 @@ struct MergeJob {
         let files = try ReportFile.open(sinks)
         let whole = try orUsage(report: try LogMerge(logs))
         // A merged log is complete at once, so it is written like a report.
-        for file in files where file.format == .hlog { try file.replace(with: whole.text) }
+        for file in files where file.format == .hlog {
+            do throws(ReportProblem) { try file.replace(with: whole.text) } catch { throw UsageError("\(error)") }
+        }
         try ReportFile.write(files) { format throws(UsageError) in
             switch format {
             case .text: return whole.table

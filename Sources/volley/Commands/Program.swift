@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import LoadGenerator
 import LoadReports
 import Reactor
@@ -8,6 +9,9 @@ import TestServer
 @main
 enum Program {
     static func main() {
+        // A report without a reader, or longer than a file may be, is an error of its write. It must not keep the other
+        // reports from being written.
+        for number in [SIGPIPE, SIGXFSZ] { _ = signal(number, SIG_IGN) }
         let status: Verdict
         do {
             try checkEncoding()

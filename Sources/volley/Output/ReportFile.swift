@@ -1,3 +1,4 @@
+import Glibc
 import LoadGenerator
 import Reactor
 
@@ -23,7 +24,7 @@ struct ReportFile {
     }
 
     /// Replaces the content of the file.
-    func replace(with text: String) throws(UsageError) {
+    func replace(with text: String) throws(ReportProblem) {
         do throws(Errno) {
             if isFile {
                 try Files.replaceContents(of: descriptor, with: text)
@@ -31,7 +32,7 @@ struct ReportFile {
                 try BlockingOutput.writeAll(text, to: descriptor)
             }
         } catch {
-            throw UsageError("the \(format.rawValue) report cannot be written: \(error): make room for it")
+            throw ReportProblem(format: format, error: error)
         }
     }
 
@@ -41,25 +42,44 @@ struct ReportFile {
     /// - Parameter trouble: an error from an earlier report.
     static func write(
         _ files: [ReportFile],
-        after trouble: UsageError? = nil,
+        after trouble: ReportProblem? = nil,
         _ text: (ReportSink.Format) throws(UsageError) -> String
     ) throws(UsageError) {
-        var troubles = [trouble].compactMap(\.self)
+        var troubles = [trouble?.description].compactMap(\.self)
         for file in files where !file.format.isStream {
-            do throws(UsageError) { try file.replace(with: text(file.format)) } catch { troubles.append(error) }
+            do { try file.replace(with: text(file.format)) } catch { troubles.append("\(error)") }
         }
         guard !troubles.isEmpty else { return }
-        throw UsageError(troubles.map(\.description).joined(separator: "; "))
+        throw UsageError(troubles.joined(separator: "; "))
     }
 
     /// Appends to what was written before.
-    func append(_ bytes: Span<UInt8>) throws(UsageError) {
+    func append(_ bytes: Span<UInt8>) throws(ReportProblem) {
         do throws(Errno) {
             try BlockingOutput.writeAll(bytes, to: descriptor)
         } catch {
-            throw UsageError("the \(format.rawValue) report cannot be written: \(error): make room for it")
+            throw ReportProblem(format: format, error: error)
         }
     }
 
-    func append(_ text: String) throws(UsageError) { try append(Array(text.utf8).span) }
+    func append(_ text: String) throws(ReportProblem) { try append(Array(text.utf8).span) }
+}
+
+/// Why a report is incomplete.
+struct ReportProblem: Error, Hashable, CustomStringConvertible {
+    let format: ReportSink.Format
+    let error: Errno
+
+    /// Whether the program that read the report has ended.
+    var isUnread: Bool { error.code == EPIPE }
+
+    var description: String { "the \(format.rawValue) report cannot be written: \(error): \(advice)" }
+
+    private var advice: String {
+        switch error.code {
+        case EPIPE: "what read it has ended"
+        case EBADF: "open standard output"
+        default: "make room for it"
+        }
+    }
 }

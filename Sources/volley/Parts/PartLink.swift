@@ -18,8 +18,6 @@ final class PartLink: Sendable {
     ///   - output: the descriptor of sent messages.
     init(input: CInt, output: CInt) {
         (self.input, self.output) = (input, output)
-        // A part that has ended must not kill the lead by SIGPIPE.
-        _ = signal(SIGPIPE, SIG_IGN)
     }
 
     /// - Returns: false if the part no longer reads.

@@ -30,7 +30,7 @@ struct Run {
     struct Measured {
         var result: RunResult
         /// Why a report that is written during the run is incomplete.
-        let trouble: UsageError?
+        let trouble: ReportProblem?
 
         func report(to files: [ReportFile]) throws(UsageError) -> Verdict {
             try ReportFile.write(files, after: trouble) { format throws(UsageError) in

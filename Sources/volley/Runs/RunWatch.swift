@@ -21,7 +21,7 @@ struct RunWatch: RunObserver {
     private(set) var conditions: ThresholdWatch
     private let abortsOnFail: Bool
     /// The first report that could not be written. The run continues, and its end reports the error.
-    private(set) var trouble: UsageError?
+    private(set) var trouble: ReportProblem?
 
     init(_ invocation: Invocation, _ plan: RunPlan, files: [ReportFile], live: LiveMetrics) {
         (self.plan, self.live) = (plan, live)
@@ -53,8 +53,10 @@ struct RunWatch: RunObserver {
         min(max(intervals?.length ?? 1_000_000_000, 50_000_000), abortsOnFail ? 250_000_000 : 1_000_000_000)
     }
 
-    /// Whether a condition holds that ends the run.
-    var isToEnd: Bool { abortsOnFail && conditions.breach != nil }
+    /// Whether the run is to end: a condition of `--abort-on-fail` holds, or nothing reads a report any more.
+    var isToEnd: Bool { abortsOnFail && conditions.breach != nil || isUnread }
+
+    private var isUnread: Bool { trouble?.isUnread == true }
 
     /// - Parameter startedAt: the start in milliseconds since 1970.
     mutating func begin(startedAt: UInt64) {
@@ -68,7 +70,7 @@ struct RunWatch: RunObserver {
                 case .hlog: HistogramLog.head(startedAt: startedAt)
                 case .text, .json, .wrk, .html, .hgrm, .markdown, .junit, .github: ""
                 }
-            attempt { () throws(UsageError) in try stream.replace(with: head) }
+            attempt { () throws(ReportProblem) in try stream.replace(with: head) }
         }
     }
 
@@ -114,9 +116,10 @@ struct RunWatch: RunObserver {
     /// Notes about the observations, for the report.
     var notes: [String] {
         var notes: [String] = []
-        if isToEnd, let (threshold, time) = conditions.breach {
+        if abortsOnFail, let (threshold, time) = conditions.breach {
             notes.append("the run was ended after \(Units.time(time)), when \(threshold.text) held (--abort-on-fail)")
         }
+        if isUnread { notes.append("the run was ended, because what read a report of it had ended") }
         if let lost = log?.lost, lost > 0 {
             notes.append("the log of requests lacks \(lost) lines: its file is too slow")
         }
@@ -136,7 +139,7 @@ struct RunWatch: RunObserver {
                     case .hlog: HistogramLog.lines(interval, of: plan)
                     case .requests, .text, .json, .wrk, .html, .hgrm, .markdown, .junit, .github: ""
                     }
-                if !lines.isEmpty { attempt { () throws(UsageError) in try stream.append(lines) } }
+                if !lines.isEmpty { attempt { () throws(ReportProblem) in try stream.append(lines) } }
             }
         }
     }
@@ -144,11 +147,11 @@ struct RunWatch: RunObserver {
     private mutating func writeLog() {
         guard let log, let file = streams.first(where: { $0.format == .requests }) else { return }
         for chunk in log.fetch() {
-            do throws(UsageError) { try file.append(text.lines(chunk).span) } catch { trouble = trouble ?? error }
+            do throws(ReportProblem) { try file.append(text.lines(chunk).span) } catch { trouble = trouble ?? error }
         }
     }
 
-    private mutating func attempt(_ write: () throws(UsageError) -> Void) {
-        do throws(UsageError) { try write() } catch { trouble = trouble ?? error }
+    private mutating func attempt(_ write: () throws(ReportProblem) -> Void) {
+        do throws(ReportProblem) { try write() } catch { trouble = trouble ?? error }
     }
 }
