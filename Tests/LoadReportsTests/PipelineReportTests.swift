@@ -85,6 +85,29 @@ struct PipelineReportTests {
         #expect(isFailed(strict))
     }
 
+    @Test("a run that lost a part has failed, as its exit status says")
+    func lostPart() throws {
+        var result = try sampleResult(failing: false)
+        result.lost = ["part 1 (ssh b) ended in the middle of the run"]
+        #expect(result.verdict == .failures)
+        let line = "::error title=volley::the run is whole: part 1 (ssh b) ended in the middle of the run\n"
+        #expect(GitHubReport.text(result).contains(line))
+        #expect(MarkdownReport.text(result).hasPrefix("### volley failed"))
+    }
+
+    @Test("whatever makes requests unanswered is counted in the test that fails for it")
+    func unanswered() throws {
+        var result = try sampleResult(failing: false)
+        result.metrics.connectionsStray = 3
+        result.metrics.failures.add(Failure(.body, .surplus), count: 3, at: 0, example: "bytes behind a whole answer")
+        #expect(
+            GitHubReport.text(result).contains(
+                "::error title=volley::requests are answered: 1,800 completed, 0 failed, 0 connections failed, "
+                    + "0 HTTP errors, 3 connections closed for stray bytes\n"
+            )
+        )
+    }
+
     @Test("a run that was interrupted proves nothing")
     func interrupted() throws {
         var result = try result(failing: false)

@@ -30,7 +30,9 @@ struct RunTests {
                 outcome: limits.isEmpty ? .passed("it did") : .unfit(limits.joined(separator: "; "))
             )
         )
-        if result.interrupted {
+        if !result.lost.isEmpty {
+            tests.append(Test(name: "the run is whole", outcome: .failed(result.lost.joined(separator: "; "))))
+        } else if result.interrupted {
             tests.append(Test(name: "the run is whole", outcome: .unfit("it was interrupted")))
         }
         all = tests
@@ -38,9 +40,13 @@ struct RunTests {
 
     private static func answers(_ result: RunResult) -> Outcome {
         let metrics = result.metrics
+        let rare = [
+            (metrics.schedule?.unsent ?? 0, "unsent"), (metrics.connectionsStray, "connections closed for stray bytes"),
+        ].filter { $0.0 > 0 }
         let words =
             "\(grouped(metrics.done(result.plan.work))) completed, \(grouped(metrics.failed)) failed, "
             + "\(grouped(metrics.connectionsFailed)) connections failed, \(grouped(metrics.httpErrors)) HTTP errors"
+            + rare.map { ", \(grouped($0)) \($1)" }.joined()
         // Errors count even if all conditions hold, except errors that a condition allows.
         let kept = zip(result.plan.thresholds, result.thresholds.thresholds).filter(\.1.isKept).map(\.0)
         let outcome = ThresholdOutcome(kept, result.figures, watched: result.watched)
