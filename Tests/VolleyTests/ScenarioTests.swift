@@ -76,6 +76,27 @@ struct ScenarioTests {
         #expect(try SchemaCheck(ReportSchema.text).complaints(about: ended.out) == [])
     }
 
+    @Test("a number of a check is met however it is written, and an object whatever the order of its members")
+    func values() throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let run = { (value: String) in
+            let scenario = file(
+                #"{"steps": [{"url": "/anything", "json": {"n": 1.50, "o": {"a": [1, 2], "b": null}},"#
+                    + #""check": {"json": {"/json": \#(value)}}}]}"#
+            )
+            let ended = try volley([
+                "--scenario", scenario.path, "-n", "1", "--format", "json", server.url("/"),
+            ])
+            return ended.status
+        }
+        #expect(try run(#"{"n": 1.5, "o": {"a": [1, 2], "b": null}}"#) == 0)
+        #expect(try run(#"{"o": {"b": null, "a": [1.0, 20e-1]}, "n": 15e-1}"#) == 0)
+        #expect(try run(#"{"n": 1.5, "o": {"a": [2, 1], "b": null}}"#) == 4)
+        #expect(try run(#"{"n": 1.5, "o": {"a": [1, 2]}}"#) == 4)
+        #expect(try run(#"{"n": "1.5", "o": {"a": [1, 2], "b": null}}"#) == 4)
+    }
+
     private static let checks = """
         {"steps": [
           {"name": "a", "url": "/anything?x=1", "check": {"status": 200, "json": {"/args/x": "1", "/method": "GET"}}},

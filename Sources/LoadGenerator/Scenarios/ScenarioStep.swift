@@ -9,6 +9,10 @@ package final class ScenarioStep: Sendable {
         let value: JSONTree
 
         package init(_ pointer: JSONPointer, _ value: JSONTree) { (self.pointer, self.value) = (pointer, value) }
+
+        func isMet(by document: JSONTree?) -> Bool {
+            document.flatMap { pointer.value(in: $0) }?.isSameValue(as: value) == true
+        }
     }
 
     /// The checks of the answer. Nil for those of the run.
@@ -42,8 +46,7 @@ package final class ScenarioStep: Sendable {
     func read(_ response: LoadResponse, into variables: inout [[UInt8]]) -> String? {
         guard readsFields || readsContent else { return nil }
         let document = readsJSON ? try? JSONReader.read(response.body) : nil
-        for expectation in expectations
-        where document.flatMap({ expectation.pointer.value(in: $0) }) != expectation.value {
+        for expectation in expectations where !expectation.isMet(by: document) {
             return "json \(oneLine(expectation.pointer.description))"
         }
         for extraction in extractions {
@@ -53,5 +56,19 @@ package final class ScenarioStep: Sendable {
             if variables.indices.contains(extraction.variable) { variables[extraction.variable] = value }
         }
         return nil
+    }
+}
+
+extension JSONTree {
+    /// Whether both are one value: numbers may be written in different ways, and members come in any order.
+    fileprivate func isSameValue(as other: JSONTree) -> Bool {
+        switch (self, other) {
+        case (.array(let mine), .array(let theirs)):
+            mine.count == theirs.count && zip(mine, theirs).allSatisfy { $0.isSameValue(as: $1) }
+        case (.object(let mine), .object(let theirs)):
+            mine.count == theirs.count && theirs.allSatisfy { self[$0.0]?.isSameValue(as: $0.1) == true }
+        case (.number, .number), (.number, .integer), (.integer, .number): number == other.number
+        case (.null, _), (.bool, _), (.integer, _), (.number, _), (.string, _), (.array, _), (.object, _): self == other
+        }
     }
 }
