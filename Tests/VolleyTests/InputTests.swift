@@ -56,7 +56,7 @@ struct InputTests {
             {"log":{"entries":[
              {"startedDateTime":"2026-04-16T12:07:25.500Z","request":{"method":"POST","url":"https://h/b#x",
               "headers":[{"name":":authority","value":"h"},{"name":"Content-Length","value":"2"},
-               {"name":"Accept","value":"*/*"}],"postData":{"mimeType":"text/plain","text":"ab"}}},
+               {"name":"Accept","value":"*/*"},{"name":"Proxy-Authorization","value":"Basic x"}],"postData":{"mimeType":"text/plain","text":"ab"}}},
              {"startedDateTime":"2026-04-16T14:07:23.250+02:00","request":{"method":"GET","url":"https://h/a","headers":[]}},
              {"request":{"method":"GET","url":"wss://h/socket","headers":[]}}
             ]}}
@@ -64,7 +64,7 @@ struct InputTests {
         let input = try parse(.har, text)
         #expect(input.drafts.map(\.url) == ["https://h/a", "https://h/b"])
         #expect(input.drafts.map(\.offset) == [0, 2_250_000_000])
-        #expect(input.drafts[1].headers == ["Accept: */*"])
+        #expect(input.drafts[1].headers == ["Accept: */*", "Content-Type: text/plain"])
         #expect(input.drafts[1].body == Array("ab".utf8))
         #expect(input.notes.count == 1)
     }
@@ -133,6 +133,7 @@ struct InputTests {
         }
         let draft = try parse(.har, entry("application/x-www-form-urlencoded; charset=UTF-8")).drafts.first
         #expect(draft?.body.map { String(decoding: $0, as: UTF8.self) } == "a%20b=1%262&c=")
+        #expect(draft?.headers == ["Content-Type: application/x-www-form-urlencoded; charset=UTF-8"])
         #expect(complaint(.har, entry("multipart/form-data"))?.contains("params alone") == true)
     }
 

@@ -7,7 +7,7 @@ enum HARInput {
     /// Fields that volley sets itself, and HTTP/2's and HTTP/3's names for fields.
     private static let dropped: Set<String> = [
         "content-length", "connection", "transfer-encoding", "keep-alive", "proxy-connection", "upgrade", "te",
-        "expect",
+        "expect", "proxy-authorization",
     ]
 
     static func parse(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
@@ -39,6 +39,10 @@ enum HARInput {
                 draft.headers.append("\(name): \(value)")
             }
             draft.body = try body(request, place)
+            // Some exporters name the content's type only beside the content.
+            if draft.body != nil, let type = request["postData"]?["mimeType"]?.string, !type.isEmpty {
+                draft.headers = draft.headers.adding(["Content-Type: \(type)"])
+            }
             // In HAR 1.2, the comment is the user's text for an entry.
             draft.name = entry["comment"]?.string.flatMap { $0.isEmpty ? nil : $0 }
             try input.add(draft)
