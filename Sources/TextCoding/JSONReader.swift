@@ -1,5 +1,5 @@
 /// Reads a JSON document (RFC 8259), strictly: what it takes, any reader takes. Of two members with one name the last
-/// counts, as with the readers that people compare with.
+/// counts, as with the readers that people compare with, unless names have to be unique.
 package struct JSONReader {
     /// Octets that are no JSON document.
     package struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
@@ -13,18 +13,21 @@ package struct JSONReader {
     static let depthLimit = 256
 
     private let bytes: [UInt8]
+    private let hasUniqueNames: Bool
     private var position = 0
 
     /// The value of a whole document in UTF-8.
-    package static func read(_ bytes: [UInt8]) throws(Problem) -> JSONTree {
-        var reader = JSONReader(bytes)
+    ///
+    /// - Parameter uniqueNames: Whether two members of an object with one name are a problem.
+    package static func read(_ bytes: [UInt8], uniqueNames: Bool = false) throws(Problem) -> JSONTree {
+        var reader = JSONReader(bytes, uniqueNames)
         let value = try reader.value(depth: 0)
         reader.skipBlanks()
         guard reader.position == bytes.count else { throw reader.problem("something follows the document") }
         return value
     }
 
-    private init(_ bytes: [UInt8]) { self.bytes = bytes }
+    private init(_ bytes: [UInt8], _ uniqueNames: Bool) { (self.bytes, hasUniqueNames) = (bytes, uniqueNames) }
 
     private func problem(_ text: String) -> Problem { Problem(description: text, offset: position) }
 
@@ -70,7 +73,11 @@ package struct JSONReader {
         repeat {
             skipBlanks()
             guard next == UInt8(ascii: "\"") else { throw problem("a member's name is missing") }
+            let start = position
             let name = try string()
+            guard !hasUniqueNames || indices[name] == nil else {
+                throw Problem(description: "a member's name is there twice", offset: start)
+            }
             guard take(UInt8(ascii: ":")) else { throw problem("a colon is missing") }
             let value = try value(depth: depth + 1)
             if let index = indices[name] {

@@ -246,7 +246,7 @@ struct FolderTests {
             "Prometheus": [],
             "OpenTelemetry": ["Prometheus"],
             // What pipelines show: tests, annotations, pages.
-            "Pipelines": ["Text"],
+            "Pipelines": ["Documents", "Text"],
             // Several reports.
             "Merging": ["Documents", "Histograms", "Text"],
             "Comparing": ["Documents"],

@@ -25,6 +25,13 @@ struct JSONTreeTests {
         let deep = { (depth: Int) in
             Array((String(repeating: "[", count: depth) + String(repeating: "]", count: depth)).utf8)
         }
+        let twice = Array(#"{"a": 1, "b": {"a": 2}, "\u0061": 3}"#.utf8)
+        #expect(try JSONReader.read(twice).line() == #"{"a":3,"b":{"a":2}}"#)
+        #expect {
+            try JSONReader.read(twice, uniqueNames: true)
+        } throws: { error in
+            (error as? JSONReader.Problem)?.offset == 24 && "\(error)" == "a member's name is there twice"
+        }
         #expect(throws: Never.self) { try JSONReader.read(deep(200)) }
         #expect(throws: JSONReader.Problem.self) { try JSONReader.read(deep(1_000_000)) }
     }

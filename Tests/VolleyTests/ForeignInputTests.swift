@@ -102,7 +102,7 @@ struct ForeignInputTests {
             ]
         )
         for (text, words) in [
-            ("{}", "no Postman collection"), ("[", "no JSON document"),
+            ("{}", "no Postman collection"), ("[", "cannot be read as JSON"),
             (#"{"info": {}, "item": [{"request": "{{x}}/a"}]}"#, "{{x}} is no variable"),
             (#"{"info": {}, "item": [{"name": "n"}]}"#, "has no request"),
             (#"{"info": {}, "item": [{"request": {"url": "/a", "body": {"mode": "file"}}}]}"#, "of the kind \"file\""),

@@ -205,7 +205,9 @@ struct ScenarioTests {
     @Test(
         "an error in a file is reported with its position, and nothing is started",
         arguments: [
-            ("{", "no JSON document"), ("{}", "neither steps nor scenarios"),
+            ("{\n  [", "cannot be read as JSON: line 2, column 3: a member's name is missing"),
+            ("{}", "neither steps nor scenarios"),
+            (#"{"steps": [{"url": "/a", "url": "/b"}]}"#, "line 1, column 26: a member's name is there twice"),
             (#"{"steps": []}"#, "steps may go by without"),
             (#"{"steps": [{"url": "/", "exrtact": {}}]}"#, #"steps[0] has "exrtact", which is unknown"#),
             (#"{"steps": [{"pause": 1}]}"#, "may go by without a request"),
@@ -222,8 +224,11 @@ struct ScenarioTests {
             (#"{"steps": [{"url": "/", "pause": "x"}]}"#, #"steps[0].pause "x" is not a time"#),
             (#"{"data": {"d": {"file": "/nowhere.csv"}}, "steps": [{"url": "/"}]}"#, "cannot be read"),
             (#"{"steps": [{"url": "/"}], "scenarios": []}"#, "exclude each other"),
-            (#"{"steps": [{"url": "/", "method": "A B"}]}"#, "is not a method"),
-            (#"{"steps": [{"url": "/", "fields": {"Content-Length": 1}}]}"#, "framing"),
+            (#"{"steps": [{"url": "/", "method": "A B"}]}"#, #": steps[0]: the method "A B" is not a method"#),
+            (
+                #"{"steps": [{"loop": 2, "steps": [{"url": "/", "fields": {"Content-Length": 1}}]}]}"#,
+                #": steps[0].steps[0]: the field "Content-Length" is volley's own: the framing follows from the content"#
+            ),
         ]
     )
     func refused(text: String, words: String) throws {

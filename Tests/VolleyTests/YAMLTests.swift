@@ -68,7 +68,7 @@ struct YAMLTests {
         do throws(YAMLReader.Problem) {
             let tree = try YAMLReader.read(Array(text.utf8))
             Issue.record("\(text) was read as \(tree.line())")
-        } catch { #expect(error == YAMLReader.Problem(line: line, kind: kind), "\(text)") }
+        } catch { #expect(error.line == line && error.kind == kind, "\(text): \(error)") }
     }
 
     @Test("endless nesting and bytes that are not text are refused")
@@ -84,6 +84,16 @@ struct YAMLTests {
             } catch { #expect(error.kind == kind) }
         }
         #expect(throws: YAMLReader.Problem(line: 1, kind: .notUTF8)) { try YAMLReader.read([0x61, 0xFF]) }
+        #expect(throws: YAMLReader.Problem(line: 3, kind: .notUTF8)) {
+            try YAMLReader.read(Array("a: é\r\nb: é\n".utf8) + [0x63, 0xFF, 0x0A])
+        }
+    }
+
+    @Test("of the texts in a line, the one that YAML's versions read differently is named")
+    func ambiguous() {
+        #expect(throws: YAMLReader.Problem(line: 2, kind: .ambiguous, text: "y")) {
+            try YAMLReader.read(Array("a: b\nextract: {x: {json: /x}, y: {json: /y}}\n".utf8))
+        }
     }
 
     @Test(

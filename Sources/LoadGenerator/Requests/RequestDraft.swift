@@ -35,19 +35,22 @@ package struct RequestDraft: Hashable, Sendable {
     }
 }
 
-/// A line of a file, the first being 1; JSON documents count requests instead.
+/// A place in a file: a line, the number of a request, or a path.
 package struct InputPlace: Hashable, Sendable, CustomStringConvertible {
-    package var file: String
-    package var line: Int
-    package var unit = "line"
+    private let file: String
+    private let rest: String
 
+    /// - Parameter line: Counted from 1. JSON documents count requests instead of lines.
     package init(file: String, line: Int, unit: String = "line") {
-        (self.file, self.line, self.unit) = (file, line, unit)
+        (self.file, rest) = (file, ", \(unit) \(line)")
     }
 
-    package var description: String { "\(file), \(unit) \(line)" }
+    /// - Parameter path: Such as `steps[2]`.
+    package init(file: String, path: String) { (self.file, rest) = (file, ": \(path)") }
+
+    package var description: String { file + rest }
     /// The place in the form for a message about its text.
-    package var inMessages: String { "\(quoted(file)), \(unit) \(line)" }
+    package var inMessages: String { quoted(file) + rest }
 }
 
 /// The requests of a file.

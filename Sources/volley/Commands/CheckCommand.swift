@@ -41,7 +41,7 @@ struct CheckCommand: SubCommand {
                 body: draft.body
             )
         } catch {
-            throw draft.place.problem(UsageError(error).description)
+            throw UsageError(error, at: draft.place)
         }
     }
 }

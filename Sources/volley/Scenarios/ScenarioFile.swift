@@ -28,11 +28,7 @@ struct ScenarioFile {
                 throw UsageError("\(quoted(path)), \(error)")
             }
         }
-        do throws(JSONReader.Problem) {
-            return try JSONReader.read(bytes)
-        } catch {
-            throw UsageError("\(quoted(path)) is no JSON document: at byte \(error.offset) \(error)")
-        }
+        return try InputDocument.read(bytes, path, uniqueNames: true)
     }
 
     /// The summary that `volley check` prints.
@@ -207,10 +203,7 @@ private struct ScenarioReader {
         )
         guard let url = node["url"] else { return [] }
         let number = input.drafts.count
-        var draft = RequestDraft(
-            url: try url.text(),
-            place: InputPlace(file: file, line: number + 1, unit: "request")
-        )
+        var draft = RequestDraft(url: try url.text(), place: node.inputPlace)
         guard !draft.url.isEmpty else { throw url.problem("is empty") }
         draft.name = try node["name"]?.text()
         draft.url = try protect(draft.url, at: url)

@@ -15,7 +15,10 @@ struct ScenarioNode {
     }
 
     /// The position in error messages.
-    var place: String { path.isEmpty ? quoted(file) : "\(quoted(file)): \(path)" }
+    var place: String { path.isEmpty ? quoted(file) : inputPlace.inMessages }
+
+    /// The position of a part that is a request.
+    var inputPlace: InputPlace { InputPlace(file: file, path: path) }
 
     func problem(_ text: String) -> UsageError { UsageError("\(place) \(text)") }
 

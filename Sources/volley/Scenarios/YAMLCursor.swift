@@ -12,6 +12,10 @@ struct YAMLCursor {
 
     private func problem(_ kind: YAMLReader.Kind) -> YAMLReader.Problem { YAMLReader.Problem(line: line, kind: kind) }
 
+    private func ambiguous(_ word: String) -> YAMLReader.Problem {
+        YAMLReader.Problem(line: line, kind: .ambiguous, text: word)
+    }
+
     private var current: Unicode.Scalar? { position < text.count ? text[position] : nil }
     private var next: Unicode.Scalar? { position + 1 < text.count ? text[position + 1] : nil }
 
@@ -172,15 +176,15 @@ struct YAMLCursor {
         case "", "~", "null", "Null", "NULL": return .null
         case "true", "True", "TRUE": return .bool(true)
         case "false", "False", "FALSE": return .bool(false)
-        case "<<", "=": throw problem(.ambiguous)
+        case "<<", "=": throw ambiguous(word)
         default: break
         }
         switch word.lowercased() {
-        case "yes", "no", "on", "off", "y", "n", ".inf", "+.inf", "-.inf", ".nan": throw problem(.ambiguous)
+        case "yes", "no", "on", "off", "y", "n", ".inf", "+.inf", "-.inf", ".nan": throw ambiguous(word)
         default: break
         }
         if Self.isNumber(word), let number = try? JSONReader.read(Array(word.utf8)) { return number }
-        guard !Self.looksLikeNumber(word) else { throw problem(.ambiguous) }
+        guard !Self.looksLikeNumber(word) else { throw ambiguous(word) }
         return .string(word)
     }
 

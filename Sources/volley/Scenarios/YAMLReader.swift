@@ -1,3 +1,4 @@
+import LoadGenerator
 import TextCoding
 
 /// Reads the part of YAML that scenario files need, as JSON.
@@ -12,8 +13,10 @@ struct YAMLReader {
         /// The line, counted from 1.
         let line: Int
         let kind: Kind
+        /// The text that is meant, if the line may have several.
+        var text: String?
 
-        var description: String { "line \(line): \(kind.rawValue)" }
+        var description: String { "line \(line): \(text.map { "\(quoted($0)): " } ?? "")\(kind.rawValue)" }
     }
 
     enum Kind: String, Error, Hashable {
@@ -59,7 +62,11 @@ struct YAMLReader {
     private var position = 0
 
     static func read(_ bytes: [UInt8]) throws(Problem) -> JSONTree {
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw Problem(line: 1, kind: .notUTF8) }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
+            let index = lines.firstIndex { String(validating: $0, as: UTF8.self) == nil } ?? 0
+            throw Problem(line: index + 1, kind: .notUTF8)
+        }
         var reader = YAMLReader()
         try reader.split(text)
         try reader.skipStart()

@@ -10,8 +10,15 @@ struct UsageError: Error, Hashable, CustomStringConvertible {
 
     init(_ description: String) { self.description = description }
 
-    /// The load generator's error, with flags as the names of its settings.
-    init(_ error: LoadTestError) { self.init(error.text(.flags)) }
+    /// The load generator's error, with flags as the names of its settings. The parts of a request in a file have no
+    /// flags.
+    init(_ error: LoadTestError) {
+        let names: SettingNames = if case .at = error { .requestsOfFiles } else { .flags }
+        self.init(error.text(names))
+    }
+
+    /// The same for a request that a file has at this place.
+    init(_ error: LoadTestError, at place: InputPlace) { self.init(.at(place.inMessages, error)) }
 
     init(_ error: FileProblem, for flag: String) { self.init("\(flag) \(error.description): \(error.advice)") }
 
@@ -34,13 +41,20 @@ struct UsageError: Error, Hashable, CustomStringConvertible {
 
 extension SettingNames {
     /// The names of settings as volley's flags.
-    static let flags = SettingNames(flags: [
+    static let flags = SettingNames(flags: flagsOfSettings)
+
+    /// The same, with words for the parts of a request.
+    static let requestsOfFiles = SettingNames(
+        flags: flagsOfSettings.merging([.method: "the method", .headers: "the field", .body: "the content"]) { $1 }
+    )
+
+    private static let flagsOfSettings: [LoadSetting: String] = [
         .method: "--method", .headers: "-H", .body: "--body or --body-file", .connections: "-c", .threads: "-t",
         .duration: "-d", .requests: "-n", .rate: "--rate", .stages: "--stage", .think: "--think", .warmup: "--warmup",
         .timeout: "-T", .drain: "--drain", .authorities: "--cacert FILE", .isInsecure: "--insecure",
         .connectRate: "--connect-rate", .sourceAddresses: "--source-address", .connectionClose: "--close",
         .connectTo: "--connect-to", .pipeline: "--pipeline",
-    ])
+    ]
 }
 
 /// Returns the value, or throws the error in the words of the command line.
