@@ -26,6 +26,17 @@ struct EventCounterTests {
         for pieces in [1, 2, 3, 1_000] { #expect(count(kind, text, pieces: pieces) == expected, "\(pieces)") }
     }
 
+    @Test("a last line without a line end is an event when the content ends, and an event of a server is not")
+    func open() {
+        for (kind, text, isOpen) in [
+            (.ndjson, "{}\n[", true), (.ndjson, "{}\n", false), (.ndjson, "", false), (.sse, "data: 1", false),
+        ] as [(StreamKind, String, Bool)] {
+            var counter = EventCounter(kind)
+            _ = counter.count(in: Array(text.utf8).span)
+            #expect(counter.hasOpenEvent == isOpen, "\(kind) \(text)")
+        }
+    }
+
     @Test("of bytes, what comes at once is one event")
     func bytes() { #expect(count(.bytes, "abcdef", pieces: 4) == 2) }
 }

@@ -73,6 +73,10 @@ struct StreamedAnswerTests {
             "--stream", "ndjson", "-n", "4", "-c", "1", "--format", "json", server.url("/stream/7"),
         ])
         #expect(ended.status == 0 && ended.number("stream", "events") == 28, "\(ended.err)")
+        // The last line of an answer needs no line end.
+        let open = try volley(["--stream", "ndjson", "-n", "4", "-c", "1", "--format", "json", server.url("/range/26")])
+        #expect(open.status == 0 && open.number("stream", "events") == 4, "\(open.err)")
+        #expect(open.number("stream", "silent") == 0)
         for (line, words) in [
             (["--stream", "x"], "use sse, ndjson or bytes"), (["--stall", "1s"], "use it with --stream"),
             (["--stream", "sse", "--pipeline", "2"], "one answer at a time"),

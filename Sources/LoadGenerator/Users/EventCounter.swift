@@ -52,6 +52,9 @@ struct EventCounter: Sendable {
         return events
     }
 
+    /// Whether the end of the content ends an event: a last line needs no line end.
+    var hasOpenEvent: Bool { kind == .ndjson && column > 0 }
+
     private mutating func take(_ byte: UInt8) {
         if column < Self.name.count {
             isData = (column == 0 || isData) && byte == Self.name[column]

@@ -17,6 +17,7 @@ extension VirtualUserDriver {
         worker.metrics.sent()
         worker.noteBytes(report)
         noteWait(user, report)
+        noteLastEvent(of: user)
         noteStream(user, sent: sent, until: end, isCut: false)
         user.needsConnection = plan.reuse != .keepAlive
         user.findings.response.status = report.status ?? 0

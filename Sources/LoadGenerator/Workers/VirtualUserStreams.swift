@@ -7,7 +7,16 @@ extension VirtualUserDriver {
         var counter = user.events ?? EventCounter(stream.kind)
         let count = counter.count(in: bytes)
         user.events = counter
-        guard count > 0 else { return }
+        if count > 0 { note(count, of: user, stream) }
+    }
+
+    /// Counts the event that ends with the whole content.
+    func noteLastEvent(of user: VirtualUser) {
+        guard let stream = plan.stream, user.events?.hasOpenEvent == true else { return }
+        note(1, of: user, stream)
+    }
+
+    private func note(_ count: Int, of user: VirtualUser, _ stream: StreamOptions) {
         let now = worker.loop.now
         if let last = user.lastEvent {
             worker.metrics.gap(worker.nanoseconds(from: last, to: now), stall: stream.stall)
