@@ -35,6 +35,24 @@ struct ConnectionLimitsTests {
         #expect(try options("--requests-per-connection", "1", "--close", "rst", url).reuse == .rst)
         let plan = try plan("--requests-per-connection", "7", "--idle-timeout", "1s", url)
         #expect(plan.limits.requests == 7 && plan.limits.description == "idle 1 s")
+        #expect(try options("--connection-age", "20s-40s", url).limits.description == "age 20 s to 40 s")
+        #expect(try options("--connection-age", "20s", url).limits.description == "age 20 s")
+    }
+
+    @Test("flags about kept connections are refused where none is kept, and so are two limits of one way")
+    func refused() {
+        let words = " is about kept connections, and each request has one of its own: leave it out"
+        for flags in [["--connection-age", "1s"], ["--retry"]] {
+            for close in [["--close", "fin"], ["--close", "rst"], ["--requests-per-connection", "1"]] {
+                #expect(throws: UsageError(flags[0] + words)) { try invocation(flags + close + [url]) }
+            }
+            #expect(throws: Never.self) { try invocation(flags + ["--requests-per-connection", "2", url]) }
+        }
+        #expect(
+            complaint("--limit-rate", "1k", "--limit-rate", "up:2k", url)
+                == "--limit-rate \"up:2k\" limits a way that another limits too: give each way one"
+        )
+        #expect(complaint("--limit-rate", "down:1k", "--limit-rate", "up:2k", url) == nil)
     }
 
     @Test(

@@ -20,12 +20,16 @@ package struct ConnectionLimits: Hashable, Sendable {
 
     package init() {}
 
-    /// The limits as text: `connect 500 ms, first byte 1 s`.
+    /// The limits as text: `connect 500 ms, age 20 s to 40 s`.
     package var description: String {
         let times = [("connect", connect), ("first byte", firstByte), ("idle", idle)]
             .compactMap { name, limit in limit.map { "\(name) \(Units.time($0))" } }
+        let ages = [age].compactMap(\.self).map { ages in
+            let (low, high) = (Units.time(ages.lowerBound), Units.time(ages.upperBound))
+            return "age \(low == high ? low : "\(low) to \(high)")"
+        }
         let rates = [("sending at", sending), ("receiving at", receiving)]
             .compactMap { name, rate in rate.map { "\(name) \(Units.bytes(Double($0)))/s" } }
-        return (times + rates).joined(separator: ", ")
+        return (times + ages + rates).joined(separator: ", ")
     }
 }

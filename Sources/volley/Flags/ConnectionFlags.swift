@@ -96,7 +96,14 @@ extension LoadOptions {
                 "\(flag) is about one request at a time, and --pipeline sends several: leave one of them out"
             )
         }
-        guard let text = flags.requestsPerConnection else { return }
+        if let text = flags.requestsPerConnection { try setRequests(perConnection: text) }
+        let ofKept = [("--connection-age", limits.age != nil), ("--retry", retries)]
+        if reuse != .keepAlive, let flag = ofKept.first(where: \.1)?.0 {
+            throw UsageError("\(flag) is about kept connections, and each request has one of its own: leave it out")
+        }
+    }
+
+    private mutating func setRequests(perConnection text: String) throws(UsageError) {
         guard connectRate == nil else {
             throw UsageError(
                 "--connect-rate and --requests-per-connection exclude each other: connections are replaced as "
@@ -130,6 +137,9 @@ extension LoadOptions {
         var number = String(isUp ? text.dropFirst(3) : isDown ? text.dropFirst(5) : text[...])
         if number.hasSuffix("/s") { number.removeLast(2) }
         let rate = try Self.count(number, for: "--limit-rate", limit: 1_000_000_000_000)
+        guard isDown || limits.sending == nil, isUp || limits.receiving == nil else {
+            throw UsageError("--limit-rate \(quoted(text)) limits a way that another limits too: give each way one")
+        }
         if !isDown { limits.sending = rate }
         if !isUp { limits.receiving = rate }
     }
