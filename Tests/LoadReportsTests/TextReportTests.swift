@@ -36,7 +36,35 @@ struct TextReportTests {
         var result = try sampleResult { $0.threads = 2 }
         #expect(!TextReport.text(result).contains("uneven"))
         result.threads[0].completed = 2 * result.threads[1].completed
-        #expect(TextReport.text(result).contains("uneven: a connection did 2.0 times the work"))
+        #expect(
+            TextReport.text(result).contains("uneven: a connection did 2.0 times as much on one thread as on another\n")
+        )
+        result.threads[1].completed = 0
+        #expect(TextReport.text(result).contains("uneven: a connection completed something on one thread and nothing"))
+        // With a schedule, -c is a limit, and a thread may need fewer connections than another.
+        var scheduled = try sampleResult { options in
+            options.threads = 2
+            options.profile = LoadProfile(rate: Rate(nearest: 100), duration: 1_000_000_000)
+        }
+        scheduled.threads[1].completed = 0
+        #expect(!TextReport.text(scheduled).contains("uneven"))
+    }
+
+    @Test("what was answered while the run drained follows the rates that leave it out")
+    func drained() throws {
+        var result = try sampleResult { options in
+            options.profile = LoadProfile(rate: Rate(nearest: 100), duration: 1_000_000_000)
+        }
+        result.metrics.drained = 5
+        let lines = TextReport.text(result).split(separator: "\n")
+        let index = try #require(lines.firstIndex { $0.contains("5 more were answered while the run drained") })
+        #expect(lines[index - 1].contains("HTTP errors/s"))
+    }
+
+    @Test("a run without a time limit says so")
+    func unlimited() throws {
+        #expect(TextReport.text(try sampleResult()).contains(", timeout 2 s"))
+        #expect(TextReport.text(try sampleResult { $0.timeout = LoadOptions.longest }).contains(", no timeout"))
     }
 
     @Test("--latency spells the distribution out")

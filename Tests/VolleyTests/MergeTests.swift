@@ -235,7 +235,7 @@ struct MergeTests {
             ["merge", "--format", "json=/dev/full", "--format", "text", part.path]
         )
         #expect(ended.status == 1)
-        #expect(ended.out.contains("reports of"))
+        #expect(ended.out.contains("1 report of"))
         #expect(ended.err.contains("ENOSPC") && ended.err.filter(\.isNewline).count == 1)
     }
 

@@ -60,12 +60,12 @@ struct NamesTests {
     func counted(line: [String]) throws {
         let server = try TestServer.start()
         defer { server.stop() }
-        let (csv, log, requests) = (TemporaryFile(), TemporaryFile(), TemporaryFile())
+        let (csv, log, requests, page) = (TemporaryFile(), TemporaryFile(), TemporaryFile(), TemporaryFile())
         let ended = try volley(
             ["--input", "urls=\(list.path)", "-n", "60", "-c", "3", "-t", "2", "--format", "json"]
                 + [
                     "--format", "csv=\(csv.path)", "--format", "hlog=\(log.path)", "--format",
-                    "requests=\(requests.path)",
+                    "requests=\(requests.path)", "--format", "markdown=\(page.path)",
                 ]
                 + line + [server.url("/")]
         )
@@ -95,6 +95,8 @@ struct NamesTests {
         let logged = try HistogramLog.read(log.text, path: "x").lines.filter { $0.tag == tag }
         #expect(logged.reduce(0) { $0 + $1.histogram.count } == 20)
         #expect(requests.text.components(separatedBy: ",bad,").count == 21)
+        #expect(page.text.contains("| name | completed | errors | mean | p50 | p90 | p99 | max |\n"), "\(page.text)")
+        #expect(page.text.contains("| `bad` | 20 | 20 | - | - | - | - | - |\n| `slow,\"er\"` | 20 | 0 | "))
     }
 
     @Test("conditions may be about one name, and a name that no request has is refused")

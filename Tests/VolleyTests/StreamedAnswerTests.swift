@@ -65,6 +65,22 @@ struct StreamedAnswerTests {
         }
     }
 
+    @Test("reports for people have the counts and times of streams, also merged from several runs")
+    func people() throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let report = TemporaryFile()
+        let ended = try volley([
+            "--stream", "ndjson", "-n", "4", "-c", "1", "--format", "markdown", "--format", "json=\(report.path)",
+            server.url("/stream/7"),
+        ])
+        #expect(ended.out.contains("| events | 28, "), "\(ended.out)")
+        #expect(ended.out.contains("| first event | p50 ") && ended.out.contains("| gap | p50 "), "\(ended.out)")
+        let copy = TemporaryFile(Array(report.text.utf8))
+        let merged = try EndedProgram(built: "volley", ["merge", report.path, copy.path])
+        #expect(merged.out.contains("2 reports of ") && merged.out.contains("\nEvents      56, "), "\(merged.out)")
+    }
+
     @Test("lines of JSON are events too, and an unknown kind of stream is refused")
     func lines() throws {
         let server = try TestServer.start()

@@ -36,7 +36,7 @@ package enum GeneratorLimits {
     package static func notes(_ result: RunResult) -> [String] {
         var notes: [String] = []
         if result.metrics.schedule == nil, result.plan.work == .requests, let text = busiest(result) {
-            notes.append("\(text), so that volley may be the limit and not the server")
+            notes.append("volley may be the limit, and not the server: \(text)")
         }
         if let schedule = result.metrics.schedule, schedule.due > 0, schedule.delayed > schedule.due / 100 {
             notes.append(

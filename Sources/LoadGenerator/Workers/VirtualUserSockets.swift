@@ -120,7 +120,7 @@ extension VirtualUserDriver {
         }
         if let problem = problem(with: message, of: user) {
             let failure = Failure(.check, .unexpected, detail: problem)
-            fail(user, failure, words: "the answer is not \(problem)", latency, end)
+            fail(user, failure, words: "the answer is not as expected: \(problem)", latency, end)
         } else {
             worker.metrics.answered(after: latency)
             if worker.isDraining { worker.metrics.drained(isSuccess: true) }

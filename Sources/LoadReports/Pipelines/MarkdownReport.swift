@@ -1,6 +1,7 @@
 import HTTP1
 package import LoadGenerator
 import Reactor
+import TextCoding
 
 /// A run as Markdown, for a comment on a change or the summary of a step.
 package enum MarkdownReport {
@@ -16,6 +17,11 @@ package enum MarkdownReport {
         let failures = result.metrics.failures.sorted.map { failure, record in
             [failure.phase.rawValue, failure.kind.rawValue, grouped(record.count), code(record.example)]
         }
+        // The table was just encoded, so reading it cannot fail.
+        let names = NamedReport.json(result).items.map { row in
+            [code(NameTable.name(row, limit: 400))] + ((try? NameTable.cells(row, "")) ?? [])
+        }
+        if !names.isEmpty { parts.append(table(["name"] + NameTable.heads, names)) }
         if !failures.isEmpty { parts.append(table(["phase", "failure", "count", "example"], failures)) }
         if !result.notes.isEmpty { parts.append(result.notes.map { "- \(cell($0))" }.joined(separator: "\n")) }
         return parts.joined(separator: "\n\n") + "\n"
@@ -34,12 +40,24 @@ package enum MarkdownReport {
         let successes = result.perSecond(metrics.succeeded - metrics.drainedSuccesses)
         rows.append(["successes", "\(fixed(successes, 2))/s"])
         if let connections = result.connectionsPerSecond { rows.append(["connections", "\(fixed(connections, 2))/s"]) }
-        if let summary = metrics.headline(result.plan.work).summary(percentiles: [50, 90, 99, 99.9]) {
-            let points = summary.percentiles.map { "p\($0.name) \(Units.time($0.value))" }
-            let words = (points + ["max \(Units.time(summary.maximum))"]).joined(separator: ", ")
-            rows.append([isScheduled ? "latency (corrected)" : "latency (raw)", words])
+        if metrics.sentAgain > 0 { rows.append(["sent again", grouped(metrics.sentAgain)]) }
+        var times = [(isScheduled ? "latency (corrected)" : "latency (raw)", metrics.headline(result.plan.work))]
+        if let stream = metrics.stream {
+            rows.append(["events", StreamText.counts(StreamPart.json(result)) ?? ""])
+            times += [("due–event", stream.correctedFirst), ("first event", stream.first), ("gap", stream.gaps)]
         }
+        if let sockets = metrics.webSocket {
+            rows.append(["WebSockets", WebSocketText.counts(WebSocketPart.json(result)).joined(separator: "; ")])
+            times.append(("open", sockets.open))
+        }
+        rows += times.compactMap { name, times in summary(times).map { [name, $0] } }
         return table(["figure", "value"], rows)
+    }
+
+    private static func summary(_ times: LatencyHistogram) -> String? {
+        guard let summary = times.summary(percentiles: [50, 90, 99, 99.9]) else { return nil }
+        let points = summary.percentiles.map { "p\($0.name) \(Units.time($0.value))" }
+        return (points + ["max \(Units.time(summary.maximum))"]).joined(separator: ", ")
     }
 
     private static func table(_ head: [String], _ rows: [[String]]) -> String {

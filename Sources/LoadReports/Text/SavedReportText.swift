@@ -10,8 +10,9 @@ package enum SavedReportText {
         let parts = run?["merged_from"]?.integer ?? 1
         let count = { (section: String, name: String) in document[section]?[name]?.integer ?? 0 }
         var lines = [
-            "volley \(PackageVersion.text): \(grouped(parts)) reports of \(oneLine(run?["url"]?.string ?? "", limit: 400))",
-            "  \(count("run", "connections")) connections on \(count("run", "threads")) threads",
+            "volley \(PackageVersion.text): \(several(Int(clamping: parts), "report")) of \(oneLine(run?["url"]?.string ?? "", limit: 400))",
+            "  \(several(Int(clamping: count("run", "connections")), "connection")) on "
+                + several(Int(clamping: count("run", "threads")), "thread"),
         ]
         if run?["interrupted"]?.bool == true { lines.append("  interrupted: the figures cover what there was") }
         lines += [
@@ -37,6 +38,7 @@ package enum SavedReportText {
         }
         let unit = report.isHandshakes ? "connections/s" : "successes/s"
         lines.append(TextReport.row("Rate", "\(fixed(report.rate, 2)) \(unit)"))
+        lines += TextReport.streams(document["stream"], document["websocket"])
         if case .object(let statuses)? = document["statuses"], !statuses.isEmpty {
             let text = statuses.map { "\($0.0) × \(grouped($0.1.integer ?? 0))" }.joined(separator: ", ")
             lines.append(TextReport.row("Status", text))

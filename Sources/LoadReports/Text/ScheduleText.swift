@@ -47,7 +47,6 @@ enum ScheduleText {
         return lines
     }
 
-    static let explanation = [
+    static let explanation =
         "  corrected: from the instant a request was due, stalls included; raw: from its first byte sent"
-    ]
 }

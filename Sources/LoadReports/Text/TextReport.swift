@@ -61,7 +61,7 @@ package enum TextReport {
         var lines = [
             "volley \(PackageVersion.text): \(what) \(plan.url)",
             "  \(plan.profile == nil ? "" : "at most ")\(several(plan.connections, "connection")) on \(several(plan.threads, "thread")), \(reuse), "
-                + "timeout \(Units.time(plan.timeout))"
+                + (plan.timeout == LoadOptions.longest ? "no timeout" : "timeout \(Units.time(plan.timeout))")
                 + (plan.limits.description.isEmpty ? "" : " (\(plan.limits.description))"),
         ]
         if let proxy = plan.proxy { lines.append("  by the proxy \(proxy)") }
@@ -86,12 +86,11 @@ package enum TextReport {
         if metrics.httpErrors > 0 {
             lines.append(row("", "\(fixed(result.perSecond(metrics.httpErrors), 2)) HTTP errors/s"))
         }
-        if let schedule = metrics.schedule { lines += ScheduleText.counts(schedule, result) }
-        if let stream = metrics.stream { lines += StreamText.counts(stream, result) }
-        if let sockets = metrics.webSocket { lines += WebSocketText.counts(sockets, result).map(row) }
         if metrics.drained > 0 {
             lines.append(row("", "\(grouped(metrics.drained)) more were answered while the run drained: in no rate"))
         }
+        if let schedule = metrics.schedule { lines += ScheduleText.counts(schedule, result) }
+        lines += streams(StreamPart.json(result), WebSocketPart.json(result))
         if metrics.redirects > 0 { lines.append(row("Redirects", "\(grouped(metrics.redirects)) followed")) }
         let codes = metrics.statuses.indices.filter { metrics.statuses[$0] > 0 }
         if !codes.isEmpty {
@@ -105,6 +104,12 @@ package enum TextReport {
         lines.append(row("Bytes in", bytes(metrics.wireBytesIn, metrics.bodyBytesIn, result)))
         lines.append(row("Bytes out", bytes(metrics.wireBytesOut, metrics.bodyBytesOut, result)))
         return lines
+    }
+
+    /// The lines about streams and WebSockets, of one run or merged from several.
+    static func streams(_ stream: JSONTree?, _ sockets: JSONTree?) -> [String] {
+        let events = StreamText.counts(stream).map { [row("Events", $0)] } ?? []
+        return events + zip(["WebSockets", ""], WebSocketText.counts(sockets)).map(row)
     }
 
     private static func bytes(_ wire: UInt64, _ body: UInt64, _ result: RunResult) -> String {
@@ -129,7 +134,8 @@ package enum TextReport {
         guard !rows.isEmpty else { return [] }
         var lines = [left("Latency", 12) + columnHeads] + rows
         switch result.plan.work {
-        case .requests where metrics.schedule != nil: lines += ScheduleText.explanation
+        case .requests where metrics.schedule != nil:
+            if metrics.schedule?.corrected.count != 0 { lines.append(ScheduleText.explanation) }
         case .requests:
             lines.append("  closed loop: percentiles exclude requests not sent during stalls; use --rate")
         case .handshakes:
@@ -200,11 +206,14 @@ package enum TextReport {
                     + right(fixed(result.perSecond(thread.completed), 2), 14) + right(fixed(cpu, 0), 6) + " %"
             )
         }
+        // With a schedule the connections are a limit, and most of them may never have been opened.
         let rates = result.threads.map { Double($0.completed) / Double(max(1, $0.connections)) }
-        if let most = rates.max(), let least = rates.min(), most > least * 1.2 {
-            lines.append(
-                "  uneven: a connection did \(fixed(least > 0 ? most / least : 0, 1)) times the work on one thread than on another"
-            )
+        if result.plan.profile == nil, let most = rates.max(), let least = rates.min(), most > least * 1.2 {
+            let words =
+                least > 0
+                ? "did \(fixed(most / least, 1)) times as much on one thread as on another"
+                : "completed something on one thread and nothing on another"
+            lines.append("  uneven: a connection \(words)")
         }
         return lines
     }

@@ -1,15 +1,19 @@
 import LoadGenerator
+import TextCoding
 
-/// The part of the report for people about a run of WebSockets.
+/// The part of the reports for people about a run of WebSockets.
 enum WebSocketText {
-    /// The title and the text of each line.
-    static func counts(_ sockets: WebSocketMetrics, _ result: RunResult) -> [(String, String)] {
-        let each = WebSocketPart.perConnection(result.metrics).map { ", \(fixed($0, 1)) messages on each" } ?? ""
-        let rate = fixed(result.perSecond(sockets.opened), 2)
-        let (dropped, pushed) = (grouped(sockets.dropped), grouped(sockets.pushed))
+    /// Returns the text of each line; empty for other runs.
+    ///
+    /// - Parameter part: ``WebSocketPart``'s, of one run or merged from several.
+    static func counts(_ part: JSONTree?) -> [String] {
+        guard let part, let opened = part["opened"]?.integer else { return [] }
+        let each = part["messages_per_connection"]?.number.map { ", \(fixed($0, 1)) messages on each" } ?? ""
+        let rate = fixed(part["opened_per_second"]?.number ?? 0, 2)
+        let count = { (name: String) in grouped(part[name]?.integer ?? 0) }
         return [
-            ("WebSockets", "\(grouped(sockets.opened)) opened in the measured part, \(rate)/s\(each)"),
-            ("", "\(dropped) ended by the server at rest; \(pushed) messages that answered none"),
+            "\(grouped(opened)) opened in the measured part, \(rate)/s\(each)",
+            "\(count("dropped")) ended by the server at rest; \(count("pushed")) messages that answered none",
         ]
     }
 }
