@@ -36,7 +36,8 @@ struct InputFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Send the requests of --input in their order, all threads together, or at random by their weights. "
+            "Send the requests of --input or --raw in their order, all threads together, or at random by their "
+                + "weights. "
                 + "(default: in-order)",
             valueName: "ORDER"
         )
@@ -73,8 +74,8 @@ struct InputFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How many redirections in a row are followed, at most 100; one more is a failure. (default: 0, a "
-                + "redirection is an answer)",
+            "How many redirections in a row are followed, at most 100; one more is a failure. -n does not count "
+                + "them. (default: 0, a redirection is an answer)",
             valueName: "N"
         )
     )
