@@ -196,8 +196,9 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     open var shouldUseExtendedBackgroundIdleMode: Bool = false
 
     /// Subclasses of `URLProtocol`, asked in this order, before classes registered with
-    /// `URLProtocol.registerClass(_:)`.
-    open var protocolClasses: [AnyClass]?
+    /// `URLProtocol.registerClass(_:)`. Empty by default, and not nil, since programs insert a class of their own into
+    /// what is there.
+    open var protocolClasses: [AnyClass]? = []
 
     /// What classes of this package need to know of the session that they load for, since a class has no state for each
     /// session.

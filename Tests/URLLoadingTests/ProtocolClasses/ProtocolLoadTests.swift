@@ -133,6 +133,19 @@ struct ProtocolLoadTests {
 
     private func mock(_ name: String) throws -> URL { try url("mock://\(name)/") }
 
+    @Test("a class that a program inserts into the classes of a new configuration loads its requests")
+    func inserted() async throws {
+        for configuration in [URLSessionConfiguration.default, .ephemeral, .background(withIdentifier: "inserted")] {
+            #expect(configuration.protocolClasses?.isEmpty == true)
+        }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses?.insert(MockProtocol.self, at: 0)
+        let session = URLSession(configuration: configuration)
+        defer { session.invalidateAndCancel() }
+        let (data, _) = try await session.data(from: try url("mock://text/"))
+        #expect(data == Data("one two three".utf8))
+    }
+
     @Test("a handler, a delegate and a function that waits get what the class reports")
     func data() async throws {
         let (data, response) = try await session.data(from: mock("text"))
