@@ -96,6 +96,16 @@ extension URLSessionTask {
     }
 }
 
+extension Progress {
+    /// Shows the end of a task that has succeeded, also where less content came than was expected. A progress without
+    /// units does not finish, so that of a task without content has one.
+    func finish() {
+        let done = max(completedUnitCount, 1)
+        if totalUnitCount != done { totalUnitCount = done }
+        if completedUnitCount != done { completedUnitCount = done }
+    }
+}
+
 /// A task's counts of content, in bytes.
 struct TaskCounts {
     var sent: Int64 = 0

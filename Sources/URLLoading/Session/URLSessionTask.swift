@@ -211,7 +211,8 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         set { snapshot.withLock { $0.counts.expectedToReceive = newValue } }
     }
 
-    /// The task's progress; its units are the bytes of both directions. Cancelling or pausing the progress cancels or
+    /// The task's progress; its units are the bytes of both directions. It finishes with a task that succeeds, whose
+    /// units are then those that there were; a task without any has one. Cancelling or pausing the progress cancels or
     /// suspends the task.
     open var progress: Progress {
         if let made = snapshot.withLock({ $0.progress }) { return made }

@@ -206,7 +206,7 @@ struct CompletionReport: Sendable {
         }
         if let (progress, counts) = progress {
             counts.show(on: progress)
-            if failure == nil, progress.totalUnitCount < 0 { progress.totalUnitCount = progress.completedUnitCount }
+            if failure == nil { progress.finish() }
         }
         return waitsOnLoop
     }

@@ -264,6 +264,23 @@ struct SessionTests {
         #expect((other.error as? URLError)?.code == .cancelled)
     }
 
+    @Test("the progress of a task that succeeds finishes, whatever its answer brought", arguments: ["GET", "HEAD"])
+    func finishedProgress(method: String) async throws {
+        let length = method == "HEAD" ? 5 : 0
+        let answer = "HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\n"
+        let raw = try RawServer.start([[.receive(.headEnd), .send(answer)]])
+        let session = URLSession(configuration: .isolated)
+        defer { session.finishTasksAndInvalidate() }
+        var request = URLRequest(url: try url(raw.url("/")))
+        request.httpMethod = method
+        let task = session.dataTask(with: request)
+        let whole = Progress(totalUnitCount: 1)
+        whole.addChild(task.progress, withPendingUnitCount: 1)
+        task.resume()
+        await until { whole.isFinished }
+        #expect(task.progress.isFinished && task.progress.fractionCompleted == 1)
+    }
+
     @Test("the limits of TLS versions apply, and the metrics tell the version", arguments: [TLSVersion.v1_2, .v1_3])
     func versions(version: TLSVersion) async throws {
         var configuration = TLSServerConfiguration(try TestCertificates.localhost)
