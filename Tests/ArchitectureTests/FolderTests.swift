@@ -104,8 +104,8 @@ struct FolderTests {
             "WebSocket": ["Channels", "Engine", "Errors", "Session"],
             // How a task comes to its answer.
             "Tasks": [
-                "Background", "Cache", "Captured", "Channels", "Connections", "Credentials", "Downloads", "Engine",
-                "Errors", "LocalLoading", "Messages", "Metrics", "Observation", "ProtocolClasses", "Proxies",
+                "Background", "Cache", "Captured", "Channels", "Connections", "Cookies", "Credentials", "Downloads",
+                "Engine", "Errors", "LocalLoading", "Messages", "Metrics", "Observation", "ProtocolClasses", "Proxies",
                 "Questions", "Requests", "Session", "Settings", "Stores", "Stream", "Telling", "Uploads", "WebSocket",
             ],
         ],

@@ -120,7 +120,8 @@ open class URLCache: NSObject, @unchecked Sendable {
 
     // MARK: Tasks
 
-    /// Looks up the task's current request. The handler is called once, on a thread of its own.
+    /// Looks up the task's current request. The handler is called once, on a thread of its own. Sessions call it in a
+    /// subclass.
     open func getCachedResponse(
         for dataTask: URLSessionDataTask,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void

@@ -13,9 +13,9 @@ extension URLCache {
     }
 
     /// A subclass may find and store as it likes, so it is called for each load, by the methods it may have overridden.
-    private var isSubclass: Bool { type(of: self) != URLCache.self }
+    var isSubclass: Bool { type(of: self) != URLCache.self }
 
-    /// The queue on which subclasses are told of changes: not on a session's loop, and one after the other.
+    /// The queue on which subclasses are asked and told of changes: not on a session's loop, and one after the other.
     private static let telling = DispatchQueue(label: "URLLoading.URLCache", qos: .utility)
 
     /// Looks the request up. Never blocks. While the cache is empty it costs no more than a look at the directory.
@@ -54,6 +54,11 @@ extension URLCache {
     /// - Parameter request: the request to ask a subclass for.
     func load(_ key: CacheKey, _ request: URLRequest) -> CachedURLResponse? {
         isSubclass ? cachedResponse(for: request) : load(key)
+    }
+
+    /// Asks a subclass for a data task, by the method that it may override.
+    func load(for dataTask: URLSessionDataTask, _ done: @escaping @Sendable (CachedURLResponse?) -> Void) {
+        Self.telling.async { self.getCachedResponse(for: dataTask, completionHandler: done) }
     }
 
     func load(_ key: CacheKey) -> CachedURLResponse? {

@@ -107,11 +107,14 @@ final class CookieStore: Sendable {
     func store(setCookieLines lines: [String], from scope: CookieScope, document: URL?, policy: HTTPCookie.AcceptPolicy)
     {
         guard !lines.isEmpty else { return }
-        let now = CookieStore.now
-        let cookies = lines.prefix(Self.maximumLines).compactMap(SetCookieLine.init).map {
-            $0.cookie(from: scope, now: now)
-        }
+        let cookies = Self.cookies(in: lines, from: scope)
         if store(cookies, from: scope, document: document, policy: policy) { notifyLater() }
+    }
+
+    /// Returns the cookies in a response's Set-Cookie fields, whether or not its server may set them.
+    static func cookies(in lines: [String], from scope: CookieScope) -> [Cookie] {
+        let now = CookieStore.now
+        return lines.prefix(maximumLines).compactMap(SetCookieLine.init).map { $0.cookie(from: scope, now: now) }
     }
 
     /// The most Set-Cookie lines of one response that are read, as in curl.
@@ -119,18 +122,7 @@ final class CookieStore: Sendable {
 
     /// Stores what a server sent. `policy` is the session's; the stricter of it and the store's own applies.
     func store(_ cookies: [Cookie], from scope: CookieScope, document: URL?, policy: HTTPCookie.AcceptPolicy) -> Bool {
-        let isSameSite = scope.isSameSite(as: document)
-        for policy in [policy, self.policy] {
-            switch policy {
-            case .always: break
-            case .never: return false
-            case .onlyFromMainDocumentDomain: if !isSameSite { return false }
-            }
-        }
-        let suffixes = PublicSuffixes.installed
-        let admitted = cookies.compactMap {
-            CookieAdmission.admit($0, from: scope, isSameSite: isSameSite, suffixes: suffixes)
-        }
+        let admitted = Self.admitted(cookies, from: scope, document: document, by: [policy, self.policy])
         guard !admitted.isEmpty else { return false }
         return change { jar, now in
             var isChanged = false
@@ -141,6 +133,27 @@ final class CookieStore: Sendable {
                 jar.evict(after: cookie.domain, now: now)
             }
             return isChanged
+        }
+    }
+
+    /// Returns those cookies that their server may set and that all the policies take.
+    static func admitted(
+        _ cookies: [Cookie],
+        from scope: CookieScope,
+        document: URL?,
+        by policies: [HTTPCookie.AcceptPolicy]
+    ) -> [Cookie] {
+        let isSameSite = scope.isSameSite(as: document)
+        for policy in policies {
+            switch policy {
+            case .always: break
+            case .never: return []
+            case .onlyFromMainDocumentDomain: if !isSameSite { return [] }
+            }
+        }
+        let suffixes = PublicSuffixes.installed
+        return cookies.compactMap {
+            CookieAdmission.admit($0, from: scope, isSameSite: isSameSite, suffixes: suffixes)
         }
     }
 

@@ -13,21 +13,28 @@ internal import Synchronization
 ///
 /// A storage keeps at most 180 cookies for each domain and 3000 in all. Beyond that, expired cookies are removed first,
 /// and then those that were not used for the longest time.
+///
+/// A subclass may keep cookies elsewhere, or choose which ones are stored. A session calls it by the methods that take
+/// a task, one call after the other on a queue of the session's own, and the task waits meanwhile. Unless they are
+/// overridden, these call ``cookies(for:)`` and ``setCookies(_:for:mainDocumentURL:)``.
 open class HTTPCookieStorage: NSObject, @unchecked Sendable {
     let store: CookieStore
+
+    /// Makes a storage in memory alone.
+    public override init() {
+        store = CookieStore(file: nil)
+        super.init()
+        observeStore()
+    }
 
     init(store: CookieStore) {
         self.store = store
         super.init()
-        store.whenChanged { [weak self] in
-            guard let self else { return }
-            NotificationCenter.default.post(name: .NSHTTPCookieManagerCookiesChanged, object: self)
-        }
+        observeStore()
     }
 
-    /// Makes a storage in memory alone.
-    static func ephemeral() -> HTTPCookieStorage {
-        HTTPCookieStorage(store: CookieStore(file: nil))
+    private func observeStore() {
+        store.whenChanged { [weak self] in self?.tellOfChange() }
     }
 
     private static let process = HTTPCookieStorage(
@@ -114,17 +121,14 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
         setCookies(cookies, for: request?.url, mainDocumentURL: request?.mainDocumentURL)
     }
 
-    /// Gets the cookies that the task's current request would carry, given its main document; nil without a URL. The
-    /// handler is called before this returns, on the caller's thread.
+    /// Gets the cookies that the task's current request would carry: those of ``cookies(for:)``, but for those that its
+    /// main document's site keeps from it. Nil without a URL. The handler is called before this returns, on the
+    /// caller's thread.
     open func getCookiesFor(_ task: URLSessionTask, completionHandler: @escaping @Sendable ([HTTPCookie]?) -> Void) {
         let request = task.currentRequest
-        let scope = request?.url.flatMap { CookieScope($0) }
-        completionHandler(
-            scope.map { scope in
-                let isSameSite = scope.isSameSite(as: request?.mainDocumentURL)
-                return store.entries(for: scope, isSameSite: isSameSite).map(Self.cookie)
-            }
-        )
+        guard let url = request?.url, let scope = CookieScope(url) else { return completionHandler(nil) }
+        let isSameSite = scope.isSameSite(as: request?.mainDocumentURL)
+        completionHandler(cookies(for: url)?.filter { isSameSite || $0.sameSitePolicy == nil })
     }
 
     /// Removes the cookie of that name, domain and path, whatever its value.

@@ -8,6 +8,10 @@ internal import Synchronization
 /// write. All other storages, also those of ephemeral sessions, write nothing. A file that is damaged, or was edited by
 /// hand, does not match its checksum: it counts as empty, a line on standard error says so, and the next change moves
 /// it aside for a week, as `credentials.json.damaged`.
+///
+/// A subclass may keep credentials elsewhere, or choose which ones are stored. A session calls it by
+/// ``getDefaultCredential(for:task:completionHandler:)`` and ``set(_:for:task:)``, one call after the other on a queue
+/// of the session's own; a task that is challenged waits meanwhile.
 open class URLCredentialStorage: NSObject, @unchecked Sendable {
     private let store: Mutex<CredentialStore>
 
@@ -70,16 +74,10 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {
         change { $0.set(credential.value, for: space.space, isDefault: true) }
     }
 
-    private func change(_ body: (inout CredentialStore) -> Bool) {
-        guard store.withLock({ body(&$0) }) else { return }
-        NotificationCenter.default.post(name: .NSURLCredentialStorageChanged, object: self)
-    }
-}
+    // MARK: With the task that a session asks for
 
-// What a session asks of a subclass that keeps credentials elsewhere; here the answer comes at once.
-extension URLCredentialStorage {
     /// Gets the credentials of ``credentials(for:)``. The handler is called before this returns.
-    public func getCredentials(
+    open func getCredentials(
         for protectionSpace: URLProtectionSpace,
         task: URLSessionTask,
         completionHandler: ([String: URLCredential]?) -> Void
@@ -88,12 +86,12 @@ extension URLCredentialStorage {
     }
 
     /// Does the same as ``set(_:for:)``.
-    public func set(_ credential: URLCredential, for protectionSpace: URLProtectionSpace, task: URLSessionTask) {
+    open func set(_ credential: URLCredential, for protectionSpace: URLProtectionSpace, task: URLSessionTask) {
         set(credential, for: protectionSpace)
     }
 
     /// Does the same as ``remove(_:for:options:)``.
-    public func remove(
+    open func remove(
         _ credential: URLCredential,
         for protectionSpace: URLProtectionSpace,
         options: [String: AnyObject]? = [:],
@@ -103,7 +101,7 @@ extension URLCredentialStorage {
     }
 
     /// Gets the credential of ``defaultCredential(for:)``. The handler is called before this returns.
-    public func getDefaultCredential(
+    open func getDefaultCredential(
         for space: URLProtectionSpace,
         task: URLSessionTask,
         completionHandler: (URLCredential?) -> Void
@@ -112,11 +110,16 @@ extension URLCredentialStorage {
     }
 
     /// Does the same as ``setDefaultCredential(_:for:)``.
-    public func setDefaultCredential(
+    open func setDefaultCredential(
         _ credential: URLCredential,
         for protectionSpace: URLProtectionSpace,
         task: URLSessionTask
     ) {
         setDefaultCredential(credential, for: protectionSpace)
+    }
+
+    private func change(_ body: (inout CredentialStore) -> Bool) {
+        guard store.withLock({ body(&$0) }) else { return }
+        NotificationCenter.default.post(name: .NSURLCredentialStorageChanged, object: self)
     }
 }

@@ -158,16 +158,20 @@ final class SessionEngine {
         )
     }
 
-    /// Stores a name and a password that a server has accepted.
-    func store(_ credential: URLCredential, for space: ProtectionSpace) {
-        guard let storage = settings.credentials else { return }
+    /// Stores a name and a password that a server has accepted from the task.
+    func store(_ credential: URLCredential, for space: ProtectionSpace, _ task: URLSessionTask) {
         let place = URLProtectionSpace(ProtectionSpaceValues(space))
+        settings.credentialSubclass?.set(credential, for: place, task)
+        guard let storage = settings.credentials else { return }
         guard credential.persistence == .permanent else { return storage.set(credential, for: place) }
         SessionEngine.keeping.async { storage.set(credential, for: place) }
     }
 
     /// Runs `call` when the credentials that are on their way to their storage have arrived there.
-    static func whenKept(_ call: @escaping @Sendable () -> Void) { keeping.async(execute: call) }
+    func whenKept(_ call: @escaping @Sendable () -> Void) {
+        guard let storage = settings.credentialSubclass else { return SessionEngine.keeping.async(execute: call) }
+        storage.whenKept(call)
+    }
 
     /// The queue for work that waits for the disk, which a loop must not do.
     private static let keeping = DispatchQueue(label: "URLLoading.URLCredentialStorage", qos: .utility)

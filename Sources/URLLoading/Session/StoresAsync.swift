@@ -31,16 +31,20 @@ extension HTTPCookieStorage {
 }
 
 extension URLCredentialStorage {
-    /// Returns the credentials by user name; nil if there are none.
+    /// Returns the credentials of `getCredentials(for:task:completionHandler:)`, by user name; nil if there are none.
     public func credentials(
         for protectionSpace: URLProtectionSpace,
         task: URLSessionTask
     ) async -> [String: URLCredential]? {
-        credentials(for: protectionSpace)
+        var found: [String: URLCredential]?
+        getCredentials(for: protectionSpace, task: task) { found = $0 }
+        return found
     }
 
-    /// Returns the same as `defaultCredential(for:)`.
+    /// Returns the credential of `getDefaultCredential(for:task:completionHandler:)`.
     public func defaultCredential(for space: URLProtectionSpace, task: URLSessionTask) async -> URLCredential? {
-        defaultCredential(for: space)
+        var found: URLCredential?
+        getDefaultCredential(for: space, task: task) { found = $0 }
+        return found
     }
 }

@@ -22,7 +22,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     /// Makes a configuration with stores of its own in memory: nothing is written to disk or shared.
     open class var ephemeral: URLSessionConfiguration {
         let configuration = URLSessionConfiguration(identifier: nil)
-        configuration.httpCookieStorage = HTTPCookieStorage.ephemeral()
+        configuration.httpCookieStorage = HTTPCookieStorage()
         configuration.urlCredentialStorage = URLCredentialStorage()
         configuration.urlCache = URLCache(memoryCapacity: 4 << 20)
         return configuration

@@ -28,9 +28,14 @@ final class SessionSettings: Sendable {
     /// The store of ``cookies``, which each request asks. The storage is held weakly by its observer, so a reference to
     /// it is slow.
     let cookieStore: CookieStore?
+    /// The same in place of ``cookieStore``, if its class is the program's.
+    let cookieSubclass: CookieStorageSubclass?
     let cookiePolicy: HTTPCookie.AcceptPolicy
     let setsCookies: Bool
+    /// The storage, if its class is URLLoading's own.
     let credentials: URLCredentialStorage?
+    /// The storage, if its class is the program's.
+    let credentialSubclass: CredentialStorageSubclass?
     let cache: URLCache?
     let protocolClasses: [URLProtocol.Type]
     let proxies: SessionProxies
@@ -57,10 +62,12 @@ final class SessionSettings: Sendable {
         connectionsPerHost = max(1, configuration.httpMaximumConnectionsPerHost)
         maximumDataLength = configuration.maximumDataLength ?? .max
         cookies = configuration.httpCookieStorage
-        cookieStore = cookies?.store
+        cookieSubclass = CookieStorageSubclass(cookies)
+        cookieStore = cookieSubclass == nil ? cookies?.store : nil
         cookiePolicy = configuration.httpCookieAcceptPolicy
         setsCookies = configuration.httpShouldSetCookies
-        credentials = configuration.urlCredentialStorage
+        credentialSubclass = CredentialStorageSubclass(configuration.urlCredentialStorage)
+        credentials = credentialSubclass == nil ? configuration.urlCredentialStorage : nil
         cache = configuration.urlCache
         protocolClasses = (configuration.protocolClasses ?? []).compactMap { $0 as? URLProtocol.Type }
         proxies = SessionProxies(configuration.connectionProxyDictionary, configuration.proxyConfigurations)

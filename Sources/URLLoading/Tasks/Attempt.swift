@@ -21,6 +21,8 @@ struct Attempt: ~Copyable {
     var proxyFailures = 0
     /// How many octets of the content have been sent.
     var sent: Int64 = 0
+    /// The Cookie field for the request that a subclass of `HTTPCookieStorage` has given; nil for none.
+    var givenCookies: String?
     /// The cached response that the machine knows as its stored response.
     var stored: CachedURLResponse?
     /// The answer on its way into the cache; nil where it is not stored.

@@ -19,6 +19,7 @@ extension Attempt {
     mutating func judge(
         _ response: HTTPURLResponse,
         _ caching: AskedRequest.Caching,
+        _ task: URLSessionTask,
         _ engine: SessionEngine
     ) -> Step? {
         self.response = response
@@ -37,13 +38,22 @@ extension Attempt {
             url: WebURL(transaction.url),
             memory: &engine.authorizations
         )
-        if let space = verdict.accepted { storeCredential(for: space, engine) }
+        if let space = verdict.accepted { storeCredential(for: space, task, engine) }
         for url in verdict.invalidated { engine.settings.cache?.discard(CacheKey(method: "GET", url: url.text)) }
         // An upload's PATCH answers its first request, whose URL has changed with it.
         if !verdict.invalidated.isEmpty, let creation = upload?.creationURL {
             engine.settings.cache?.discard(CacheKey(method: "GET", url: creation))
         }
         return verdict.step
+    }
+
+    /// Returns the answer's cookies that its server may set and the session takes, for a storage of the program's.
+    func cookies(of response: HTTPURLResponse, _ settings: SessionSettings) -> [HTTPCookie] {
+        guard let scope = transaction?.plan.scope, request.httpShouldHandleCookies else { return [] }
+        let cookies = CookieStore.cookies(in: response.fields.setCookieLines, from: scope)
+        let document = request.mainDocumentURL
+        return CookieStore.admitted(cookies, from: scope, document: document, by: [settings.cookiePolicy])
+            .map { HTTPCookie($0, created: CookieStore.now) }
     }
 
     private func asked(_ transaction: Transaction, _ caching: AskedRequest.Caching) -> AskedRequest {
@@ -137,22 +147,22 @@ extension Attempt {
         return step
     }
 
-    /// Returns the user and password in the URL, or else the stored ones; nil after a first failure.
-    func proposedCredential(for space: ProtectionSpace, _ failures: Int, _ settings: SessionSettings) -> URLCredential?
-    {
-        guard failures == 0 else { return nil }
-        if space.side == .origin, let user = request.url?.user(percentEncoded: false) {
-            let password = request.url?.password(percentEncoded: false) ?? ""
-            return URLCredential(user: user, password: password, persistence: .none)
-        }
-        return settings.credentials?.defaultCredential(for: URLProtectionSpace(ProtectionSpaceValues(space)))
+    /// Returns the user and password in the URL, which only the origin gets; nil without a user.
+    func namedCredential(for space: ProtectionSpace) -> URLCredential? {
+        guard space.side == .origin, let user = request.url?.user(percentEncoded: false) else { return nil }
+        let password = request.url?.password(percentEncoded: false) ?? ""
+        return URLCredential(user: user, password: password, persistence: .none)
     }
 
     /// Stores the user's name and password once the server has accepted them. It stores the same ones only once.
-    private mutating func storeCredential(for space: ProtectionSpace, _ engine: SessionEngine) {
+    private mutating func storeCredential(
+        for space: ProtectionSpace,
+        _ task: URLSessionTask,
+        _ engine: SessionEngine
+    ) {
         guard let (credential, asked) = offered, asked == space else { return }
         offered = nil
-        engine.store(credential, for: space)
+        engine.store(credential, for: space, task)
     }
 
     // MARK: A switch of protocols
@@ -166,7 +176,7 @@ extension Attempt {
     }
 
     /// Keeps the cookies and credentials of a 101, as of any answer.
-    mutating func noteSwitch(_ response: HTTPURLResponse, _ engine: SessionEngine) {
+    mutating func noteSwitch(_ response: HTTPURLResponse, _ task: URLSessionTask, _ engine: SessionEngine) {
         guard let transaction else { return }
         engine.keepCookies(of: response, from: transaction.plan.scope, to: request)
         let space = machine.switchProtocols(
@@ -175,6 +185,6 @@ extension Attempt {
             url: WebURL(transaction.url),
             memory: &engine.authorizations
         )
-        if let space { storeCredential(for: space, engine) }
+        if let space { storeCredential(for: space, task, engine) }
     }
 }

@@ -155,7 +155,7 @@ final class LoopHome: SessionHome {
     func forget(then: @escaping @Sendable () -> Void) {
         let isSent = post { engine in
             engine.forget()
-            SessionEngine.whenKept(then)
+            engine.whenKept(then)
         }
         if !isSent { then() }
     }

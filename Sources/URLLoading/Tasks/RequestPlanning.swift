@@ -140,13 +140,16 @@ extension Attempt {
         return builder
     }
 
-    /// Returns the jar's cookies, unless the request has its own or wants none.
+    /// Returns the storage's cookies, unless the request has its own or wants none.
     private func cookieField(_ scope: CookieScope, _ settings: SessionSettings) -> String? {
-        guard settings.setsCookies, let cookies = settings.cookieStore, request.httpShouldHandleCookies else {
-            return nil
-        }
-        if let own = request.values.fields, own.contains(.cookie) { return nil }
-        return cookies.header(for: scope, document: request.mainDocumentURL)
+        guard let cookies = settings.cookieStore else { return givenCookies }
+        return takesCookies(settings) ? cookies.header(for: scope, document: request.mainDocumentURL) : nil
+    }
+
+    /// Whether the request carries cookies of the session's storage.
+    func takesCookies(_ settings: SessionSettings) -> Bool {
+        guard settings.setsCookies, request.httpShouldHandleCookies else { return false }
+        return request.values.fields?.contains(.cookie) != true
     }
 
     /// Returns the credentials that the request carries from the start: the task's answer to a challenge, or one that

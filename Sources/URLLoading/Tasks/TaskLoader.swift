@@ -151,9 +151,15 @@ final class TaskLoader: HeldLoad, TaskLoad {
     /// Loads the request in this module: from here, from the cache, or over the network.
     func loadItself() {
         do throws(URLError) {
-            if task is URLSessionWebSocketTask { return exchange(try attempt.beginSocket()) }
+            if task is URLSessionWebSocketTask {
+                let url = try attempt.beginSocket()
+                guard let storage = settings.cookieSubclass else { return exchange(url) }
+                return askForCookies(storage) { [self] in exchange(url) }
+            }
             switch try attempt.place() {
-            case .network(let url): lookIntoCache(url)
+            case .network(let url):
+                guard let storage = settings.cookieSubclass else { return lookIntoCache(url) }
+                askForCookies(storage) { [self] in lookIntoCache(url) }
             case .local(let url): load(LocalLoad(url, on: engine.loop, self))
             }
         } catch {
@@ -174,6 +180,9 @@ final class TaskLoader: HeldLoad, TaskLoad {
         case .response(let found): begin(with: found, url)
         // Without a thread to read on, the request goes to the network.
         case .onDisk(let key):
+            if cache.isSubclass, let dataTask = task as? URLSessionDataTask {
+                return ask(cache, for: dataTask) { [self] in begin(with: $0, url) }
+            }
             offLoop {
                 cache.load(key, request)
             } _: { [self] in

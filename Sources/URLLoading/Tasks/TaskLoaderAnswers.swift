@@ -83,7 +83,8 @@ extension TaskLoader {
     /// belongs to the stream task that the delegate may make of it.
     func becomeConnection(_ connection: UpgradedConnection) {
         guard let response = attempt.switched(attempt.request.url) else { return connection.close() }
-        attempt.noteSwitch(response, engine)
+        attempt.noteSwitch(response, task, engine)
+        storeCookies(ofSwitch: response)
         let origin = attempt.transaction?.place.origin
         load(from: .stream(StreamLoad(self, engine, on: connection, to: origin)))
         let before = course.questions
@@ -99,7 +100,8 @@ extension TaskLoader {
         task.response = response
         do throws(URLError) {
             let agreement = try opening.agreement(head, task.originalRequest?.url)
-            attempt.noteSwitch(response, engine)
+            attempt.noteSwitch(response, task, engine)
+            storeCookies(ofSwitch: response)
             let socket = WebSocketLoad(self, task.channel, on: engine.loop)
             load(from: .socket(socket))
             // The session's limit, 60 seconds by default, would end every WebSocket on which no message comes for a
@@ -169,8 +171,16 @@ extension TaskLoader: ExchangeDelegate {
         guard let url = attempt.request.url else { return }
         guard head.status >= 200 else { return informed(head, url) }
         let response = attempt.answered(head, url, settings)
+        guard let storage = settings.cookieSubclass else { return judge(response) }
+        let cookies = attempt.cookies(of: response, settings)
+        guard !cookies.isEmpty else { return judge(response) }
+        attempt.response = response
+        storeCookies(cookies, in: storage) { [self] in judge(response) }
+    }
+
+    private func judge(_ response: HTTPURLResponse) {
         let caching: AskedRequest.Caching = settings.cache == nil ? .none : delivery.isStorable ? .stores : .compares
-        guard let step = attempt.judge(response, caching, engine) else { return accept(response) }
+        guard let step = attempt.judge(response, caching, task, engine) else { return accept(response) }
         perform(step, response, nil)
     }
 

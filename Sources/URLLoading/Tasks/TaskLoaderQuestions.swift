@@ -61,8 +61,27 @@ extension TaskLoader {
         settle(held) { [self] in start(next) }
     }
 
+    /// Asks for credentials, and proposes the user and password in the URL, or else the stored ones; after a first
+    /// failure none.
     func askForCredentials(_ question: ChallengeQuestion, _ failures: Int, _ response: HTTPURLResponse?) {
-        let proposed = attempt.proposedCredential(for: question.space, failures, settings)
+        guard failures == 0 else { return askForCredentials(question, proposing: nil, failures, response) }
+        if let named = attempt.namedCredential(for: question.space) {
+            return askForCredentials(question, proposing: named, failures, response)
+        }
+        let space = URLProtectionSpace(ProtectionSpaceValues(question.space))
+        guard let storage = settings.credentialSubclass else {
+            let stored = settings.credentials?.defaultCredential(for: space)
+            return askForCredentials(question, proposing: stored, failures, response)
+        }
+        askForCredential(storage, space) { [self] in askForCredentials(question, proposing: $0, failures, response) }
+    }
+
+    private func askForCredentials(
+        _ question: ChallengeQuestion,
+        proposing proposed: URLCredential?,
+        _ failures: Int,
+        _ response: HTTPURLResponse?
+    ) {
         let put = UserQuestion.challenge(question.space, proposed, failures, response)
         ask(.challenge, otherwise: (.performDefaultHandling, nil), put) { [self] answer, held in
             guard answer.disposition != .cancelAuthenticationChallenge else { return cancel(.atOnce) }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("HTTPCookieStorage")
 struct HTTPCookieStorageTests {
-    private let storage = HTTPCookieStorage.ephemeral()
+    private let storage = HTTPCookieStorage()
     private let url = URL(string: "https://www.shop.test/dir/")!
 
     private func cookie(
@@ -66,7 +66,7 @@ struct HTTPCookieStorageTests {
         try receive(["a=1; Path=/; Secure; HttpOnly", "b=2; Domain=shop.test", "c=3; Domain=other.test", "", "d\0=4"])
         #expect(header == "b=2; a=1")
         #expect(Set(storage.cookies?.map(\.domain) ?? []) == ["www.shop.test", ".shop.test"])
-        let copy = HTTPCookieStorage.ephemeral()
+        let copy = HTTPCookieStorage()
         copy.setCookies(storage.cookies ?? [], for: url, mainDocumentURL: nil)
         #expect(Set(copy.cookies ?? []) == Set(storage.cookies ?? []))
     }
@@ -191,7 +191,7 @@ struct HTTPCookieStorageTests {
         #expect(counter.value == 2)
         storage.cookieAcceptPolicy = .never
         #expect(counter.value == 3)
-        HTTPCookieStorage.ephemeral().setCookie(try cookie("a"))
+        HTTPCookieStorage().setCookie(try cookie("a"))
         #expect(counter.value == 3)
     }
 
