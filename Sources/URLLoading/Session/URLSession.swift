@@ -61,6 +61,15 @@ open class URLSession: NSObject, @unchecked Sendable {
         keeper?.restore(into: self)
     }
 
+    /// Makes a session with the default configuration and without a delegate, for subclasses that stand in for one.
+    public override init() {
+        ownConfiguration = .default
+        queue = URLSession.serialQueue()
+        home = URLSession.home(ownConfiguration, hasDelegate: false)
+        keeper = nil
+        state = Mutex(State())
+    }
+
     /// - Parameters:
     ///   - configuration: the configuration, which the session copies.
     ///   - delegate: the delegate, which the session keeps until it is invalid.
@@ -173,15 +182,6 @@ open class URLSession: NSObject, @unchecked Sendable {
     private func tellFinishedEvents() {
         guard let delegate else { return }
         delegateQueue.addOperation { delegate.urlSessionDidFinishEvents(forBackgroundURLSession: self) }
-    }
-
-    var current: [URLSessionTask] {
-        state.withLock { state in state.tasks.sorted { $0.key < $1.key }.map(\.value) }
-    }
-
-    /// The tasks that have been resumed and are not cancelled.
-    var underWay: [URLSessionTask] {
-        current.filter { task in task.snapshot.withLock { $0.hasBegun && $0.state != .canceling } }
     }
 
     /// Gets the tasks that have been resumed, and have neither ended nor been cancelled, in the order they were made.

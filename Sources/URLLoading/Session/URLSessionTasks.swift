@@ -1,3 +1,5 @@
+internal import Synchronization
+
 extension URLSession {
     /// The thread of the session's connections, for Swift tasks that do little but wait for answers:
     ///
@@ -21,6 +23,15 @@ extension URLSession {
     /// Tells the ends of a background session's tasks that have not been heard in this process once more, now that a
     /// delegate listens.
     package func tellUnheard() { keeper?.tellUnheard(of: self) }
+
+    var current: [URLSessionTask] {
+        state.withLock { state in state.tasks.sorted { $0.key < $1.key }.map(\.value) }
+    }
+
+    /// The tasks that have been resumed and are not cancelled.
+    var underWay: [URLSessionTask] {
+        current.filter { task in task.snapshot.withLock { $0.hasBegun && $0.state != .canceling } }
+    }
 
     /// All tasks that have not ended, at once.
     package var unfinishedTasks: [URLSessionTask] { current }

@@ -1,5 +1,6 @@
 import Foundation
 import TestServer
+import TestSupport
 import Testing
 import URLLoading
 
@@ -43,6 +44,40 @@ struct AppleNamesTests {
         #expect(copy.multipathServiceType == .handover)
         #expect(!copy.usesClassicLoadingMode)
         #expect(copy.enablesEarlyData)
+    }
+
+    /// Stands in for a session in a test of a program, and for its tasks.
+    private final class MockSession: URLSession, @unchecked Sendable {
+        private let content: Data
+
+        init(_ content: Data) {
+            self.content = content
+            super.init()
+        }
+
+        override func dataTask(
+            with request: URLRequest,
+            completionHandler: @escaping (Data?, URLResponse?, (any Error)?) -> Void
+        ) -> URLSessionDataTask {
+            let mock = MockTask()
+            mock.resumed = { [content] in completionHandler(content, nil, nil) }
+            return mock
+        }
+    }
+
+    private final class MockTask: URLSessionDataTask, @unchecked Sendable {
+        var resumed: (() -> Void)?
+
+        override func resume() { resumed?() }
+    }
+
+    @Test("sessions and tasks have subclasses that are made without a configuration, and stand in for them")
+    func mocks() async throws {
+        let found = Word<Data?>()
+        let session: URLSession = MockSession(Data("mock".utf8))
+        session.dataTask(with: try #require(URL(string: "http://h/"))) { data, _, _ in found.give(data) }.resume()
+        #expect(await found.wait("the mock's answer") == Data("mock".utf8))
+        session.invalidateAndCancel()
     }
 
     @Test("stores and sessions have asynchronous functions")
