@@ -35,6 +35,12 @@ struct OpenFileTests {
         #expect(throws: OpenFile.Problem.system(.noSuchFile)) { try OpenFile(path: pipe.path + "none") }
     }
 
+    @Test("have no NUL in their path, and the file named before it is not opened")
+    func nul() throws {
+        let made = TemporaryFile(content)
+        #expect(throws: OpenFile.Problem.system(.invalidArgument)) { try OpenFile(path: made.path + "\0.png") }
+    }
+
     @Test("leave through a socket as they are, in slices, until the file ends")
     func sendFile() throws {
         let made = TemporaryFile(content)

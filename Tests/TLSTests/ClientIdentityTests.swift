@@ -50,6 +50,16 @@ struct ClientIdentityTests {
         }
     }
 
+    @Test("a path with a NUL is unreadable, and the file named before it is not read")
+    func nul() throws {
+        let file = TemporaryFile(bytes(identity.leaf.pem + identity.keyPEM))
+        _ = try ClientIdentity(pemFile: file.path)
+        let path = file.path + "\0.pem"
+        #expect(throws: IdentityError.unreadable(path: path, reason: "Invalid argument")) {
+            try ClientIdentity(pemFile: path)
+        }
+    }
+
     @Test("PKCS #12 gives certificate, key and chain for the right password alone")
     func pkcs12() throws {
         let file = try identity.leaf.pkcs12(password: "open", chain: [identity.authority])

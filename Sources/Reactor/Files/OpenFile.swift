@@ -31,6 +31,8 @@ public final class OpenFile: Sendable {
     /// Opens a file. It never waits for a pipe's writer, since it does not open pipes; but it waits for a slow file
     /// system.
     public convenience init(path: String) throws(Problem) {
+        // C would open the file whose name is the part before it.
+        guard !path.utf8.contains(0) else { throw .system(.invalidArgument) }
         try self.init { unsafe path.withCString { unsafe uncurl_open_file($0) } }
     }
 

@@ -13,6 +13,8 @@ enum FileBytes {
     static let limit = 64 << 20
 
     static func read(_ path: String) throws(FileFault) -> [UInt8] {
+        // C would open the file whose name is the part before it.
+        guard !path.utf8.contains(0) else { throw FileFault(code: EINVAL) }
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         if descriptor < 0 { throw FileFault(code: errno) }
         defer { close(descriptor) }
