@@ -62,7 +62,9 @@ import Testing
     func extensionOctets(octet: Int) {
         for text in [
             "1;a\(scalar(octet))\r\nx\r\n0\r\n\r\n", "1;a=\"\(scalar(octet))\"\r\nx\r\n0\r\n\r\n",
-            "1\(scalar(octet))\r\nx\r\n0\r\n\r\n",
+            "1\(scalar(octet))\r\nx\r\n0\r\n\r\n", "1;a=b\(scalar(octet))\r\nx\r\n0\r\n\r\n",
+            // Where the octet ended the line, this would be a whole body.
+            "1;a\(scalar(octet))x\r\n0\r\n\r\n",
         ] {
             let outcome = responses(
                 "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + text,

@@ -62,6 +62,22 @@ struct CancelTests {
         gate.open()
     }
 
+    @Test("by the id of an ended exchange: it reaches none that has followed in its place")
+    func ended() async throws {
+        let gate = RawGate()
+        let server = try RawServer.start(otherwise: [
+            .receive(.headEnd), .send(ok), .receive(.headEnd), .wait(gate), .send(ok),
+        ])
+        let engine = try EngineHarness()
+        let first = await engine.begin(try get(server.port))
+        #expect(await first.outcome().text == "ok")
+        let second = await engine.begin(try get(server.port))
+        first.cancel()
+        for _ in 0..<10 { _ = await engine.statistics }
+        gate.open()
+        #expect(await second.outcome().text == "ok")
+    }
+
     @Test("from inside each call of the delegate")
     func insideCalls() async throws {
         let server = try RawServer.start(otherwise: .answering(ok))

@@ -274,6 +274,25 @@ struct ExchangeWireTests {
         #expect(await engine.run(try HTTPEngineTests.get(cut.port)).error == .undecodable(.truncated))
     }
 
+    @Test("content that cannot be decoded gives its connection's place to the next request, however often it comes")
+    func undecodable() async throws {
+        let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\n"
+        let broken = RawScript.answering(bytes(head + "wrong"))
+        let server = try RawServer.start([broken, broken, broken], otherwise: .answering(small))
+        var configuration = EngineConfiguration()
+        (configuration.connectionsPerHost, configuration.connections) = (1, 1)
+        let engine = try EngineHarness(configuration)
+        for _ in 0..<3 {
+            guard case .undecodable? = await engine.run(try HTTPEngineTests.get(server.port)).error else {
+                Issue.record("content that is no gzip was decoded")
+                return
+            }
+        }
+        #expect(await engine.run(try HTTPEngineTests.get(server.port)).text == "hello")
+        await engine.shutdown()
+        #expect(await engine.remains == Remains())
+    }
+
     @Test("codings of content that does not exist are not looked at")
     func codingWithoutContent() async throws {
         let fields = "Content-Encoding: gzip, gzip, gzip, gzip\r\n"

@@ -147,16 +147,23 @@ struct ExpectationTests {
     )
     func finalStatus() async throws {
         for status in ["401 Unauthorized", "200 OK"] {
+            let gate = RawGate()
             let server = try RawServer.start(otherwise: [
-                .receive(.headEnd), .send("HTTP/1.1 \(status)\r\nContent-Length: 2\r\n\r\nno"),
+                .receive(.headEnd), .send("HTTP/1.1 \(status)\r\nContent-Length: 2\r\n\r\nn"), .wait(gate), .send("o"),
             ])
             let engine = try EngineHarness(clock: ManualClock())
-            let result = await engine.run(try put(server.port, Self.stream)) {
+            let head = Counter()
+            let pending = await engine.begin(try put(server.port, Self.stream)) {
+                $0.onHead = { _, _ in head.add() }
                 $0.onNeedsBody = { _, _ in
                     Issue.record("content was asked for")
                     return .failed
                 }
             }
+            await head.reaches(1)
+            await turns(engine)
+            gate.open()
+            let result = await pending.outcome()
             #expect(result.text == "no" && result.sent == 0 && result.report?.requestEndIsMissing == true)
             let record = try server.waitForEnd(of: 0)
             #expect(record.receivedText.hasSuffix("Expect: 100-continue\r\n\r\n"))

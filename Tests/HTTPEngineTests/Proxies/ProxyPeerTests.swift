@@ -231,6 +231,27 @@ struct ProxyPeerTests {
         #expect(nobody.error == .proxy(.socks(.noAcceptableMethod)))
     }
 
+    @Test("a request's own roots decide about the server behind a SOCKS proxy, and about no other request's")
+    func ownRoots() async throws {
+        let proxy = try await ProxyPeers.microsocks(asks: false)
+        defer { proxy.stop() }
+        let engine = try engine(.socks5h, proxy)
+        var trust = TLSConfiguration()
+        trust.roots = .pem(try TestCertificates.identity(["DNS:localhost"]).authorityPEM)
+        var options = EngineRequest.Options()
+        options.tls = try TLSContext(trust)
+        let origin = try Origin(scheme: .https, host: "localhost", port: secure.port)
+        for _ in 0..<2 {
+            let strict = await engine.run(try EngineRequest(origin: origin, target: "/get", options: options))
+            guard case .tls(.untrusted)? = strict.error else {
+                Issue.record("\(strict)")
+                return
+            }
+            #expect(await engine.run(try EngineRequest(origin: origin, target: "/get")).succeeded)
+        }
+        #expect(secure.requestCount == 2)
+    }
+
     @Test("dante tunnels to addresses and names, and says when nothing listens there")
     func dante() async throws {
         let dante = try await ProxyPeers.dante()

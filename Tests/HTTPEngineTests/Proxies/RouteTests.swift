@@ -104,4 +104,17 @@ struct RouteTests {
         ]
         #expect(Set(choices.map { Destination(origin: origin, proxy: $0) }).count == choices.count)
     }
+
+    @Test("destinations that differ in the origin alone are different, also behind one SOCKS proxy")
+    func origins() throws {
+        let proxy = ProxyChoice.via(try Proxy(url: "socks5h://p:1"))
+        let first = Destination(origin: try Origin(host: "a.test"), proxy: proxy)
+        #expect(first == Destination(origin: try Origin(host: "a.test"), proxy: proxy))
+        for other in [
+            try Origin(host: "b.test"), try Origin(host: "a.test", port: 81),
+            try Origin(scheme: .https, host: "a.test"),
+        ] {
+            #expect(first != Destination(origin: other, proxy: proxy))
+        }
+    }
 }

@@ -51,5 +51,7 @@ struct URIReferenceTests {
     func longPaths() {
         let path = String(repeating: "../a/./", count: 100_000)
         #expect(resolve("/" + path, "http://a/").hasPrefix("http://a/a/"))
+        let back = String(repeating: "a/", count: 100_000) + String(repeating: "../", count: 100_000)
+        #expect(resolve("/" + back, "http://a/") == "http://a/")
     }
 }

@@ -11,7 +11,10 @@ struct StoreFileTests {
     func replacing() throws {
         try folder.make()
         try StoreFile.replace(path, with: [1, 2, 3], isDurable: true)
+        let former = try #require(FileHandle(forReadingAtPath: path))
         try StoreFile.replace(path, with: [4], isDurable: false)
+        // A reader of the former file has it whole.
+        #expect(try former.readToEnd() == Data([1, 2, 3]))
         #expect(try StoreFile.read(path, limit: 10) == [4])
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
         #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)

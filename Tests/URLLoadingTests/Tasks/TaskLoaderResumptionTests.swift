@@ -81,13 +81,23 @@ struct TaskLoaderResumptionTests {
 
     @Test(
         "a rest that is not ours is not appended: the whole is asked for",
-        arguments: ["another tag", "another place", "another length", "416", "416 with a page"]
+        arguments: [
+            "another tag", "another place", "another place in chunks", "another length", "416", "416 with a page",
+        ]
     )
     func strange(what: String) async throws {
         let answer: RawScript =
             switch what {
             case "another tag": Self.range("ETag: \"v2\"\r\n")
             case "another place": Self.range("ETag: \"v1\"\r\n", from: Self.half + 1)
+            case "another place in chunks":
+                [
+                    .receive(.headEnd),
+                    .send(
+                        "HTTP/1.1 206 Partial Content\r\nETag: \"v1\"\r\nTransfer-Encoding: chunked\r\nContent-Range: bytes "
+                            + "\(Self.half + 1)-\(Self.content.count - 1)/\(Self.content.count)\r\n\r\n1\r\nx\r\n0\r\n\r\n"
+                    ),
+                ]
             case "another length": Self.range("ETag: \"v1\"\r\n", total: Self.content.count + 5)
             case "416":
                 [.receive(.headEnd), .send(Self.head("416 Range Not Satisfiable", "Content-Range: bytes */7\r\n", 0))]

@@ -30,6 +30,22 @@ struct TaskLoaderTransactionsTests {
         session.invalidateAndCancel()
     }
 
+    @Test("a redirect's page is read to 64 KiB and no further, though the rest of it is there")
+    func longPage() async throws {
+        let length = 32 << 20
+        let head = "HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: \(length)\r\n\r\n"
+        let page = Array(head.utf8) + [UInt8](repeating: 0x20, count: length)
+        let server = try RawServer.start([[.receive(.headEnd), .send(page)], [.receive(.headEnd), .send(Self.ok)]])
+        let recorder = Recorder()
+        let session = URLSession(configuration: .isolated, delegate: recorder, delegateQueue: nil)
+        session.dataTask(with: try url(server.url("/a"))).resume()
+        await recorder.end()
+        #expect(recorder.told.data == Data("ok".utf8))
+        let read = recorder.told.metrics?.transactionMetrics.first?.countOfResponseBodyBytesReceived
+        #expect(try #require(read) < 2 << 20)
+        session.invalidateAndCancel()
+    }
+
     @Test(
         "a server that names another realm each time, or calls each nonce old, is answered a limited number of times",
         arguments: [true, false]

@@ -1,0 +1,63 @@
+import TestServer
+import TestSupport
+import Testing
+
+@testable import TLS
+
+/// Certificates that made other programs read the wrong name, or work without end.
+@Suite("Certificates that broke others", .ownThread, .timeLimit(.minutes(3)))
+struct HostileCertificateTests {
+    private let root: TestCertificate
+
+    init() throws { root = try CertificateBuilder.authority("Root").selfSigned() }
+
+    private func verify(
+        _ chain: [TestCertificate],
+        _ host: String = "a.test"
+    ) throws -> Result<VerifiedChain, TrustFailure> {
+        PeerVerifier.verify(
+            try chain.map { try Certificate(der: $0.der) },
+            name: try ServerName(host),
+            anchors: TrustAnchors([try Certificate(der: root.der)])
+        )
+    }
+
+    @Test("a name of a type that names no host is no host's, whatever its text", arguments: ["DNS:b.test", nil])
+    func otherName(beside: String?) throws {
+        let names = ["otherName:1.3.6.1.4.1.311.20.2.3;UTF8:a.test", beside].compactMap(\.self)
+        #expect(try verify([CertificateBuilder.server(names).issued(by: root)]).ground == "wrongHost")
+    }
+
+    @Test("a URI outside the constraints of its authority refuses the certificate, though its host is inside")
+    func uriConstraint() throws {
+        var builder = CertificateBuilder.authority("Constrained")
+        builder.nameConstraints = "critical,permitted;URI:.a.test"
+        let authority = try builder.issued(by: root)
+        let inside = try CertificateBuilder.server(["DNS:a.test", "URI:https://x.a.test/"]).issued(by: authority)
+        let outside = try CertificateBuilder.server(["DNS:a.test", "URI:https://x.b.test/"]).issued(by: authority)
+        #expect(try verify([inside, authority]).ground == nil)
+        #expect(try verify([outside, authority]).ground == "nameConstraints")
+    }
+
+    @Test("two thousand names below two thousand constraints are refused, not compared each with each")
+    func manyConstraints() throws {
+        var builder = CertificateBuilder.authority("Constrained")
+        builder.nameConstraints = (0..<2_000).map { "permitted;DNS:p\($0).test" }.joined(separator: ",")
+        let authority = try builder.issued(by: root)
+        let names = (0..<2_000).map { "DNS:x\($0).p\($0).test" }
+        let leaf = try CertificateBuilder.server(names).issued(by: authority)
+        #expect(try verify([leaf, authority], "x7.p7.test").ground != nil)
+    }
+
+    @Test("the error for a wrong host shows eight of two thousand names, and counts the others")
+    func manyNames() throws {
+        let leaf = try CertificateBuilder.server((0..<2_000).map { "DNS:x\($0).b.test" }).issued(by: root)
+        guard case .failure(let failure) = try verify([leaf]), case .wrongHost(_, let found, let more) = failure.reason
+        else {
+            Issue.record("a certificate for other hosts is accepted")
+            return
+        }
+        #expect(found == (0..<8).map { "x\($0).b.test" } && more == 1_992)
+        #expect(failure.description.utf8.count < 1_000)
+    }
+}
