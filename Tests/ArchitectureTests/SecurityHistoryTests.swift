@@ -9,6 +9,8 @@ struct SecurityHistoryTests {
         let cells: [String]
 
         var name: String { cells.first ?? "" }
+        /// The name without the bracket at its end, by which the list of guards calls the row.
+        var shortName: String { name.replacing(/\ \([^)]*\)$/, with: "") }
         /// `*suite* “title”; *suite* “title”` in the last cell; none where it gives a reason.
         var tests: [(suite: String, title: String)] {
             (cells.last ?? "").matches(of: /\*([^*]+)\* “([^”]+)”/).map {
@@ -70,6 +72,32 @@ struct SecurityHistoryTests {
             }
         }
     }
+
+    /// `./dev mutations --security` takes these guards out, one after the other, and runs the tests of their rows.
+    @Test(
+        "each row that names tests has a guard, whose text stands once in its file, so that the script can take it out"
+    )
+    func guards() throws {
+        let text = { (path: String) in try String(contentsOf: SourceTree.root.appending(path: path), encoding: .utf8) }
+        let rows = Self.rows(in: try text("SECURITY-HISTORY.md"))
+        var guarded: Set<String> = []
+        for entry in try text("Tests/mutations/guards.txt").components(separatedBy: "\n===\n").dropFirst() {
+            let lines = entry.components(separatedBy: "\n")
+            let head = lines[0].components(separatedBy: " | ")
+            let old = lines.dropFirst().prefix { $0 != "--->" }.joined(separator: "\n")
+            #expect(try text(head[1]).components(separatedBy: old).count == 2, "\(head[0]): \(old)")
+            guarded.formUnion(head[0].components(separatedBy: "; "))
+        }
+        let names = rows.map(\.shortName)
+        #expect(Set(names).count == names.count)
+        #expect(guarded.isSubset(of: rows.filter { !$0.tests.isEmpty }.map(\.shortName)))
+        for row in rows where !row.tests.isEmpty && !guarded.contains(row.shortName) {
+            #expect(Self.unguarded.contains(row.shortName), "\(row.name) has no guard")
+        }
+    }
+
+    /// What OpenSSL guarantees, and what all lines of a program keep to: there is no line to take out.
+    private static let unguarded: Set = ["CVE-2024-4741", "CVE-2026-84783", "CVE-2026-54280"]
 
     @Test("rows, suites with and without a name, and titles with quotes are read")
     func reading() {

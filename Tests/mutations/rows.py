@@ -29,22 +29,36 @@ def others(row, cell):
     return names if row.startswith("W") and all(re.fullmatch("[A-Z][0-9]+", name) for name in names) else []
 
 
+def declarations():
+    """Each test: its suite's type and the name that the suite goes by, its function, what stands in its @Test, and its folder."""
+    names, found = {}, []
+    pattern = (r"@Suite(?:\(\s*\"((?:[^\"\\]|\\.)*)\"[^\n]*\))?[^\n]*?\s+(?:@\w+\s+)*(?:final )?(?:struct|class|actor) (\w+)|"
+               r"^(?:final )?(?:struct|class|extension|actor) (\w+)|"
+               r"@Test\(((?:(?!@Test).)*?)\)\s*\n\s*(?:@\w+[^\n]*\n\s*)*(?:(?:fileprivate|private|static) )*func (\w+)")
+    for path in sorted(glob.glob(os.path.join(ROOT, "Tests/*Tests/**/*.swift"), recursive=True)):
+        module = os.path.relpath(path, os.path.join(ROOT, "Tests")).split(os.sep)[0]
+        suite = None
+        for match in re.finditer(pattern, open(path, encoding="utf-8").read(), re.M | re.S):
+            name, titled, plain, head, function = match.groups()
+            suite = titled or plain or suite
+            if titled:
+                names[module, titled] = unescaped(name) if name else titled
+            if function:
+                found.append((suite, function, head, module))
+    return [(suite, names.get((module, suite), suite), function, head, module) for suite, function, head, module in found]
+
+
+def unescaped(text):
+    return re.sub(r"\\(.)", r"\1", text)
+
+
 def tests():
     """For each row its tests, as SUITE/FUNCTION, each with the folder that it lies in."""
     found = {}
-    for path in sorted(glob.glob(os.path.join(ROOT, "Tests/*Tests/**/*.swift"), recursive=True)):
-        module = os.path.relpath(path, os.path.join(ROOT, "Tests")).split(os.sep)[0]
-        text = open(path, encoding="utf-8").read()
-        suite = None
-        pattern = (r"^(?:final )?(?:struct|class|extension|actor) (\w+)|"
-                   r"@Test\(((?:(?!@Test).)*?)\)\s*\n\s*(?:@\w+[^\n]*\n\s*)*(?:(?:fileprivate|private|static) )*func (\w+)")
-        for match in re.finditer(pattern, text, re.M | re.S):
-            if match.group(1):
-                suite = match.group(1)
-                continue
-            trait = re.search(r"\.rows\(([^)]*)\)", match.group(2))
-            for row in re.findall(r'"([A-Z]\d+)"', trait.group(1)) if trait else []:
-                found.setdefault(row, []).append(("%s/%s" % (suite, match.group(3)), module))
+    for suite, _, function, head, module in declarations():
+        trait = re.search(r"\.rows\(([^)]*)\)", head)
+        for row in re.findall(r'"([A-Z]\d+)"', trait.group(1)) if trait else []:
+            found.setdefault(row, []).append(("%s/%s" % (suite, function), module))
     return found
 
 

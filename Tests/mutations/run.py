@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Breaks behaviour of Uncurl's on purpose, one rule at a time, and shows that a test of its inventory row fails.
+"""Breaks behaviour on purpose, one rule at a time, and shows that a test of the row that states the rule fails.
 
-usage: run.py [ROW ...]            all mutants of mutations.txt, or those of these rows
+usage: run.py [ROW ...]            all mutants of mutations.txt, which break Uncurl's rows in its inventory, or those of these rows
        run.py --search [ROW ...]   breaks the code that the tests of a row reach, place by place, until a test of the row fails: for
                                    all rows without a mutant, or these. What is found is kept in found.txt.
-       run.py --list               how many rows have a mutant, a place that was found, a test alone, or a reason
+       run.py --security [ROW ...] all mutants of guards.txt, which take out the guards of SECURITY-HISTORY.md, or those of these rows
+       run.py --list               how many rows have a mutant, a place that was found, a test alone, or a reason; of either page
 
-All mutants are built into one test binary: each changed place asks at run time whether its mutant is on. The sources are
-changed for that and put back at the end; they must be as committed.
+All mutants of a list are built into one test binary: each changed place asks at run time whether its mutant is on. The sources
+are changed for that and put back at the end; they must be as committed.
 """
 import os
 import re
@@ -15,6 +16,7 @@ import signal
 import subprocess
 import sys
 
+import history
 import rows as inventory
 
 ROOT = inventory.ROOT
@@ -34,10 +36,11 @@ enum Mutant {
 
 
 class Mutant:
-    def __init__(self, number, head, text):
-        self.number = number
-        rows, self.file, self.tests = (part.strip() for part in head.split("|", 2))
-        self.rows = rows.split()
+    """What it changes, and the tests that must find it: for each set of tests, the rows that these prove."""
+
+    def __init__(self, number, file, text, proofs):
+        self.number, self.file, self.proofs = number, file, proofs
+        self.rows = [row for rows in proofs.values() for row in rows]
         self.switch = os.path.join(ROOT, SWITCH % self.file.split("/")[1])
         self.old, self.new = text.split("\n--->\n")
 
@@ -50,10 +53,28 @@ class Mutant:
         open(path, "w", encoding="utf-8").write(text)
 
 
+def blocks(name):
+    """The entries of a list: a number, the parts of the head, and the two texts."""
+    text = open(os.path.join(ROOT, "Tests/mutations", name), encoding="utf-8").read()
+    for number, block in enumerate(re.split(r"^===.*\n", text, flags=re.M)[1:], 1):
+        head, texts = block.strip("\n").split("\n", 1)
+        yield number, [part.strip() for part in head.split("|", 2)], texts
+
+
 def mutants():
-    text = open(os.path.join(ROOT, "Tests/mutations/mutations.txt"), encoding="utf-8").read()
-    blocks = [block.strip("\n") for block in re.split(r"^===.*\n", text, flags=re.M)[1:]]
-    return [Mutant(number, *block.split("\n", 1)) for number, block in enumerate(blocks, 1)]
+    return [Mutant(number, file, texts, {tests: rows.split()}) for number, (rows, file, tests), texts in blocks("mutations.txt")]
+
+
+def guards():
+    """The tests that must find them are those that the page names for the row."""
+    page, found = history.rows(), []
+    for number, (rows, file), texts in blocks("guards.txt"):
+        proofs = {}
+        for row in rows.split("; "):
+            tests = "|".join(re.escape(test) + r"\(" for test, _ in page[row])
+            proofs.setdefault(tests, []).append(row)
+        found.append(Mutant(number, file, texts, proofs))
+    return found
 
 
 def passes(tests, mutant=0):
@@ -79,9 +100,19 @@ def summary():
                 kinds["a place that a search has found"].append(row)
             else:
                 kinds["a test alone" if row in tests or others else "nothing"].append(row)
-    print("%d rows" % len(rows))
+    print("%d rows of the inventory" % len(rows))
     for kind, those in kinds.items():
         print("%4d have %s%s" % (len(those), kind, ": " + " ".join(those) if kind in ("a test alone", "nothing") and those else ""))
+
+
+def summary_of_guards():
+    page = history.rows()
+    written = {row for guard in guards() for row in guard.rows}
+    kinds = {"a mutant": written, "a test alone": {row for row in page if page[row]} - written,
+             "a reason": {row for row in page if not page[row]}}
+    print("%d rows of SECURITY-HISTORY.md" % len(page))
+    for kind, those in kinds.items():
+        print("%4d have %s%s" % (len(those), kind, ": " + "; ".join(sorted(those)) if kind == "a test alone" and those else ""))
 
 
 def searched(wanted):
@@ -95,18 +126,36 @@ def searched(wanted):
     return 0 if len(results) == len(chosen) else 1
 
 
+def rooms(chosen):
+    """The rooms whose tests find guards."""
+    page = history.rows()
+    return ",".join(sorted({folder[:-5] for mutant in chosen for row in mutant.rows for _, folder in page[row]}))
+
+
+def verdict(mutant, tests, known):
+    """`known`: whether the tests pass without a mutant."""
+    if tests not in known:
+        known[tests] = passes(tests)
+    if not known[tests]:
+        return "FAILS WITHOUT IT"
+    return "SURVIVES" if passes(tests, mutant.number) else "found"
+
+
 def main():
     # However it ends, the sources are put back.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit("run.py: ended"))
-    if sys.argv[1:2] == ["--list"]:
-        return summary()
-    if sys.argv[1:2] == ["--search"]:
-        return searched(set(sys.argv[2:]))
-    chosen = mutants()
-    wanted = set(sys.argv[1:])
+    kind = sys.argv[1] if sys.argv[1:2] and sys.argv[1].startswith("--") else ""
+    wanted = set(sys.argv[2:] if kind else sys.argv[1:])
+    if kind == "--list":
+        summary()
+        return summary_of_guards()
+    if kind == "--search":
+        return searched(wanted)
+    chosen = guards() if kind == "--security" else mutants()
     if wanted:
         chosen = [mutant for mutant in chosen if wanted & set(mutant.rows)]
+    built_rooms = rooms(chosen) if kind == "--security" else "Uncurl"
     git = ["git", "-C", ROOT]
     if subprocess.run(git + ["status", "--porcelain", "Sources"], capture_output=True, check=True).stdout:
         sys.exit("run.py: Sources has changes that are not committed")
@@ -115,22 +164,18 @@ def main():
             mutant.apply()
             open(mutant.switch, "w", encoding="utf-8").write(SWITCH_TEXT)
         built = subprocess.run(["swift", "build", "--build-tests"], cwd=ROOT, capture_output=True, text=True,
-                               env=dict(os.environ, UNCURL_ROOM="Uncurl"))
+                               env=dict(os.environ, UNCURL_ROOM=built_rooms))
         if built.returncode:
             sys.exit("run.py: the mutants do not compile:\n" + "\n".join(
                 line for line in built.stdout.split("\n") if "error:" in line))
-        survivors = 0
+        known, shown, missed = {}, set(), set()
         for mutant in chosen:
-            if not passes(mutant.tests):
-                verdict = "FAILS WITHOUT IT"
-            elif passes(mutant.tests, mutant.number):
-                verdict = "SURVIVES"
-            else:
-                verdict = "found"
-            survivors += verdict != "found"
-            print("%-16s %-12s %s" % (verdict, " ".join(mutant.rows), mutant.file), flush=True)
-        print("%d of %d mutants found" % (len(chosen) - survivors, len(chosen)))
-        return 1 if survivors else 0
+            for tests, rows in mutant.proofs.items():
+                found = verdict(mutant, tests, known)
+                (shown if found == "found" else missed).update(rows)
+                print("%-16s %-12s %s" % (found, "; ".join(rows), mutant.file), flush=True)
+        print("%d rows shown, %d not" % (len(shown - missed), len(missed)))
+        return 1 if missed else 0
     finally:
         for switch in {mutant.switch for mutant in chosen}:
             if os.path.exists(switch):
