@@ -153,6 +153,9 @@ def main():
     if kind == "--search":
         return searched(wanted)
     chosen = guards() if kind == "--security" else mutants()
+    unknown = wanted - {row for mutant in chosen for row in mutant.rows}
+    if unknown:
+        sys.exit("run.py: there is no mutant of " + "; ".join(sorted(unknown)))
     if wanted:
         chosen = [mutant for mutant in chosen if wanted & set(mutant.rows)]
     built_rooms = rooms(chosen) if kind == "--security" else "Uncurl"
