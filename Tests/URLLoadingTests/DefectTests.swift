@@ -228,11 +228,12 @@ struct DefectTests {
         task.resume()
         await until { seen.value.withLock { $0 > 0 } }
         await until { task.countOfBytesReceived >= 1 << 20 }
-        // The loop that would go on reading runs these meanwhile, a turn each, until it has read no more.
-        var peak: Int64 = 0
-        while peak < task.countOfBytesReceived, peak < 4 << 20 {
+        // The loop that would go on reading runs these meanwhile, a turn each, until it has read no more for a while.
+        var (peak, idleRounds) = (task.countOfBytesReceived, 0)
+        while idleRounds < 20, peak < 4 << 20 {
+            for _ in 0..<500 { await Task(executorPreference: session.taskExecutor) {}.value }
+            idleRounds = task.countOfBytesReceived > peak ? 0 : idleRounds + 1
             peak = task.countOfBytesReceived
-            for _ in 0..<1_000 { await Task(executorPreference: session.taskExecutor) {}.value }
         }
         gate.signal()
         await recorder.end()
