@@ -226,7 +226,10 @@ struct BackgroundManagerTests {
         }
     }
 
-    @Test("an awaited download whose process is killed before its task is resumed goes on in the next process", .rows("U3"))
+    @Test(
+        "an awaited download whose process is killed before its task is resumed goes on in the next process",
+        .rows("U3")
+    )
     func unresumed() async throws {
         let folder = try BackgroundProcess.Folder()
         let server = try TestServer.start()
