@@ -54,7 +54,8 @@ final class WebSocketChannel: Sendable {
 
     var facts: Facts { state.withLock { $0.facts } }
 
-    /// How long an end waits for the next message to be taken: a caller that takes no more still hears of the end.
+    /// How long an end waits for the next message to be taken, once the program's queue has run what was told before: a
+    /// caller that takes no more still hears of the end.
     var patience: Duration {
         get { state.withLock { $0.patience } }
         set { state.withLock { $0.patience = newValue } }

@@ -20,7 +20,9 @@ final class WebSocketLoad: WebSocketWorker {
         case talking
         /// With the reason that the server was told.
         case closing(CloseReason)
-        case ended(WebSocketEnding, TimerID)
+        /// The connection is gone, and messages are left. The timer of the patience is armed once the program's queue has
+        /// run what was told before.
+        case ended(WebSocketEnding, TimerID?)
         case stopped
     }
 
@@ -48,6 +50,8 @@ final class WebSocketLoad: WebSocketWorker {
     private var isReadingHeld = false
     private var pings: [(number: UInt64, reply: TaskReply<Void>)] = []
     private var unsent: [TaskReply<Void>] = []
+    /// How often an end has begun to wait for the next message to be taken.
+    private var waits = 0
     /// How long the server may send nothing at all, and the timer that checks it.
     private var silence: (limit: Duration, timer: TimerID)?
 
@@ -118,11 +122,11 @@ final class WebSocketLoad: WebSocketWorker {
     }
 
     /// Takes a wish after the connection is gone: messages that had come can still be taken, all else fails.
-    private func take(_ wish: WebSocketWish, behind ending: WebSocketEnding, _ timer: TimerID) {
+    private func take(_ wish: WebSocketWish, behind ending: WebSocketEnding, _ timer: TimerID?) {
         switch wish {
         case .receive:
             fulfil(wish)
-            loop.cancel(timer)
+            if let timer { loop.cancel(timer) }
             if messages.isEmpty { tell(ending) } else { wait(toTell: ending) }
         case .unsent(let reply): unsent.append(reply)
         case .send(_, let reply), .ping(_, let reply):
@@ -201,7 +205,7 @@ final class WebSocketLoad: WebSocketWorker {
     /// Stops the load: it is over.
     func stop() {
         if case .stopped = state { return }
-        if case .ended(_, let timer) = state { loop.cancel(timer) }
+        if case .ended(_, let timer?) = state { loop.cancel(timer) }
         state = .stopped
         if let silence { loop.cancel(silence.timer) }
         silence = nil
@@ -271,8 +275,18 @@ extension WebSocketLoad: WebSocketConnectionDelegate {
         }
     }
 
+    /// Leaves the program time to take the messages that are left. The time begins when its queue has run what was told
+    /// before, so that a queue that is behind does not hear of the end before the messages.
     private func wait(toTell ending: WebSocketEnding) {
-        guard delegate != nil else { return }
+        guard let delegate else { return }
+        state = .ended(ending, nil)
+        waits += 1
+        let (home, wait) = (LoopBound(self, on: loop), waits)
+        delegate.later { home.loop.post { home.value.beginPatience(wait) } }
+    }
+
+    private func beginPatience(_ wait: Int) {
+        guard wait == waits, case .ended(let ending, nil) = state else { return }
         let timer = loop.arm(
             at: loop.now.advanced(by: channel.patience),
             Alarm { [weak self] in

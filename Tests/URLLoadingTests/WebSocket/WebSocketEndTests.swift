@@ -34,7 +34,7 @@ struct WebSocketEndTests {
         return task
     }
 
-    @Test("messages that came before the server's close are told before it")
+    @Test("messages that came before the server's close are told before it, however far behind the program's queue is")
     func messagesFirst() async throws {
         let peer = try await WebSocketPeer.start()
         defer { peer.stop() }
@@ -46,7 +46,10 @@ struct WebSocketEndTests {
                 next(task)
             }
         }
-        _ = try await farewell(recorder, queue, peer) { next($0) }
+        _ = try await farewell(recorder, queue, peer) { task in
+            task.channel.patience = .milliseconds(1)
+            next(task)
+        }
         try await heard(peer)
         queue.isSuspended = false
         await recorder.end()
