@@ -20,8 +20,8 @@ final class WebSocketLoad: WebSocketWorker {
         case talking
         /// With the reason that the server was told.
         case closing(CloseReason)
-        /// The connection is gone, and messages are left. The timer of the patience is armed once the program's queue has
-        /// run what was told before.
+        /// The connection is gone, and messages are left. The timer is armed once the program's queue has run what was
+        /// told before.
         case ended(WebSocketEnding, TimerID?)
         case stopped
     }
