@@ -1,8 +1,8 @@
 internal import Dispatch
 internal import Foundation
 
-/// A session's cookie storage whose class is the program's. It is called by the methods that it may override, one call
-/// after the other on a queue of its own: not on a loop, which it might block.
+/// A session's cookie storage of a class that the program declares. The session calls the methods that such a class may
+/// override, one call after the other on a queue of its own: not on a loop, which they might block.
 struct CookieStorageSubclass: Sendable {
     private let storage: HTTPCookieStorage
     private let queue = DispatchQueue(label: "URLLoading.HTTPCookieStorage")

@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// The storages of cookies, credentials and answers whose classes are the program's. The task waits while one is
-/// called.
+/// The storages of cookies, credentials and answers of classes that the program declares. The task waits while one of
+/// them is called.
 extension TaskLoader {
     /// Asks the storage for the request's cookies, and then runs `next`.
     func askForCookies(_ storage: CookieStorageSubclass, _ next: @escaping () -> Void) {
