@@ -139,7 +139,8 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// Limits a priority to 0 to 1. NaN gives the default.
     static func priority(_ value: Float) -> Float { value.isNaN ? defaultPriority : min(max(value, 0), 1) }
 
-    /// The earliest date at which the task begins; its delegate is asked once more then. Nil: it begins at once.
+    /// The earliest date at which the task begins. The task asks its delegate before it begins, even if the date has
+    /// passed; in a background session each process that begins the task asks. Nil: the task begins without asking.
     @available(*, deprecated, message: "Not supported outside of background sessions on Apple's platforms")
     open var earliestBeginDate: Date? {
         get { beginDate }

@@ -53,7 +53,7 @@ final class TaskLoader: HeldLoad, TaskLoad {
         self.observation = observation
         if let refusal { return end(refusal) }
         guard let request = spec.request else { return beginStream() }
-        guard let date = task.beginDate, date.timeIntervalSinceNow > 0 else { return startFromDisk(request) }
+        guard let date = task.beginDate else { return startFromDisk(request) }
         let delay = RequestBuilder.duration(min(date.timeIntervalSinceNow, RequestBuilder.longest)) ?? .zero
         start(after: delay) { [self] in askWhetherToBegin(request) }
     }
@@ -89,7 +89,7 @@ final class TaskLoader: HeldLoad, TaskLoad {
 
     /// Begins with the part of an earlier download, after a thread has checked that the file on disk is what was
     /// written.
-    private func startFromDisk(_ request: URLRequest) {
+    func startFromDisk(_ request: URLRequest) {
         guard let resumption = attempt.resumption, resumption.isUnread(isSummed: background != nil) else {
             return start(request)
         }

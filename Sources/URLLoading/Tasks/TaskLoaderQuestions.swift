@@ -124,10 +124,13 @@ extension TaskLoader {
         ask(.delay, otherwise: (.continueLoading, nil), UserQuestion.delayed(request)) { [self] answer, _ in
             start()
             switch answer {
-            case (.continueLoading, _): start(request)
+            case (.continueLoading, _): startFromDisk(request)
             case (.useNewRequest, let other):
-                task.currentRequest = other ?? request
-                start(other ?? request)
+                let next = other ?? request
+                task.currentRequest = next
+                // The part on disk is of the first request's URL.
+                if next.url != request.url { attempt.resume(from: nil) }
+                startFromDisk(next)
             case (.cancel, _): cancel(.atOnce)
             }
         }

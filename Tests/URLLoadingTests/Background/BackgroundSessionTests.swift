@@ -429,6 +429,46 @@ struct BackgroundSessionTests {
         session.invalidateAndCancel()
     }
 
+    @Test("a delayed download reads the bytes on disk before it resumes from them", arguments: [true, false])
+    func delayed(isIntact: Bool) async throws {
+        let server = try RawServer.start([RawScript(isIntact ? Self.rest(from: 7_000) : Self.whole())])
+        try leave { record, folder in
+            record.request = try request(server)
+            record.beginDate = Date().addingTimeInterval(0.2)
+            record.part = part(Self.content.prefix(7_000), folder)
+            let path = try #require(record.part?.path)
+            if !isIntact { try StoreFile.replace(path, with: [UInt8](repeating: 0, count: 7_000), isDurable: false) }
+        }
+        let recorder = BackgroundRecorder()
+        let session = try await session(recorder)
+        await recorder.events(1)
+        #expect(recorder.files == [Self.content] && sent(server).contains("Range:") == isIntact)
+        await isEmpty()
+        session.invalidateAndCancel()
+    }
+
+    @Test(
+        "a delayed download whose delegate gives another request resumes only if the URL is the same",
+        arguments: [true, false]
+    )
+    func delayedAnew(hasSameURL: Bool) async throws {
+        let server = try RawServer.start([RawScript(hasSameURL ? Self.rest(from: 7_000) : Self.whole())])
+        try leave { record, folder in
+            record.request = try request(server)
+            record.beginDate = .distantPast
+            record.part = part(Self.content.prefix(7_000), folder)
+        }
+        var other = URLRequest(url: try url(server.url(hasSameURL ? "/file" : "/other")))
+        other.setValue("fresh", forHTTPHeaderField: "X-Token")
+        let recorder = BackgroundRecorder(delayed: other)
+        let session = try await session(recorder)
+        await recorder.events(1)
+        #expect(recorder.files == [Self.content] && sent(server).contains("Range:") == hasSameURL)
+        #expect(sent(server).contains("X-Token: fresh\r\n"))
+        await isEmpty()
+        session.invalidateAndCancel()
+    }
+
     @Test("bytes after the last note of the ledger are not resumed from")
     func behindTheNote() async throws {
         let server = try RawServer.start([RawScript(Self.rest(from: 7_000))])
@@ -740,6 +780,19 @@ final class BackgroundRecorder: NSObject, URLSessionDownloadDelegate, URLSession
     }
 
     private let story = Mutex(Story())
+    /// The request of a delayed task; nil for its own.
+    private let delayed: URLRequest?
+
+    init(delayed: URLRequest? = nil) { self.delayed = delayed }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willBeginDelayedRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
+    ) {
+        if let delayed { completionHandler(.useNewRequest, delayed) } else { completionHandler(.continueLoading, nil) }
+    }
 
     var told: [String] { story.withLock { $0.told } }
     var files: [[UInt8]] { story.withLock { $0.files } }

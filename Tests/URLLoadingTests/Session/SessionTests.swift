@@ -169,8 +169,7 @@ struct SessionTests {
             let delegate = Planner(answer)
             let session = URLSession(configuration: .isolated, delegate: delegate, delegateQueue: nil)
             let task = session.dataTask(with: try target("/bytes/1"))
-            // A task whose date has passed when its session sees it is not delayed, and its delegate is not asked.
-            let date = Date().addingTimeInterval(3)
+            let date = Date().addingTimeInterval(0.2)
             task.beginDate = date
             task.resume()
             await until { task.state == .completed }
@@ -179,6 +178,18 @@ struct SessionTests {
             #expect(told == status)
             session.invalidateAndCancel()
         }
+    }
+
+    @Test("a task whose date has passed when it is resumed asks its delegate, too")
+    func past() async throws {
+        let delegate = Planner((.useNewRequest, URLRequest(url: try target("/status/204"))))
+        let session = URLSession(configuration: .isolated, delegate: delegate, delegateQueue: nil)
+        let task = session.dataTask(with: try target("/bytes/1"))
+        task.beginDate = .distantPast
+        task.resume()
+        await until { task.state == .completed }
+        #expect(delegate.count == 1 && (task.response as? HTTPURLResponse)?.statusCode == 204)
+        session.invalidateAndCancel()
     }
 
     private final class Planner: NSObject, URLSessionDataDelegate {
