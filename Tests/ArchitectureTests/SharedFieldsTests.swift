@@ -45,10 +45,8 @@ struct SharedFieldsTests {
             ("whose request is being filled in: its user, its number and its variables", ["context"]),
             ("which WebSockets are open: their side of the driver stands in a file of its own", ["sockets"]),
         ],
-        "TaskLoader": [
-            ("a value: what every step is about", ["attempt"]),
-            ("values that keep their own rules", ["delivery", "record"]),
-        ],
+        "TaskLoader": [("values that keep their own rules", ["delivery"])],
+        "RequestLoader": [("a value: what every step is about", ["attempt"])],
         "SessionEngine": [
             ("a value that keeps its own rules, whose memory each answer changes", ["authorizations"]),
             ("the last request: the next may say the same", ["lastPlan"]),
@@ -144,7 +142,7 @@ struct SharedFieldsTests {
 
     /// The type that a class's variable names, or is made with.
     private static func type(of field: String, in name: String) throws -> String? {
-        let variable = try Regex<(Substring, Substring)>("    var \(field)(?:: | = )([A-Z]\\w+)")
+        let variable = try Regex<(Substring, Substring)>("    (?:final )?var \(field)(?:: | = )([A-Z]\\w+)")
         let owner = SourceTree.sources.first { $0.path.hasSuffix("/\(name).swift") }
         return (owner?.code.firstMatch(of: variable)?.1).map(String.init)
     }

@@ -21,9 +21,11 @@ struct CacheEntry {
         ofClass = nil
     }
 
-    init(ofClass policy: URLCache.StoragePolicy, limit: Int) {
+    /// Nil without a cache, or if the class does not allow to store its answer.
+    init?(ofClass policy: URLCache.StoragePolicy, _ cache: URLCache?) {
+        guard let cache, policy != .notAllowed else { return nil }
         (storage, received, ofClass) = (.everywhere, UnixTime.now, policy)
-        self.limit = limit
+        limit = cache.contentLimit
     }
 
     mutating func append(_ data: Data) {

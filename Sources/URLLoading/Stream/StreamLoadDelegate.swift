@@ -1,5 +1,5 @@
-/// Hears what becomes of a stream task's connection, besides what every source reports. Loop-confined.
-protocol StreamLoadDelegate: SourceDelegate {
+/// Hears what becomes of a stream task's connection, besides what every load reports. Loop-confined.
+protocol StreamLoadDelegate: LoadDelegate {
     /// Asks to pause the answer until ``catchUp()``: as much as may be read ahead waits.
     func fallBehind()
     func catchUp()

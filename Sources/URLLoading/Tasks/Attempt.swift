@@ -25,8 +25,6 @@ struct Attempt: ~Copyable {
     var givenCookies: String?
     /// The cached response that the machine knows as its stored response.
     var stored: CachedURLResponse?
-    /// The answer on its way into the cache; nil where it is not stored.
-    var storing: CacheEntry?
     /// The response that the user gets; nil before there is one.
     var response: URLResponse?
     /// The user's name and password that were sent and that the server may accept, and the space they are for.

@@ -67,23 +67,30 @@ extension Attempt {
         )
     }
 
-    /// Prepares to keep the answer, in the cache or behind the part of an earlier download.
+    /// Returns what the cache is to store of the answer; nil for nothing. It compares the answer to a HEAD with what is
+    /// stored.
+    func entry(for response: HTTPURLResponse, _ storage: Step.Storage, _ engine: SessionEngine) -> CacheEntry? {
+        switch storage {
+        case .none: return nil
+        case .compare:
+            compareHead(response, engine)
+            return nil
+        case .store(let permitted):
+            guard let limit = engine.settings.cache?.contentLimit, response.expectedContentLength <= limit else {
+                return nil
+            }
+            return CacheEntry(permitted, received: UnixTime.now, limit: limit)
+        }
+    }
+
+    /// Prepares to keep the answer behind the part of an earlier download.
     ///
     /// - Returns: the step to take instead of delivering the answer; nil to deliver it.
     mutating func place(
         _ response: HTTPURLResponse,
         _ placement: Step.Placement,
-        _ storage: Step.Storage,
         _ engine: SessionEngine
     ) -> Step? {
-        switch storage {
-        case .none: break
-        case .compare: compareHead(response, engine)
-        case .store(let permitted):
-            if let limit = engine.settings.cache?.contentLimit, response.expectedContentLength <= limit {
-                storing = CacheEntry(permitted, received: UnixTime.now, limit: limit)
-            }
-        }
         switch placement {
         case .whole: return nil
         case .wholeInsteadOfRest:
@@ -103,15 +110,6 @@ extension Attempt {
                 return machine.restIsGone()
             }
         }
-    }
-
-    /// Notes whether the answer of a `URLProtocol` class may be stored, as the class has said.
-    mutating func store(_ policy: URLCache.StoragePolicy, _ cache: URLCache?) {
-        guard let cache, policy != .notAllowed else {
-            storing = nil
-            return
-        }
-        storing = CacheEntry(ofClass: policy, limit: cache.contentLimit)
     }
 
     // MARK: The user's decisions

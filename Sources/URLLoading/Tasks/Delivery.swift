@@ -31,6 +31,8 @@ struct Delivery: ~Copyable {
     private let limit: Int
     /// The content so far, for a delegate that wants all of it at once.
     private var gathered: Data?
+    /// The answer on its way into the cache; nil where it is not stored.
+    private var entry: CacheEntry?
     private var made: CallbackQueue?
 
     init(_ task: URLSessionTask, _ session: URLSession, _ spec: TaskSpec, _ engine: SessionEngine) {
@@ -141,28 +143,30 @@ struct Delivery: ~Copyable {
 
     // MARK: The answer
 
+    typealias FileMaker = (URLSessionTask) throws(URLError) -> DownloadFile
+
     /// Begins to deliver an answer.
     ///
     /// - Parameters:
-    ///   - attempt: the attempt whose answer it is.
     ///   - onRoom: makes the function that a channel calls when it has room again.
+    ///   - makeFile: makes the file for an answer that goes to one.
     mutating func begin(
         _ response: URLResponse,
-        _ attempt: borrowing Attempt,
-        onRoom: () -> @Sendable () -> Void
+        onRoom: () -> @Sendable () -> Void,
+        makeFile: FileMaker
     ) throws(URLError) {
         gathered = task.prefersIncrementalDelivery ? nil : Data()
         switch reception {
         case .data, .awaitedData: try beginMemory(response)
-        case .download, .awaitedFile: try beginFile(attempt)
+        case .download, .awaitedFile: try beginFile(makeFile)
         case .bytes(let channel):
             deliver(to: .bytes(channel))
             channel.received(response, onRoom: onRoom())
-        case .delegate: if task is URLSessionDownloadTask { try beginFile(attempt) } else { beginDelegate(response) }
+        case .delegate: if task is URLSessionDownloadTask { try beginFile(makeFile) } else { beginDelegate(response) }
         case .report(let terms):
             switch terms.keeping {
             case .memory: try beginMemory(response)
-            case .file: try beginFile(attempt)
+            case .file: try beginFile(makeFile)
             case .nothing: beginDelegate(response)
             }
         }
@@ -178,14 +182,21 @@ struct Delivery: ~Copyable {
         engine.background?.note(task, response as? HTTPURLResponse, part: nil)
     }
 
-    /// Lets a file take the answer: the one that an earlier download has left, or a new one.
-    mutating func beginFile(_ attempt: borrowing Attempt) throws(URLError) {
-        if let resumed = attempt.resumed {
-            deliver(to: .file(resumed))
-            tellResumption(resumed)
-        } else {
-            deliver(to: .file(try attempt.makeFile(for: task, engine)))
-        }
+    /// Lets a file take the answer. If the file has content already, that of an earlier download, the answer is the
+    /// rest.
+    mutating func beginFile(_ makeFile: FileMaker) throws(URLError) {
+        let file = try makeFile(task)
+        deliver(to: .file(file))
+        if file.written > 0 { tellResumption(file) }
+    }
+
+    /// Decides whether the answer is stored in the cache when it is complete; nil: it is not.
+    mutating func store(_ entry: CacheEntry?) { self.entry = entry }
+
+    /// Takes the complete answer for the cache; nil if it is not stored.
+    mutating func takeEntry() -> (CacheEntry, Data)? {
+        guard let entry = entry.take(), let data = sink.content(for: entry) else { return nil }
+        return (entry, data)
     }
 
     /// The error for an answer that is longer than what is kept in memory.
@@ -224,14 +235,8 @@ struct Delivery: ~Copyable {
 
     /// Delivers decoded content; the span is the loop's. A stream's content does not come here.
     ///
-    /// - Parameters:
-    ///   - counts: the task's counts, this content included.
-    ///   - look: is called with what goes to a delegate.
-    mutating func receive(
-        _ bytes: Span<UInt8>,
-        _ counts: TaskCounts,
-        seeing look: (Data) -> Void
-    ) -> Reception {
+    /// - Parameter counts: the task's counts, this content included.
+    mutating func receive(_ bytes: Span<UInt8>, _ counts: TaskCounts) -> Reception {
         let count = bytes.count
         switch sink {
         case .none: return .taken
@@ -247,7 +252,7 @@ struct Delivery: ~Copyable {
             return hasRoom ? .taken : .userIsBehind
         case .delegate:
             let data = Data(bytes)
-            look(data)
+            entry?.append(data)
             engine.background?.note(task, content: data)
             guard let held = gathered?.count else { return tellData(data) ? .taken : .userIsBehind }
             guard held + count <= limit else { return .failed(excess) }
@@ -304,7 +309,7 @@ struct Delivery: ~Copyable {
     }
 
     /// Tells the delegate that a download goes on instead of beginning.
-    mutating func tellResumption(_ file: DownloadFile) {
+    private mutating func tellResumption(_ file: DownloadFile) {
         let (offset, total) = (file.written, file.total)
         task.snapshot.withLock { snapshot in
             snapshot.counts.received = offset

@@ -116,7 +116,14 @@ final class LoopHome: SessionHome {
     }
 
     private static func takeUp(_ task: URLSessionTask, _ session: URLSession, _ engine: SessionEngine) -> TaskLoader {
-        let load = TaskLoader(task, session, engine)
+        let spec = task.spec ?? TaskSpec(nil)
+        let load =
+            switch (spec.request, task) {
+            case (let request?, is URLSessionWebSocketTask): SocketLoader(request, task, session, spec, engine)
+            case (let request?, _): RequestLoader(request, task, session, spec, engine)
+            case (nil, is URLSessionStreamTask): StreamTaskLoader(task, session, spec, engine)
+            case (nil, _): TaskLoader(task, session, spec, engine)
+            }
         engine.add(load)
         return load
     }

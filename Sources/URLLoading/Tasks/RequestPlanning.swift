@@ -13,7 +13,6 @@ extension Attempt {
     }
 
     mutating func place() throws(URLError) -> Place {
-        storing = nil
         guard let url = request.url else {
             throw ErrorTranslation.urlError(.unsupportedURL, nil, "the request has no URL")
         }
@@ -298,9 +297,8 @@ extension Attempt {
         }
     }
 
-    /// Returns the complete answer as the cache would store it, and its key; nil if it is not stored.
-    mutating func takeEntry(_ sink: Sink, _ engine: SessionEngine) -> (CachedURLResponse, CacheKey)? {
-        guard let entry = storing.take(), let data = sink.content(for: entry) else { return nil }
+    /// Returns the complete answer as the cache stores it, and its key; nil for an answer without either.
+    func cached(_ entry: CacheEntry, _ data: Data, _ engine: SessionEngine) -> (CachedURLResponse, CacheKey)? {
         if let policy = entry.ofClass {
             guard let response, let key = CacheKey(request) else { return nil }
             let made = CachedURLResponse(response: response, data: data, storagePolicy: policy)

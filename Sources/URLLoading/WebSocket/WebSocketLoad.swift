@@ -32,7 +32,7 @@ final class WebSocketLoad: WebSocketWorker {
     private static let overhead = 64
 
     /// The delegate, until the load is over.
-    private var delegate: (any SourceDelegate)?
+    private var delegate: (any LoadDelegate)?
     private let loop: EventLoop
     /// The URL as the user wrote it, for errors.
     private let url: URL?
@@ -55,7 +55,7 @@ final class WebSocketLoad: WebSocketWorker {
     /// How long the server may send nothing at all, and the timer that checks it.
     private var silence: (limit: Duration, timer: TimerID)?
 
-    init(_ delegate: any SourceDelegate, _ channel: WebSocketChannel, on loop: EventLoop) {
+    init(_ delegate: any LoadDelegate, _ channel: WebSocketChannel, on loop: EventLoop) {
         self.delegate = delegate
         self.channel = channel
         self.loop = loop

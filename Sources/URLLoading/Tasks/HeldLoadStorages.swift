@@ -1,25 +1,28 @@
 internal import Foundation
 
-/// The storages of cookies, credentials and answers of classes that the program declares. The task waits while one of
+/// The storages of cookies, credentials and answers of classes that the program declares. The load waits while one of
 /// them is called.
-extension TaskLoader {
-    /// Asks the storage for the request's cookies, and then runs `next`.
-    func askForCookies(_ storage: CookieStorageSubclass, _ next: @escaping () -> Void) {
-        attempt.givenCookies = nil
-        guard attempt.takesCookies(settings) else { return next() }
-        let task = task
+extension HeldLoad {
+    /// Asks the storage for the cookies of the task's current request, and then runs `next`.
+    func ask(_ storage: CookieStorageSubclass, for task: URLSessionTask, _ next: @escaping ([HTTPCookie]) -> Void) {
         ask { (answer: Answer<[HTTPCookie]>) in
             storage.get(for: task, answer.give)
         } _: { [self] cookies, _ in
             start()
-            attempt.givenCookies = HTTPCookie.requestHeaderFields(with: cookies ?? [])["Cookie"]
-            next()
+            next(cookies ?? [])
         }
     }
 
     /// Has the storage store an answer's cookies, and then runs `next` with the source as it was.
-    func storeCookies(_ cookies: [HTTPCookie], in storage: CookieStorageSubclass, _ next: @escaping () -> Void) {
-        let task = task
+    ///
+    /// - Parameter complete: runs after `next` if the whole answer came meanwhile.
+    func store(
+        _ cookies: [HTTPCookie],
+        in storage: CookieStorageSubclass,
+        for task: URLSessionTask,
+        _ next: @escaping () -> Void,
+        complete: @escaping () -> Void
+    ) {
         ask { (answer: Answer<Void>) in
             storage.store(cookies, for: task) { answer.give(()) }
         } _: { [self] _, held in
@@ -33,12 +36,12 @@ extension TaskLoader {
     }
 
     /// Asks the storage for the default credential of a space that challenges the task, and then runs `next`.
-    func askForCredential(
+    func ask(
         _ storage: CredentialStorageSubclass,
-        _ space: URLProtectionSpace,
+        for space: URLProtectionSpace,
+        _ task: URLSessionTask,
         _ next: @escaping (URLCredential?) -> Void
     ) {
-        let task = task
         ask { (answer: Answer<URLCredential?>) in
             storage.getDefault(for: space, task) { answer.give($0) }
         } _: { stored, _ in
@@ -54,12 +57,5 @@ extension TaskLoader {
             start()
             next(found ?? nil)
         }
-    }
-
-    /// Has the storage store the cookies of a switch of protocols, which nothing waits for.
-    func storeCookies(ofSwitch response: HTTPURLResponse) {
-        guard let storage = settings.cookieSubclass else { return }
-        let cookies = attempt.cookies(of: response, settings)
-        if !cookies.isEmpty { storage.store(cookies, for: task) {} }
     }
 }

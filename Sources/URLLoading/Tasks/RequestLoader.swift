@@ -1,0 +1,350 @@
+internal import Foundation
+internal import HTTP1
+internal import HTTPEngine
+internal import HTTPSemantics
+internal import Reactor
+internal import Synchronization
+
+/// Loads the answer to a task's request: over redirects and challenges, from the cache, from this machine or over the
+/// network. Loop-confined.
+///
+/// It decides nothing itself: the ``Attempt``'s machine says what becomes of an answer, and ``perform(_:_:_:)`` does
+/// that.
+class RequestLoader: TaskLoader {
+    final var attempt: Attempt
+    private var record: Record?
+
+    init(
+        _ request: URLRequest,
+        _ task: URLSessionTask,
+        _ session: URLSession,
+        _ spec: TaskSpec,
+        _ engine: SessionEngine
+    ) {
+        attempt = Attempt(request, engine.settings.answerRules, resuming: spec.resumption?.askable)
+        super.init(task, session, spec, engine)
+        if delivery.wantsMetrics { record = Record(engine.loop.now) }
+        attempt.prepareUpload(task, spec, engine)
+    }
+
+    // MARK: For the task
+
+    override final var request: URLRequest? { attempt.request }
+
+    override final var response: URLResponse? { attempt.response }
+
+    override final var metrics: URLSessionTaskMetrics? { record?.metrics(redirects: attempt.machine.redirects) }
+
+    override final func makeFile(for task: URLSessionTask) throws(URLError) -> DownloadFile {
+        if let resumed = attempt.resumed { return resumed }
+        return try attempt.makeFile(for: task, engine)
+    }
+
+    override final func withResumeData(_ failure: any Error) -> any Error {
+        attempt.withResumeData(failure, delivery.sink, background)
+    }
+
+    override func cancel(_ way: TaskCancellation) {
+        guard case .producingResumeData = way else { return super.cancel(way) }
+        let kept = attempt.resumeData(for: delivery.sink, background)
+        if let handler = task.snapshot.withLock({ $0.resumeDataHandler.take() }) { later { handler(kept?.data) } }
+        end(kept.map { cancellation.with($0.data, for: $0.key) } ?? cancellation)
+    }
+
+    /// Stores the answer if the cache and the delegate take it, and ends the task.
+    override final func conclude() {
+        guard let cache = settings.cache, let (entry, content) = delivery.takeEntry(),
+            let (cached, key) = attempt.cached(entry, content, engine)
+        else { return end(nil) }
+        let dataTask = task as? URLSessionDataTask
+        guard let dataTask, delivery.isAskedAboutCaching else {
+            cache.keep(cached, for: key, by: dataTask)
+            return end(nil)
+        }
+        ask(.caching, otherwise: cached, UserQuestion.caching(of: dataTask, cached)) { [self] answer, _ in
+            if let answer { cache.keep(cached.record.map(answer.with) ?? answer, for: key, by: dataTask) }
+            end(nil)
+        }
+    }
+
+    final func note(_ report: ExchangeReport) {
+        record?.note(attempt.request, report, attempt.response)
+        observation?.note(report)
+    }
+
+    // MARK: The beginning
+
+    override final func load() {
+        guard let date = task.beginDate else { return startFromDisk(attempt.request) }
+        let delay = RequestBuilder.duration(min(date.timeIntervalSinceNow, RequestBuilder.longest)) ?? .zero
+        start(after: delay) { [self] in askWhetherToBegin(attempt.request) }
+    }
+
+    /// Begins with the part of an earlier download, after a thread has checked that the file on disk is what was
+    /// written.
+    final func startFromDisk(_ request: URLRequest) {
+        guard let resumption = attempt.resumption, resumption.isUnread(isSummed: background != nil) else {
+            return start(request)
+        }
+        offLoop {
+            resumption.read
+        } _: { [self] read in
+            attempt.resume(from: read ?? nil)
+            start(request)
+        }
+    }
+
+    /// Begins with the task's content, or goes on with another request.
+    final func start(_ request: URLRequest) {
+        attempt.replaceRequest(by: request, isKept: background != nil && task is URLSessionDownloadTask)
+        do throws(URLError) {
+            if let refused = request.refusedField {
+                let reason = "the field “\(refused)” was given a value that cannot be sent"
+                throw ErrorTranslation.urlError(.badURL, attempt.request.url, reason)
+            }
+            switch try attempt.loadContent(spec.content) {
+            case .ready: transact()
+            case .asksForStream: askForStream()
+            case .usedUp:
+                throw ErrorTranslation.urlError(.requestBodyStreamExhausted, attempt.request.url, ContentUsedUp())
+            }
+        } catch {
+            end(error)
+        }
+    }
+
+    // MARK: A transaction
+
+    final func transact() {
+        guard !course.isSuspended else {
+            start()
+            return whenRunning { [self] in transact() }
+        }
+        let length = attempt.beginSending()
+        task.snapshot.withLock { $0.counts.expectedToSend = length }
+        guard attempt.upload?.machine.isCreating != false else { return loadItself() }
+        let load = ProtocolLoad.make(
+            for: self,
+            attempt.request,
+            attempt.content,
+            spec.content,
+            engine,
+            looksIntoCache: { attempt.cacheMode(settings).looksIntoCache }
+        )
+        guard let load else { return loadItself() }
+        self.load(from: .classLoad(load))
+        load.begin()
+    }
+
+    /// Loads the request in this module: from here, from the cache, or over the network.
+    func loadItself() {
+        delivery.store(nil)
+        do throws(URLError) {
+            switch try attempt.place() {
+            case .network(let url):
+                guard let storage = settings.cookieSubclass else { return lookIntoCache(url) }
+                askForCookies(storage) { [self] in lookIntoCache(url) }
+            case .local(let url): load(LocalLoad(url, on: engine.loop, self))
+            }
+        } catch {
+            end(error)
+        }
+    }
+
+    private func load(_ local: LocalLoad) {
+        load(from: .local(local))
+        local.begin()
+    }
+
+    private func lookIntoCache(_ url: URL) {
+        guard let cache = settings.cache, spec.resumption == nil else { return begin(with: nil, url) }
+        let request = attempt.request
+        switch cache.find(request) {
+        case .nothing: begin(with: nil, url)
+        case .response(let found): begin(with: found, url)
+        // Without a thread to read on, the request goes to the network.
+        case .onDisk(let key):
+            if cache.isSubclass, let dataTask = task as? URLSessionDataTask {
+                return ask(cache, for: dataTask) { [self] in begin(with: $0, url) }
+            }
+            offLoop {
+                cache.load(key, request)
+            } _: { [self] in
+                begin(with: $0 ?? nil, url)
+            }
+        }
+    }
+
+    private func begin(with found: CachedURLResponse?, _ url: URL) {
+        guard let step = attempt.begin(with: found, url, engine) else { return exchange(url) }
+        perform(step, nil, .nothing)
+    }
+
+    /// - Parameter conditions: fields that make the request conditional, for the cache.
+    final func exchange(_ url: URL, _ conditions: [(name: String, value: String)] = []) {
+        guard let digest = FileDigest(of: attempt.content, for: attempt.machine) else { return send(url, conditions) }
+        let task = task
+        offLoop {
+            digest.compute { task.state == .running || task.state == .suspended }
+        } _: { [self] hash in
+            attempt.machine.take(contentHash: hash ?? nil)
+            send(url, conditions)
+        }
+    }
+
+    private func send(_ url: URL, _ conditions: [(name: String, value: String)]) {
+        do throws(URLError) {
+            let fields = observation.map { conditions + $0.fields } ?? conditions
+            let request = try attempt.transact(url, fields, spec, session, engine)
+            let priority = task.snapshot.withLock { snapshot in
+                snapshot.origin = request.origin
+                // The engine counts from 0 to 255: 0.5, the default, is its usual priority.
+                return UInt8(clamping: Int(snapshot.priority * 256))
+            }
+            let id = engine.engine.start(request, delegate: self, priority: priority)
+            // Within that call the engine may report that content in memory was sent. It reports nothing else before
+            // the call returns.
+            switch course.phase {
+            case .new, .starting, .asking: load(from: .exchange(id))
+            case .loading, .draining, .ended: engine.engine.cancel(id)
+            }
+        } catch {
+            end(error)
+        }
+    }
+
+    // MARK: Steps
+
+    /// Performs the step that the attempt's machine has decided.
+    ///
+    /// - Parameters:
+    ///   - response: the head that the step is about; nil without one.
+    ///   - held: what is already held back; nil if the source delivers.
+    final func perform(_ step: Step, _ response: HTTPURLResponse?, _ held: Held?) {
+        switch step {
+        case .askForCredentials(let question, let failures): askForCredentials(question, failures, response)
+        case .proposeRedirect(let redirect):
+            guard let response else { return }
+            guard let next = attempt.request(following: redirect) else {
+                return perform(attempt.machine.decline(), response, nil)
+            }
+            askToFollow(next, response)
+        case .askForStream: askForStream()
+        case .deliver(let placement, let storage):
+            guard let response else { return }
+            if let next = attempt.uploadStep(after: response) { return goOnUploading(next) }
+            guard let held else { return place(response, placement, storage) }
+            deliver(response, held)
+        case .fail(let reason): end(ErrorTranslation.error(reason, attempt.request.url))
+        case .waitForConnectivity(let pause, let isFirst):
+            if isFirst { tell(.connectivity) { $2.urlSession($0, taskIsWaitingForConnectivity: $1) } }
+            observation?.note(.waitsForConnectivity)
+            // Nothing of the content has been read, so a stream can be used again.
+            start(after: pause) { [self] in transact() }
+        case .beginAnew(let pause): beginAnew(after: pause)
+        case .requestWhole:
+            attempt.removePart()
+            drop(course.held)
+            attempt.response = nil
+            start(attempt.request)
+        case .send(let fields): if let url = attempt.request.url { exchange(url, fields) }
+        case .serveStored(let age, let refresh): serveStored(age, refresh, held)
+        case .serveUpdated(let fresh): leave(held) { [self] in serve(updated: fresh) }
+        case .discardStored: leave(held) { [self] in discardStored() }
+        case .answerGatewayTimeout:
+            let response = transactionURL.flatMap {
+                HTTPURLResponse(url: $0, statusCode: 504, httpVersion: "HTTP/1.1", headerFields: nil)
+            }
+            if let response { load(LocalLoad(response, Data(), on: engine.loop, self)) }
+        case .sendAgain:
+            observation?.note(.sendsAgain)
+            leave(held) { [self] in start(attempt.request) }
+        }
+    }
+
+    /// Reads or drops the rest of an answer that is not delivered. Then runs `next`, once the task is not suspended.
+    final func leave(_ held: Held?, _ next: @escaping () -> Void) {
+        guard let held else { return pause { [self] in leave($0, next) } }
+        drain(held) { [self] in
+            attempt.response = nil
+            whenRunning(next)
+        }
+    }
+
+    private func serveStored(_ age: Int64?, _ refresh: [(name: String, value: String)]?, _ held: Held?) {
+        guard let held else { return pause { [self] in serveStored(age, refresh, $0) } }
+        guard let url = transactionURL, let found = attempt.stored else { return }
+        // The rest is not waited for: a server in trouble may never send it.
+        drop(held)
+        serve(found, age: age ?? found.age)
+        if let refresh { attempt.refresh(found, url, refresh, session, engine) }
+    }
+
+    private func serve(updated fresh: StoredExchange) {
+        guard let url = transactionURL, let stored = attempt.stored?.updated(fresh) else { return }
+        settings.cache?.keep(stored, for: CacheKey(method: "GET", url: url))
+        serve(stored, age: stored.age)
+    }
+
+    private func serve(_ found: CachedURLResponse, age: Int64) {
+        let response = found.served(age: age)
+        record?.note(attempt.request, stored: response, found.data.count)
+        load(LocalLoad(response, found.data, on: engine.loop, self))
+    }
+
+    private func discardStored() {
+        guard let url = transactionURL else { return }
+        settings.cache?.discard(CacheKey(method: "GET", url: url))
+        exchange(url)
+    }
+
+    /// The URL of the transaction under way.
+    private var transactionURL: URL? { attempt.transaction?.url ?? attempt.request.url }
+
+    /// Tries again instead of failing, and keeps the bytes that have come if the server can be asked for the rest.
+    private func beginAnew(after pause: Duration) {
+        guard let request = spec.request else { return }
+        observation?.note(.sendsAgain)
+        attempt = attempt.anew(request, continuing: delivery.takeFile())
+        task.snapshot.withLock { $0.response = nil }
+        start(after: pause) { [self] in startFromDisk(request) }
+    }
+
+    /// Takes the step that the machine of a resumable upload has decided.
+    final func goOnUploading(_ step: UploadStep) {
+        guard case .goOn(let delay) = step else {
+            let reason = "the server does not say how much of the upload it has"
+            return end(.badServerResponse, attempt.request.url, reason)
+        }
+        observation?.note(.sendsAgain)
+        leave(nil) { [self] in
+            start(after: delay) { [self] in
+                if let next = attempt.nextUploadRequest() { start(next) }
+            }
+        }
+    }
+
+    // MARK: A switch of protocols
+
+    /// The server has switched protocols for a task that is no WebSocket: the 101 is the answer, and the connection
+    /// belongs to the stream task that the delegate may make of it.
+    func switchProtocols(to connection: UpgradedConnection) {
+        guard let response = attempt.switched(attempt.request.url) else { return connection.close() }
+        noteSwitch(response)
+        let origin = attempt.transaction?.place.origin
+        load(from: .stream(StreamLoad(self, engine, on: connection, to: origin)))
+        let before = course.questions
+        accept(response)
+        // A delegate that is not asked cannot take the connection.
+        if course.questions == before { end(nil) }
+    }
+
+    /// Keeps the cookies and credentials of a 101.
+    final func noteSwitch(_ response: HTTPURLResponse) {
+        attempt.noteSwitch(response, task, engine)
+        guard let storage = settings.cookieSubclass else { return }
+        let cookies = attempt.cookies(of: response, settings)
+        // Nothing waits for the storage.
+        if !cookies.isEmpty { storage.store(cookies, for: task) {} }
+    }
+}

@@ -1,0 +1,88 @@
+internal import Foundation
+internal import HTTP1
+internal import HTTPEngine
+internal import HTTPSemantics
+internal import Synchronization
+
+/// Receives what the engine reports of the exchange under way.
+extension RequestLoader: ExchangeDelegate {
+    func exchange(_ id: ExchangeID, didReceive head: ResponseHead) {
+        guard let url = attempt.request.url else { return }
+        guard head.status >= 200 else { return informed(head, url) }
+        let response = attempt.answered(head, url, settings)
+        guard let storage = settings.cookieSubclass else { return judge(response) }
+        let cookies = attempt.cookies(of: response, settings)
+        guard !cookies.isEmpty else { return judge(response) }
+        attempt.response = response
+        store(cookies, in: storage, for: task) { [self] in
+            judge(response)
+        } complete: { [self] in
+            complete()
+        }
+    }
+
+    private func judge(_ response: HTTPURLResponse) {
+        let caching: AskedRequest.Caching = settings.cache == nil ? .none : delivery.isStorable ? .stores : .compares
+        guard let step = attempt.judge(response, caching, task, engine) else { return accept(response) }
+        perform(step, response, nil)
+    }
+
+    private func informed(_ head: ResponseHead, _ url: URL) {
+        if head.status == 101 { attempt.switching = head }
+        attempt.noteResource(head, url, task, background)
+        // 100 and 101 concern the connection.
+        guard head.status > 101 else { return }
+        if !delivery.tellInformational({ HTTPURLResponse(url: url, head: head) }) { waitForUser() }
+    }
+
+    func exchange(_ id: ExchangeID, didReceive bytes: Span<UInt8>) {
+        switch course.phase {
+        case .draining: drained(bytes.count, of: id)
+        case .loading, .asking: receive(bytes)
+        case .new, .starting, .ended: break
+        }
+    }
+
+    func exchange(_ id: ExchangeID, didSend count: Int) {
+        let sent = attempt.noteSent(count)
+        delivery.tellSent(count, task.count { $0.sent = sent })
+    }
+
+    func exchange(_ id: ExchangeID, needsBodyAt offset: UInt64) -> BodyPart { attempt.content.part(at: offset) }
+
+    func exchange(_ id: ExchangeID, didUpgrade connection: UpgradedConnection) {
+        guard case .exchange(id) = course.source else { return connection.close() }
+        switchProtocols(to: connection)
+    }
+
+    func exchange(_ id: ExchangeID, didFinish outcome: Outcome, report: ExchangeReport) {
+        note(report)
+        if finishDraining(id) { return }
+        guard course.isCurrent(id) else { return }
+        switch outcome {
+        case .completed: finished()
+        case .failed(let error): failed(error, report)
+        }
+    }
+
+    private func failed(_ error: EngineError, _ report: ExchangeReport) {
+        // A request is not repeated if its response was already reported, or if the server has answered its content.
+        let mayRepeat = background?.record(of: task) != nil && !(task is URLSessionUploadTask && task.response != nil)
+        let hasOwnProxies = spec.request?.values.terms?.values.proxies != nil
+        if !hasOwnProxies, attempt.failOver(error, engine) {
+            observation?.note(.sendsAgain)
+            start()
+            return transact()
+        }
+        // The credentials of a request's own proxy come with the request: the user is not asked for others.
+        let proxies = hasOwnProxies ? .direct : attempt.proxies(engine)
+        let step = attempt.machine.fail(AnswerFailure(error, report, attempt, proxies, mayRepeat: mayRepeat))
+        if let next = attempt.uploadStep(after: error, step) {
+            start()
+            return goOnUploading(next)
+        }
+        if case .fail(.failure) = step { return end(ErrorTranslation.error(error, attempt.request.url)) }
+        start()
+        perform(step, nil, .nothing)
+    }
+}

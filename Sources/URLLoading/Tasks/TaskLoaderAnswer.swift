@@ -1,0 +1,120 @@
+internal import Foundation
+internal import HTTPSemantics
+
+/// How a task's answer reaches its user: content, the end, and the delegate's decision what the task becomes.
+extension TaskLoader {
+    /// Takes a response as the answer although it asked for a redirect or for credentials.
+    func deliver(_ response: URLResponse, _ held: Held) {
+        if case .source(let source) = held { load(from: source) }
+        let before = course.questions
+        accept(response)
+        guard course.questions == before else { return }
+        switch held {
+        case .nothing: break
+        case .source(let source): goOn(from: source)
+        case .complete: end(nil)
+        }
+    }
+
+    func receive(_ bytes: Span<UInt8>) {
+        let length = Int64(bytes.count)
+        let counts = task.count { $0.received += length }
+        if case .stream(let stream) = delivery.sink { return stream.receive(bytes) }
+        switch delivery.receive(bytes, counts) {
+        case .taken: break
+        case .channelIsFull: fallBehind()
+        case .userIsBehind: waitForUser()
+        case .failed(let error): end(error)
+        }
+    }
+
+    func finished() {
+        if !completeBehindQuestion() { complete() }
+    }
+
+    /// Handles the end of an answer while no question is open. The task ends now, unless a stream task still reads the
+    /// answer.
+    func complete() {
+        if case .stream(let stream) = delivery.sink {
+            load(from: .stream(stream))
+            return stream.answerEnded()
+        }
+        delivery.tellGathered()
+        conclude()
+    }
+
+    /// Goes on after a question was answered.
+    func goOn(_ held: Held) {
+        switch held {
+        case .nothing: break
+        case .complete: complete()
+        case .source(.stream(let stream)) where stream.isUntaken: end(nil)
+        case .source(let source): goOn(from: source)
+        }
+    }
+
+    // MARK: The delegate's decision
+
+    func askForDisposition(_ response: URLResponse) {
+        guard let dataTask = task as? URLSessionDataTask else { return askToDownload(response) }
+        ask(.response, otherwise: .allow, UserQuestion.disposition(of: dataTask, response)) {
+            [self] disposition, held in
+            switch disposition {
+            case .allow: goOn(held)
+            case .cancel: cancel(.atOnce)
+            case .becomeDownload: becomeDownload(dataTask, held)
+            case .becomeStream: becomeStream(dataTask, held)
+            }
+        }
+    }
+
+    /// Asks whether to go on with a download: its delegate accepts it or cancels it.
+    private func askToDownload(_ response: URLResponse) {
+        ask(.response, otherwise: true, UserQuestion.acceptance(of: response)) { [self] isTaken, held in
+            if isTaken { goOn(held) } else { cancel(.atOnce) }
+        }
+    }
+
+    private func becomeDownload(_ dataTask: URLSessionDataTask, _ held: Held) {
+        let download = URLSessionDownloadTask(taking: dataTask, spec)
+        becomeTask(download, dataTask) { $1.urlSession($0, dataTask: dataTask, didBecome: download) }
+        do throws(URLError) {
+            try delivery.beginFile(makeFile(for:))
+            goOn(held)
+        } catch {
+            end(error)
+        }
+    }
+
+    private func becomeStream(_ dataTask: URLSessionDataTask, _ held: Held) {
+        let streamTask = URLSessionStreamTask(taking: dataTask, spec)
+        streamTask.channel.adopt(queue: session.delegateQueue)
+        becomeTask(streamTask, dataTask) { $1.urlSession($0, dataTask: dataTask, didBecome: streamTask) }
+        delivery.store(nil)
+        if case .source(.stream(let stream)) = held {
+            load(from: .stream(stream))
+            stream.begin(streamTask.channel)
+            return goOn(held)
+        }
+        let stream = StreamLoad(self, engine, of: streamTask.channel)
+        delivery.deliver(to: .stream(stream))
+        stream.begin()
+        goOn(held)
+    }
+
+    /// Replaces the data task by another task of the same loader.
+    private func becomeTask(
+        _ other: URLSessionTask,
+        _ old: URLSessionDataTask,
+        _ call: @escaping @Sendable (URLSession, any URLSessionDataDelegate) -> Void
+    ) {
+        session.replace(old, by: other)
+        engine.remove(self)
+        old.stage = .passed(to: other)
+        delivery.replaceTask(by: other, call)
+        engine.add(self)
+    }
+}
+
+/// Receives what a connection reports that is a stream's.
+extension TaskLoader: StreamLoadDelegate {}
