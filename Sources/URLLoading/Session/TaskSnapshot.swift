@@ -74,9 +74,9 @@ extension URLSessionTask {
             session = other.session
             (state, fate, suspensions) = (other.state, other.fate, other.suspensions)
             resumeDataHandler = other.resumeDataHandler
-            refusal = other.refusal
+            (hasBegun, isObserved, refusal) = (other.hasBegun, other.isObserved, other.refusal)
             (originalRequest, currentRequest) = (other.originalRequest, other.currentRequest)
-            (response, error) = (other.response, other.error)
+            (origin, response, error) = (other.origin, other.response, other.error)
             (listener, watcher) = (other.listener, other.watcher)
             taskDescription = other.taskDescription
             (priority, beginDate) = (other.priority, other.beginDate)

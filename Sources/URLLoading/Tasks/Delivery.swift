@@ -59,6 +59,7 @@ struct Delivery: ~Copyable {
         _ call: @escaping @Sendable (URLSession, any URLSessionDataDelegate) -> Void
     ) {
         let old = task
+        later { old.passSuspensions(to: other) }
         tell(.response, afterCancel: true) { session, _, delegate in
             if let delegate = delegate as? any URLSessionDataDelegate { call(session, delegate) }
         }

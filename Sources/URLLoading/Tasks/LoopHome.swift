@@ -197,6 +197,22 @@ extension URLSessionTask {
         }
     }
 
+    /// The task counts as suspended as often as this one does. What is done to this one later has no effect.
+    func passSuspensions(to other: URLSessionTask) {
+        let suspensions = snapshot.withLock { snapshot -> Int? in
+            guard snapshot.state == .running || snapshot.state == .suspended else { return nil }
+            snapshot.state = .completed
+            return snapshot.suspensions
+        }
+        guard let suspensions, let session = other.session else { return }
+        let isChanged = other.snapshot.withLock { snapshot in
+            guard snapshot.fate == .open, snapshot.suspensions != suspensions else { return false }
+            (snapshot.state, snapshot.suspensions) = (suspensions > 0 ? .suspended : .running, suspensions)
+            return true
+        }
+        if isChanged { session.home.updateFlow(of: other, in: session) }
+    }
+
     /// It has become another task, which goes on in its place: nothing more is told of this one.
     func retire(for other: URLSessionTask) {
         passFate(to: other)

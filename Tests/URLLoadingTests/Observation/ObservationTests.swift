@@ -58,6 +58,45 @@ struct ObservationTests {
         #expect(end["duration"] != nil && Set(entries.map { "\($0.metadata["task"] ?? "")" }).count == 1)
     }
 
+    /// Makes a download of its data task, and suspends and resumes that.
+    private final class Converter: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate {
+        func urlSession(
+            _ session: URLSession,
+            dataTask: URLSessionDataTask,
+            didReceive response: URLResponse,
+            completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+        ) {
+            completionHandler(.becomeDownload)
+        }
+
+        func urlSession(
+            _ session: URLSession,
+            dataTask: URLSessionDataTask,
+            didBecome downloadTask: URLSessionDownloadTask
+        ) {
+            downloadTask.suspend()
+            downloadTask.resume()
+        }
+
+        func urlSession(
+            _ session: URLSession,
+            downloadTask: URLSessionDownloadTask,
+            didFinishDownloadingTo location: URL
+        ) {}
+    }
+
+    @Test("a data task that becomes a download is written once, though the download is resumed")
+    func becomesDownload() async throws {
+        let (session, handler) = logging()
+        defer { session.invalidateAndCancel() }
+        let task = session.dataTask(with: try url(server.url("/bytes/100")))
+        task.delegate = Converter()
+        task.resume()
+        await until { handler.entries.contains { "\($0.message)" == "done" } }
+        await told()
+        #expect(handler.entries.map { "\($0.message)" } == ["sending", "done"])
+    }
+
     @Test("queries are written where the configuration says so; users and passwords are not")
     func queries() async throws {
         let (session, handler) = logging { $0.observesQueries = true }

@@ -236,6 +236,36 @@ struct CancelTests {
         #expect(diary.page(task) == ["response", "became", "metrics", "end -999"])
     }
 
+    @Test("a data task suspended after its answer became a download, and before that is told, suspends the download")
+    func becameSuspended() async throws {
+        let gate = RawGate()
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"
+        let raw = try RawServer.start([[.receive(.headEnd), .send(head), .wait(gate), .send("ok")]])
+        let diary = Diary(
+            .becomeDownload,
+            afterAnswer: { _, task in
+                let isSuspended = DispatchSemaphore(value: 0)
+                // Behind the answer's message.
+                task.session?.post { _ in
+                    task.suspend()
+                    isSuspended.signal()
+                }
+                isSuspended.wait()
+            }
+        )
+        let session = URLSession(configuration: Self.configuration, delegate: diary, delegateQueue: queue)
+        defer { session.invalidateAndCancel() }
+        let task = session.dataTask(with: try url(raw.url("/")))
+        task.resume()
+        await until { diary.page(task).contains("became") }
+        let download = try #require(await session.allTasks.first as? URLSessionDownloadTask)
+        #expect(download.state == .suspended)
+        gate.open()
+        download.resume()
+        await until { diary.ends == 1 }
+        #expect(diary.page(task) == ["response", "became", "metrics", "file", "end"])
+    }
+
     @Test(
         "a cancelled task of an invalid session ends as cancelled; one that is resumed fails"
     )
