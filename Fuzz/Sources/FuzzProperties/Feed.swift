@@ -35,11 +35,11 @@ public struct Outcome: Equatable, CustomStringConvertible {
     }
 
     mutating func add(body octets: [UInt8]) {
-        if case .body(let before)? = events.last {
-            events[events.count - 1] = .body(before + octets)
-        } else {
-            events.append(.body(octets))
-        }
+        guard case .body(var body)? = events.last else { return events.append(.body(octets)) }
+        // Without the event's reference to the octets, the slice is added in place: a body may have 100,000 slices.
+        events.removeLast()
+        body += octets
+        events.append(.body(body))
     }
 }
 
