@@ -95,6 +95,7 @@ struct Httpbin: ParsableCommand {
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
         limit.rlim_cur = limit.rlim_max
         _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        DescriptorLimit.reserve(min(DescriptorLimit.current, 16_384))
     }
 
     private static func fail(_ message: String) -> Never {

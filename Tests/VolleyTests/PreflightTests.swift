@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import LoadGenerator
@@ -33,6 +34,16 @@ struct PreflightTests {
     @Test("the embedded server's ends of the connections count too")
     func bothEnds() throws {
         #expect(try check(["-c100", "-t2"]) { $0.softDescriptors = 1 }.descriptorLimit == 232)
+    }
+
+    @Test("before a run the kernel's table of descriptors has room for all of them")
+    func room() throws {
+        let limits = SystemLimits.read()
+        let plan = try check(["-c3000", url])
+        try plan.prepareDescriptors(limits)
+        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("FDSize:") })
+        #expect(try #require(Int(line.dropFirst(7).filter(\.isNumber))) >= 3000)
     }
 
     @Test("more connections than the hard limit holds are refused with the ulimit line and the number that fits")

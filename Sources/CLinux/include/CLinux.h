@@ -242,6 +242,15 @@ static inline int uncurl_set_nofile(uint64_t soft, uint64_t hard) {
     return setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/* The table is as large as its highest descriptor was at any time. */
+static inline void uncurl_reserve_descriptors(int count) {
+    int one = eventfd(0, EFD_CLOEXEC);
+    if (one < 0) return;
+    int last = fcntl(one, F_DUPFD_CLOEXEC, count - 1);
+    if (last >= 0) close(last);
+    close(one);
+}
+
 /* posix_spawn_file_actions_addclosefrom_np, a GNU name: for programs that tests start, which must not hold another
    test's pipes and sockets open. */
 int uncurl_spawn_closes_from(posix_spawn_file_actions_t *actions, int first);

@@ -5,6 +5,8 @@ import TLS
 /// The check of descriptors, ports and queues before a run starts. A run that is not possible is refused, with a
 /// remedy; a run that may suffer gets a note.
 package struct Preflight: Hashable, Sendable {
+    /// The number of descriptors that the run may have open.
+    var descriptors: UInt64
     /// The value that the soft limit of descriptors must be raised to. Nil when it suffices.
     var descriptorLimit: UInt64?
     /// Connects under way at once, all threads together: half of the accept queue, because one that overflows
@@ -20,7 +22,8 @@ package struct Preflight: Hashable, Sendable {
     static let timeWaitSeconds: UInt64 = 60
 
     package init(_ options: LoadOptions, _ limits: SystemLimits) throws(LoadTestError) {
-        descriptorLimit = try Self.descriptors(options, limits)
+        descriptors = try Self.descriptors(options, limits)
+        descriptorLimit = descriptors > limits.softDescriptors ? descriptors : nil
         let queue = max(2, limits.acceptQueue) / 2
         connectsInFlight = max(options.threads, Int(min(UInt64(options.connections), queue)))
         notes = []
@@ -57,13 +60,12 @@ package struct Preflight: Hashable, Sendable {
         }
     }
 
-    /// Returns the limit to raise to. With the embedded server, this process has both ends and its threads.
-    private static func descriptors(_ options: LoadOptions, _ limits: SystemLimits) throws(LoadTestError) -> UInt64? {
+    /// Returns the number of descriptors. With the embedded server, this process has both ends and its threads.
+    private static func descriptors(_ options: LoadOptions, _ limits: SystemLimits) throws(LoadTestError) -> UInt64 {
         let ends: UInt64 = options.target == .embedded ? 2 : 1
         let fixed = spareDescriptors + UInt64(options.threads) * descriptorsPerThread * ends
         let need = UInt64(options.connections) * ends + fixed
-        guard need > limits.softDescriptors else { return nil }
-        guard need <= limits.hardDescriptors else {
+        guard need <= max(limits.softDescriptors, limits.hardDescriptors) else {
             let most = limits.hardDescriptors > fixed ? (limits.hardDescriptors - fixed) / ends : 0
             throw .descriptors(
                 connections: options.connections,

@@ -12,7 +12,7 @@ struct LibraryRun {
     init(_ options: LoadOptions, limits: SystemLimits = .read()) throws(LoadTestError) {
         self.options = options
         preflight = try Preflight(options, limits)
-        try preflight.raiseDescriptors(limits)
+        try preflight.prepareDescriptors(limits)
         try SourceAddresses.check(options.sources)
         try options.security.loadRoots()
     }

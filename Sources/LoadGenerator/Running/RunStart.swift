@@ -27,11 +27,13 @@ extension RunPlan {
 }
 
 extension Preflight {
-    /// Raises the limit of descriptors to the number that is needed.
-    package func raiseDescriptors(_ limits: SystemLimits) throws(LoadTestError) {
-        guard let wanted = descriptorLimit, !SystemLimits.raiseDescriptors(to: wanted, hard: limits.hardDescriptors)
-        else { return }
-        throw .descriptorLimit(needed: wanted)
+    /// Raises the limit of descriptors to the number that is needed, and has the kernel make room for them, which would
+    /// take its time during the run.
+    package func prepareDescriptors(_ limits: SystemLimits) throws(LoadTestError) {
+        if let wanted = descriptorLimit, !SystemLimits.raiseDescriptors(to: wanted, hard: limits.hardDescriptors) {
+            throw .descriptorLimit(needed: wanted)
+        }
+        DescriptorLimit.reserve(Int(clamping: descriptors))
     }
 }
 

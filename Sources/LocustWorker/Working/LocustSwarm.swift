@@ -27,7 +27,7 @@ final class LocustSwarm {
         do throws(LoadTestError) {
             let limits = SystemLimits.read()
             let preflight = try Preflight(options, limits)
-            try preflight.raiseDescriptors(limits)
+            try preflight.prepareDescriptors(limits)
             plan = RunPlan(options, preflight)
             try options.security.loadRoots()
             group = try plan.startLoops()

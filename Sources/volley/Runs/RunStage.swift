@@ -15,7 +15,7 @@ struct RunStage {
     /// Reports every error of this machine that can be found before the first connect.
     init(_ invocation: Invocation, _ preflight: Preflight, _ limits: SystemLimits) throws(UsageError) {
         (chatter, linger) = (invocation.chatter, invocation.linger)
-        try orUsage(try preflight.raiseDescriptors(limits))
+        try orUsage(try preflight.prepareDescriptors(limits))
         try orUsage(try SourceAddresses.check(invocation.load.sources))
         try orUsage(try invocation.load.security.loadRoots())
         let plan = RunPlan(invocation.load, preflight)
