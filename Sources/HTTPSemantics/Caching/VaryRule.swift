@@ -9,6 +9,9 @@ internal import TextCoding
 ///   one cache. So the fields that identify the user (Authorization, Cookie and every other secret field) count as if
 ///   Vary had named them, unless the server says with `public` that its answer is for everyone (§5.2.2.9).
 ///
+/// - Those of sessions that trust the server, if it was trusted only because a session's user said so
+///   (``serverTrust``): not even a `public` answer from such a server is for a session that would refuse it.
+///
 /// Secret values are kept and compared as digests, so that the cache is no second place where tokens are stored.
 public struct VaryRule: Hashable, Sendable {
     /// The rule with the usual secret fields.
@@ -36,6 +39,7 @@ public struct VaryRule: Hashable, Sendable {
         let isForAnyone = Self.isForAnyone(response)
         var varying = select(request, varying: response)
         if !isForAnyone { varying += identifying(request, except: varying) }
+        if request.contains(Self.serverTrust) { varying.append(field(Self.serverTrust, in: request)) }
         return CacheRecord(varying: varying, isForAnyone: isForAnyone, requested: requested, received: received)
     }
 
@@ -55,7 +59,8 @@ public struct VaryRule: Hashable, Sendable {
 
     /// Whether the request comes from the user that the stored response was for, whatever else Vary names.
     public func isSameAsker(_ record: CacheRecord, _ request: HTTPFields) -> Bool {
-        matches(record.varying.filter(\.isSecret), request) && !isUnknownAsker(request, to: record)
+        let fields = record.varying.filter { $0.isSecret || $0.name == Self.serverTrust }
+        return matches(fields, request) && !isUnknownAsker(request, to: record)
     }
 
     /// Whether a field identifies the user.
@@ -66,6 +71,10 @@ public struct VaryRule: Hashable, Sendable {
 
     /// The name that stands for the certificate shown in the handshake; RFC 9440 uses it for servers behind a proxy.
     public static let clientCertificate = "client-cert"
+
+    /// The name that stands for the reason why the server was trusted, if it was not its certificate. No server is sent
+    /// a field of this name.
+    public static let serverTrust = "server-trust"
 
     /// Whether any field identifies the user.
     public func identifies(_ fields: HTTPFields) -> Bool {

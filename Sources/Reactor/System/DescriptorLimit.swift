@@ -12,9 +12,9 @@ public enum DescriptorLimit {
     /// Makes the kernel's table of this process's descriptors large enough for `count` of them, which must be within
     /// ``current``; otherwise this does nothing.
     ///
-    /// The kernel doubles the table at 256, 512, 1,024 … descriptors. In a process with several threads, the thread that
-    /// opens a descriptor then waits 10 to 25 ms for all processors (`expand_fdtable`): on a loop, all connections wait.
-    /// So a program with many connections calls this before it starts its threads. A descriptor takes eight bytes of the
-    /// kernel's memory.
+    /// The kernel doubles the table at 256, 512, 1,024 … descriptors. In a process with several threads, the thread
+    /// that opens a descriptor then waits 10 to 25 ms for all processors (`expand_fdtable`): on a loop, all connections
+    /// wait. So a program with many connections calls this before it starts its threads. A descriptor takes eight bytes
+    /// of the kernel's memory.
     public static func reserve(_ count: Int) { uncurl_reserve_descriptors(CInt(clamping: count)) }
 }

@@ -24,6 +24,8 @@ final class SessionSecurity: TrustEvaluator {
     /// Nil before the session's first context, and once the session is invalid: then the built-in verdict applies.
     private let questions = Mutex<Questions?>(nil)
     private let shown = Mutex<[Origin: [UInt8]]>([:])
+    /// The servers that the session's user has trusted in spite of their certificates.
+    private let excused = Mutex<Set<Origin>>([])
 
     /// - Parameter hasDelegate: whether the session itself has one; a task's own does not count.
     init(_ settings: SessionSettings, hasDelegate: Bool) {
@@ -75,7 +77,12 @@ final class SessionSecurity: TrustEvaluator {
         _ answer: @escaping @Sendable (TrustVerdict) -> Void
     ) {
         guard let questions = questions.withLock({ $0 }) else { return answer(.builtIn) }
-        questions.judge(trust, proxy, origin, answer)
+        questions.judge(trust, proxy, origin) { [self] verdict in
+            if proxy == nil, case .accept = verdict, case .failure = trust.verdict {
+                _ = excused.withLock { $0.insert(origin) }
+            }
+            answer(verdict)
+        }
     }
 
     func timeLimit(for origin: Origin) -> Duration? { questions.withLock { $0 }?.limit(origin) }
@@ -97,5 +104,9 @@ final class SessionSecurity: TrustEvaluator {
     /// The digest of the identity that this session has last shown to a server; nil for none.
     func identity(shownTo origin: Origin) -> [UInt8]? { shown.withLock { $0[origin] } }
 
-    var hasShownIdentities: Bool { shown.withLock { !$0.isEmpty } }
+    /// Whether this session's user has trusted a server in spite of its certificate.
+    func hasExcused(_ origin: Origin) -> Bool { excused.withLock { $0.contains(origin) } }
+
+    /// Whether what this session gets depends on what it has shown to servers, or on which it has trusted.
+    var isSpecial: Bool { shown.withLock { !$0.isEmpty } || excused.withLock { !$0.isEmpty } }
 }

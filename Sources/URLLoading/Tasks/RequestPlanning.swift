@@ -204,7 +204,7 @@ extension Attempt {
         guard let record = found?.record else { return plain }
         let credentials = credentials(for: url, engine)
         let isAnyone =
-            credentials == nil && !engine.settings.vary.identifies(plain) && !engine.security.hasShownIdentities
+            credentials == nil && !engine.settings.vary.identifies(plain) && !engine.security.isSpecial
         guard !isAnyone || !record.varying.isEmpty else { return plain }
         var builder = builder(url, content, engine)
         guard let place = try? builder.place() else { return plain }
@@ -238,6 +238,7 @@ extension Attempt {
         if let identity = engine.security.identity(shownTo: place.origin) {
             try? fields.replace(VaryRule.clientCertificate, Data(identity).base64EncodedString())
         }
+        if engine.security.hasExcused(place.origin) { try? fields.replace(VaryRule.serverTrust, "user") }
         return fields
     }
 

@@ -115,7 +115,7 @@ struct IdentityQuestionTests {
             security.chooseIdentity(for: request, of: origin) { #expect($0 == answer) }
             let isShown = answer == .show(identity)
             #expect(security.identity(shownTo: origin) == (isShown ? identity.digest : nil))
-            #expect(security.hasShownIdentities == isShown)
+            #expect(security.isSpecial == isShown)
         }
     }
 

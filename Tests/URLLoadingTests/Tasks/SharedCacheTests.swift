@@ -270,6 +270,34 @@ struct SharedCacheTests {
         #expect(try await world.load(session(nil)) == "nothing")
     }
 
+    @Test(
+        "a session that would refuse a server gets no answer that another session's delegate let in",
+        arguments: ["max-age=600", "public, max-age=600"],
+        [false, true]
+    )
+    func trust(control: String, isStale: Bool) async throws {
+        let settings = TLSServerConfiguration(try TestCertificates.localhost)
+        let fields = ["Cache-Control: \(control)", "ETag: \"v1\""] + (isStale ? ["Age: 1000"] : [])
+        let script = Self.answering("alice", fields).secured(by: try TLSServerContext(settings))
+        let world = try World(script, script)
+        var answers = Recorder.Answers()
+        answers.challenge = { challenge in
+            let trust = challenge.protectionSpace.serverTrust
+            return trust.map { (.useCredential, URLCredential(trust: $0)) } ?? (.performDefaultHandling, nil)
+        }
+        let configuration = URLSessionConfiguration.isolated
+        configuration.urlCache = world.cache
+        let trusting = URLSession(configuration: configuration, delegate: Recorder(answers), delegateQueue: nil)
+        defer { trusting.invalidateAndCancel() }
+        let place = try url(world.server.secureURL("/me"))
+        for _ in 0..<2 { #expect(try await trusting.data(from: place).0 == Data("alice".utf8)) }
+        #expect(world.requests.count == (isStale ? 2 : 1))
+        for policy in [URLRequest.CachePolicy.useProtocolCachePolicy, .returnCacheDataElseLoad, .returnCacheDataDontLoad] {
+            let request = URLRequest(url: place, cachePolicy: policy)
+            await #expect(throws: URLError.self) { try await world.session().data(for: request) }
+        }
+    }
+
     @Test("a session that has shown no client certificate does not get an answer that was served for one")
     func certificates() async throws {
         let (localhost, client) = (try TestCertificates.localhost, try TestCertificates.client)
