@@ -292,7 +292,10 @@ struct SharedCacheTests {
         let place = try url(world.server.secureURL("/me"))
         for _ in 0..<2 { #expect(try await trusting.data(from: place).0 == Data("alice".utf8)) }
         #expect(world.requests.count == (isStale ? 2 : 1))
-        for policy in [URLRequest.CachePolicy.useProtocolCachePolicy, .returnCacheDataElseLoad, .returnCacheDataDontLoad] {
+        let policies: [URLRequest.CachePolicy] = [
+            .useProtocolCachePolicy, .returnCacheDataElseLoad, .returnCacheDataDontLoad,
+        ]
+        for policy in policies {
             let request = URLRequest(url: place, cachePolicy: policy)
             await #expect(throws: URLError.self) { try await world.session().data(for: request) }
         }
