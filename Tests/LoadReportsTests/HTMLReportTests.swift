@@ -6,6 +6,7 @@ import Testing
 @testable import LoadGenerator
 @testable import LoadReports
 
+@Suite(.ownThread)
 struct HTMLReportTests {
     private static let browser = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].first {
         FileManager.default.isExecutableFile(atPath: $0)

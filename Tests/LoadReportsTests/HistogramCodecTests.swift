@@ -5,6 +5,7 @@ import Testing
 @testable import LoadGenerator
 @testable import LoadReports
 
+@Suite(.ownThread)
 struct HistogramCodecTests {
     private func sample(_ values: [UInt64]) -> LatencyHistogram {
         values.reduce(into: LatencyHistogram()) { $0.record($1) }

@@ -10,6 +10,7 @@ import TextCoding
 @testable import volley
 
 /// Compares errors, rates, and runs with different settings.
+@Suite(.ownThread)
 struct ComparisonErrorTests {
     /// A run of a thousand requests per interval, of which this many are answered with 500.
     private func result(errors: Double = 0, seed: UInt64 = 1, intervals: Int = 12) throws -> RunResult {

@@ -9,6 +9,7 @@ import TextCoding
 @testable import LocustWorker
 @testable import volley
 
+@Suite(.ownThread)
 struct ComparisonTests {
     /// A report of twelve intervals whose times lie around `center` nanoseconds.
     ///

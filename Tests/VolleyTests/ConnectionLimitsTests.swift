@@ -8,6 +8,7 @@ import Testing
 @testable import LocustWorker
 @testable import volley
 
+@Suite(.ownThread)
 struct ConnectionLimitsTests {
     private let url = "http://127.0.0.1:8080/"
 

@@ -10,6 +10,7 @@ import Testing
 @testable import volley
 
 /// The Kubernetes Indexed Job that the documentation gives its readers.
+@Suite(.ownThread)
 struct IndexedJobTests {
     /// The manifest as it stands there.
     private static func manifest() throws -> String {

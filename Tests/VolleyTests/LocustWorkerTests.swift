@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// volley as a worker of a real Locust master, the one on PyPI; `Tests/locust.py` drives it.
-@Suite(.serialized, .enabled(if: Python.isInstalled, Comment(rawValue: Python.reason)))
+@Suite(.ownThread, .enabled(if: Python.isInstalled, Comment(rawValue: Python.reason)))
 struct LocustWorkerTests {
     private func outcome(_ scenario: String, _ url: String) throws -> [String: Any] {
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -11,6 +11,7 @@ import TextCoding
 @testable import volley
 
 /// Merges parts of a run that separate processes have made.
+@Suite(.ownThread)
 struct MergeTests {
     private func saved(_ path: String) throws -> SavedReport { try SavedReport(path: path) }
 

@@ -11,6 +11,7 @@ import TextCoding
 @testable import volley
 
 /// Reports that are written while a run goes on, from real runs.
+@Suite(.ownThread)
 struct StreamTests {
     private func lines(_ file: TemporaryFile) -> [[Substring]] {
         file.text.split(separator: "\n").dropFirst().map { $0.split(separator: ",", omittingEmptySubsequences: false) }

@@ -8,6 +8,7 @@ import TextCoding
 @testable import volley
 
 /// Scenario files as YAML: what is read means what it means to PyYAML, and the rest is refused with its line.
+@Suite(.ownThread)
 struct YAMLTests {
     private func read(_ text: String) throws -> String { try YAMLReader.read(Array(text.utf8)).line() }
 

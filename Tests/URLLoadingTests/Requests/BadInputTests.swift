@@ -7,7 +7,7 @@ import Testing
 @testable import URLLoading
 
 /// Bad input gives a `URLError` with both failing URLs and a cause in words, once, on the right queue. It never traps.
-@Suite("Bad input", .timeLimit(.minutes(5)))
+@Suite("Bad input", .ownThread, .timeLimit(.minutes(5)))
 struct BadInputTests {
     private let server: TestServer
 

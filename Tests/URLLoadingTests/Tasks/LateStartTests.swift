@@ -3,7 +3,7 @@ import TestServer
 import TestSupport
 import Testing
 
-@Suite("Lazy start", .timeLimit(.minutes(5)))
+@Suite("Lazy start", .ownThread, .timeLimit(.minutes(5)))
 struct LateStartTests {
     /// Runs a request in a process whose OpenSSL has a pipe for its configuration: who reads that is noticed, and has to wait until that
     /// has been told.
