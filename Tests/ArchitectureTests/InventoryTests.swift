@@ -38,7 +38,7 @@ struct InventoryTests {
         return found
     }
 
-    private static let proven = SourceTree.swiftFiles(in: "Tests").filter { $0.name != "InventoryTests.swift" }
+    private static let proven = SourceTree.tests.filter { $0.name != "InventoryTests.swift" }
         .reduce(into: Set<String>()) { $0.formUnion(Self.proven(by: $1.text)) }
 
     @Test("each row of the inventory has a test, or says why it does not exist here")
@@ -97,7 +97,7 @@ struct InventoryTests {
 
     @Test("no title of a test bears an id: rows stand in its trait")
     func titles() {
-        for file in SourceTree.swiftFiles(in: "Tests") where file.path.hasPrefix("Tests/Uncurl") {
+        for file in SourceTree.tests where file.path.hasPrefix("Tests/Uncurl") {
             for title in file.text.matches(of: /@Test\(\s*"([^"]*)"/) {
                 #expect(title.1.prefixMatch(of: /[A-Z][0-9]{1,2}\b/) == nil, "\(file): \(title.1)")
             }

@@ -78,7 +78,7 @@ struct QuestionTests {
 
     @Test("no test's title begins with the number of a list; a trait holds it")
     func titles() {
-        for file in SourceTree.swiftFiles(in: "Tests") {
+        for file in SourceTree.tests {
             for match in file.text.matches(of: /@(?:Test|Suite)\(\s*"([^"]*)"/) {
                 #expect(!match.1.contains(Self.id), "\(file): \(match.1)")
             }

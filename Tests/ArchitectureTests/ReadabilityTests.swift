@@ -64,8 +64,17 @@ struct ReadabilityTests {
 
     @Test("tests wait for events, never for time to pass")
     func noSleeping() {
-        for file in SourceTree.swiftFiles(in: "Tests") where !Self.maySleep.contains(file.path) {
+        for file in SourceTree.tests where !Self.maySleep.contains(file.path) {
             for word in ["sleep(", "sleep(for", "sleep(until"] { #expect(!file.code.contains(word), "\(file)") }
+        }
+    }
+
+    @Test("a suite that waits for a program has threads of its own")
+    func ownThreads() {
+        let waits = [#/\bEndedProgram\(/#, #/\bChildProcess\(/#, #/\btry volley\(/#]
+        for file in SourceTree.tests where file.text.contains("@Test") {
+            guard waits.contains(where: { file.code.contains($0) }) else { continue }
+            #expect(file.code.contains("ownThread"), "\(file)")
         }
     }
 

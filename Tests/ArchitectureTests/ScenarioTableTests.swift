@@ -67,7 +67,7 @@ struct ScenarioTableTests {
     @Test("each of the forty has a test, and no test claims a number that is not among them")
     func complete() {
         #expect(Self.table.map(\.number) == Array(1...40))
-        let claimed = SourceTree.swiftFiles(in: "Tests").filter { !$0.path.hasSuffix("ScenarioTableTests.swift") }
+        let claimed = SourceTree.tests.filter { !$0.path.hasSuffix("ScenarioTableTests.swift") }
             .reduce(into: Set<Int>()) { $0.formUnion(Self.numbers(in: $1.text)) }
         for row in Self.table { #expect(claimed.contains(row.number), "\(row.number): \(row.fault): \(row.outcome)") }
         #expect(claimed.isSubset(of: Self.table.map(\.number)))

@@ -59,7 +59,7 @@ struct SecurityHistoryTests {
     func named() throws {
         let page = try String(contentsOf: SourceTree.root.appending(path: "SECURITY-HISTORY.md"), encoding: .utf8)
         let rows = Self.rows(in: page)
-        let known = Self.titles(in: SourceTree.swiftFiles(in: "Tests"))
+        let known = Self.titles(in: SourceTree.tests)
         #expect(rows.count >= 100)
         #expect(rows.filter { !$0.tests.isEmpty }.count >= 70)
         #expect(Set(rows.map(\.name)).count == rows.count)

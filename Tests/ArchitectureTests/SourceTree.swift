@@ -9,7 +9,7 @@ enum SourceTree {
         /// From the repository's root.
         let path: String
         let text: String
-        /// The text without comments and strings; empty for what is not Swift.
+        /// The text without comments and strings; empty for a file that was not read as code.
         let code: String
 
         var name: String { String(path.split(separator: "/").last ?? "") }
@@ -23,13 +23,18 @@ enum SourceTree {
     /// The Swift files of all rooms, read once.
     static let sources = swiftFiles(in: "Sources")
 
+    /// The Swift files of all tests, read once.
+    static let tests = swiftFiles(in: "Tests")
+
     /// Every Swift file below a folder of the root, in the order of their paths.
     static func swiftFiles(in folder: String) -> [File] {
-        files(in: folder) { $0.hasSuffix(".swift") }
+        files(in: folder, readingCode: true) { $0.hasSuffix(".swift") }
     }
 
     /// Every text file below a folder of the root whose name is wanted.
-    static func files(in folder: String, where wanted: (String) -> Bool) -> [File] {
+    ///
+    /// - Parameter readingCode: whether the files have ``File/code``, which takes its time.
+    static func files(in folder: String, readingCode: Bool = false, where wanted: (String) -> Bool) -> [File] {
         let base = root.appending(path: folder)
         guard let paths = FileManager.default.enumerator(atPath: base.path)?.compactMap({ $0 as? String }) else {
             return []
@@ -38,7 +43,7 @@ enum SourceTree {
         let ours = paths.filter { wanted($0) && !$0.contains(".build") && !$0.contains(".peers") }
         return ours.sorted().compactMap { path in
             guard let text = try? String(contentsOf: base.appending(path: path), encoding: .utf8) else { return nil }
-            let code = path.hasSuffix(".swift") ? SwiftText.withoutCommentsAndStrings(text) : ""
+            let code = readingCode ? SwiftText.withoutCommentsAndStrings(text) : ""
             return File(path: "\(folder)/\(path)", text: text, code: code)
         }
     }

@@ -309,12 +309,13 @@ public final class TransferControl: Sendable {
     /// Passes each cancel, suspend and resume on to another transfer, which has not begun. It begins here, unless this
     /// one is suspended.
     func lead(_ other: TransferControl) {
-        let (isCancelled, word) = reins.withLock { reins in
+        let (isCancelled, isLate, word) = reins.withLock { reins in
             reins.other = other
             reins.runs = false
-            return (reins.state == .cancelled, reins.steer())
+            return (reins.state == .cancelled, reins.isLate, reins.steer())
         }
-        if isCancelled { other.cancel() } else { follow(word) }
+        guard isCancelled else { return follow(word) }
+        if isLate { other.expire() } else { other.cancel() }
     }
 
     /// Stores the closure that cancels the Swift task which carries out the transfer.

@@ -202,7 +202,8 @@ struct WholeTransferTests {
 
     @Test("a deadline also ends a request that is suspended right after its start", .rows("W13"))
     func suspendedAtOnce() async throws {
-        let manager = try TestServer.start().manager()
+        let server = try TestServer.start()
+        let manager = server.manager()
         // The deadline comes at once.
         manager.clock = ImmediateClock()
         var request = HTTPRequest("delay/10")
