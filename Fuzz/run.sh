@@ -1,5 +1,6 @@
 #!/bin/sh
-# Fuzzes: run.sh TARGET SECONDS, or run.sh all SECONDS for each target in turn, or run.sh coverage for what the inputs found so far reach.
+# Fuzzes: run.sh TARGET SECONDS, or run.sh all SECONDS [TARGET ...] for every target or those named, or run.sh coverage for what the inputs found so
+# far reach.
 # A target is a program of its own (FuzzSplit), or one of the readers of the program FuzzReader (set-cookie).
 # Finds go to corpus.work/; a failing input is written here as crash-…: name it for its cause and move it to
 # FailCases/TARGET, where the plain tests replay it. Inputs are up to 128 KiB long, and one that takes more than five seconds fails (a reader's: more
@@ -56,22 +57,37 @@ fuzz() {
         "corpus.work/$1" "Corpus/$1" "corpus.long/$1" "FailCases/$1"
 }
 
-# A line a target; all are tried, whatever is found.
-all() {
-    failed=0
-    for target in Corpus/*; do product "${target#Corpus/}"; done | sort -u | while read -r program; do build "$program"; done
-    for target in Corpus/*; do
-        target=${target#Corpus/}
-        log="corpus.work/$target.log"
-        mkdir -p corpus.work
-        result=fine
-        fuzz "$target" "$1" >"$log" 2>&1 || { result="FOUND: see Fuzz/$log"; failed=1; }
-        runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
-        slowest=$(sed -n 's/^stat::slowest_unit_time_sec: *//p' "$log")
-        edges=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -1)
-        printf '%-22s %12s runs  %7s edges  slowest %s s  %s\n' "$target" "${runs:-?}" "${edges:-?}" "${slowest:-?}" "$result"
+# Seconds of processor time, as a target on a busy machine has fewer by the clock. Prints a line.
+one() {
+    log="corpus.work/$1.log"
+    result=fine
+    spent=0
+    while [ "$spent" -lt "$2" ] && [ "$result" = fine ]; do
+        fuzz "$1" $(($2 - spent)) >>"$log" 2>&1 || result="FOUND: see Fuzz/$log"
+        # Not in a pipe: that would be another process, which has spent nothing.
+        times >"$log.times"
+        spent=$(awk 'NR == 2 { split($1, user, /[ms]/); split($2, kernel, /[ms]/)
+            print int((user[1] + kernel[1]) * 60 + user[2] + kernel[2] + 1) }' "$log.times")
     done
-    return $failed
+    awk -v target="$1" -v spent="$spent" -v result="$result" '
+        /^stat::number_of_executed_units/ { runs += $2 }
+        /^stat::slowest_unit_time_sec/ && $2 > slowest { slowest = $2 }
+        match($0, / cov: [0-9]+/) { edges = substr($0, RSTART + 6, RLENGTH - 6) }
+        END { printf "%-22s %5d s %11d runs  %6d edges  slowest %d s  %s\n", target, spent, runs, edges, slowest, result }' "$log"
+    [ "$result" = fine ]
+}
+
+# As many targets at once as there are processors; all are tried, whatever is found.
+all() {
+    seconds=$1
+    shift
+    [ $# -gt 0 ] || set -- Corpus/*
+    for target in "$@"; do product "${target#Corpus/}"; done | sort -u | while read -r program; do build "$program"; done
+    mkdir -p corpus.work
+    for target in "$@"; do
+        : >"corpus.work/${target#Corpus/}.log"
+        printf '%s\n' "${target#Corpus/}"
+    done | xargs -P "$(nproc)" -I TARGET ./run.sh one TARGET "$seconds"
 }
 
 # How many lines of each reader's file the inputs reach that are stored and that were found. Below 80 % is marked, with what else the file does.
@@ -98,8 +114,13 @@ print("%-22s %5.1f %% of %4d lines of %s%s" % (
     rm -rf "$profile"
 }
 
-case "${1:?usage: run.sh TARGET SECONDS | all SECONDS | coverage}" in
-    all) all "${2:?usage: run.sh all SECONDS}" ;;
+case "${1:?usage: run.sh TARGET SECONDS | all SECONDS [TARGET ...] | coverage}" in
+    all)
+        : "${2:?usage: run.sh all SECONDS [TARGET ...]}"
+        shift
+        all "$@"
+        ;;
+    one) one "$2" "$3" ;;
     coverage) coverage ;;
     *)
         seconds=${2:?usage: run.sh TARGET SECONDS}
