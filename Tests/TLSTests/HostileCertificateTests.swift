@@ -60,4 +60,40 @@ struct HostileCertificateTests {
         #expect(found == (0..<8).map { "x\($0).b.test" } && more == 1_992)
         #expect(failure.description.utf8.count < 1_000)
     }
+
+    @Test("of many authorities of two names that sign each other, OpenSSL is asked for a path eight times at most")
+    func sharedNames() throws {
+        let builders = ["One", "Two"].map { name in
+            var builder = CertificateBuilder.authority(name)
+            (builder.hasSubjectKeyIdentifier, builder.hasAuthorityKeyIdentifier) = (false, false)
+            return builder
+        }
+        let roots = try builders.map { builder in try (0..<4).map { _ in try builder.selfSigned() } }
+        var authorities: [Certificate] = []
+        for (name, builder) in builders.enumerated() {
+            for own in roots[name] {
+                for issuer in roots[1 - name] {
+                    authorities.append(try Certificate(der: builder.issued(by: issuer, key: own.key).der))
+                }
+            }
+        }
+        let sent = CertificateStack()
+        for authority in authorities { unsafe sent.append(authority.pointer) }
+        var server = CertificateBuilder.server(["DNS:a.test"])
+        server.hasAuthorityKeyIdentifier = false
+        let leaf = try Certificate(der: server.issued(by: roots[0][0]).der)
+        var search = unsafe PathSearch(
+            leaf: try #require(leaf.pointer),
+            sent: sent,
+            name: try ServerName("a.test"),
+            anchors: TrustAnchors([try Certificate(der: root.der)]),
+            policy: VerificationPolicy(),
+            time: nil
+        )
+        guard case .failure = withExtendedLifetime(leaf, { search.run() }) else {
+            Issue.record("a path without an anchor is accepted")
+            return
+        }
+        #expect(search.attemptCount == PathSearch.attemptLimit)
+    }
 }

@@ -20,18 +20,20 @@ internal import COpenSSL
     let anchors: TrustAnchors
     let policy: VerificationPolicy
     let time: CertificateDate?
+    /// How often the search has asked OpenSSL for a path.
+    private(set) var attemptCount = 0
 
     /// Certificates of `sent` by their bits. Those after the first 64 are never left out.
     private typealias Selection = UInt64
 
     /// Returns the path, or the first failure: a later one ("issuer not known") only tells that the search continued.
-    func run() -> Result<CertificateStack, TrustFailure> {
+    mutating func run() -> Result<CertificateStack, TrustFailure> {
         var likely: [Selection] = [0]
         var unlikely: [Selection] = []
         var known: Set<Selection> = [0]
         var first: TrustFailure?
-        for _ in 0..<Self.attemptLimit {
-            guard let left = likely.isEmpty ? unlikely.first : likely.first else { break }
+        while attemptCount < Self.attemptLimit, let left = likely.first ?? unlikely.first {
+            attemptCount += 1
             if likely.isEmpty { unlikely.removeFirst() } else { likely.removeFirst() }
             switch attempt(without: left) {
             case .verified(let path): return .success(path)

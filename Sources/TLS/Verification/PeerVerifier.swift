@@ -41,7 +41,7 @@ public enum PeerVerifier {
         policy: VerificationPolicy,
         at time: CertificateDate? = nil
     ) -> Result<(chain: VerifiedChain, path: CertificateStack), TrustFailure> {
-        let search = unsafe PathSearch(leaf: leaf, sent: sent, name: name, anchors: anchors, policy: policy, time: time)
+        var search = unsafe PathSearch(leaf: leaf, sent: sent, name: name, anchors: anchors, policy: policy, time: time)
         return search.run().flatMap { path in
             let chain = VerifiedChain(path)
             return Pin.failure(policy.pins, chain).map { .failure($0) } ?? .success((chain, path))
