@@ -52,6 +52,29 @@ import Testing
         #expect(places.count == 1)
     }
 
+    @Test("a content of 20,000 chunks of an octet each is slices of the input, and leaves nothing in the parser")
+    func smallChunks() throws {
+        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+        let input = octets(head + String(repeating: "1\r\nx\r\n", count: 20_000) + "0\r\n\r\n")
+        for piece in [input.count, 1] {
+            var parser = ResponseParser()
+            var head = ResponseHead()
+            parser.begin(answering: plain)
+            var (offset, steps, content) = (0, 0, 0)
+            while offset < input.count || !parser.isBetweenMessages {
+                let end = min(offset + piece, input.count)
+                let step = try parser.parse(input.span.extracting(offset..<end), into: &head)
+                offset += step.consumed
+                steps += 1
+                if case .body(let range) = step.event { content += range.count }
+                if case .head = step.event { parser.releaseStorage() }
+            }
+            #expect(content == 20_000)
+            // A step for each chunk, or two for each octet.
+            #expect(steps <= (piece == 1 ? 2 * input.count : 20_000 + 10))
+        }
+    }
+
     @Test("a parser that parks gives its memory back")
     func release() throws {
         let input = octets("HTTP/1.1 204 OK\r\n\r\n")

@@ -109,6 +109,19 @@ struct CancelTests {
         #expect(await engine.statistics.busy == 0)
     }
 
+    @Test("inside a bomb of 16 MiB that one read takes whole: nothing more of it is decoded")
+    func insideBomb() async throws {
+        let bomb = compress([UInt8](repeating: 0, count: 16 << 20), windowBits: 31)
+        let head = bytes("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(bomb.count)\r\n\r\n")
+        let server = try RawServer.start(otherwise: .answering(head + bomb))
+        let result = try await EngineHarness().run(try get(server.port)) {
+            $0.onBytes = { recorder, _ in recorder.engine.cancel(recorder.id) }
+        }
+        #expect(result.error == .cancelled && result.outcomes == 1)
+        #expect((1...ContentDecoder.bufferSize).contains(result.body.count))
+        #expect(result.report?.contentDelivered == UInt64(result.body.count))
+    }
+
     @Test("random cancels among many requests: every one ends once, nothing is left", arguments: 0..<3)
     func random(seed: UInt64) async throws {
         let server = try TestServer.start()

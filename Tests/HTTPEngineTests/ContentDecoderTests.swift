@@ -5,26 +5,6 @@ import Testing
 
 @Suite("Content decoding (RFC 9110 §8.4)")
 struct ContentDecoderTests {
-    /// windowBits: 31 gzip, 15 zlib, -15 raw.
-    private func compress(_ input: [UInt8], windowBits: CInt) -> [UInt8] {
-        var stream = z_stream()
-        #expect(uncurl_deflateInit2(&stream, 6, windowBits) == Z_OK)
-        var input = input
-        var output = [UInt8](repeating: 0, count: input.count + 1_024)
-        let count = input.withUnsafeMutableBufferPointer { source in
-            output.withUnsafeMutableBufferPointer { target in
-                stream.next_in = source.baseAddress
-                stream.avail_in = uInt(source.count)
-                stream.next_out = target.baseAddress
-                stream.avail_out = uInt(target.count)
-                #expect(deflate(&stream, Z_FINISH) == Z_STREAM_END)
-                return target.count - Int(stream.avail_out)
-            }
-        }
-        deflateEnd(&stream)
-        return Array(output[..<count])
-    }
-
     /// Feeds `input` in pieces of `step` bytes and ends it.
     private func decode(
         _ input: [UInt8],

@@ -1,3 +1,4 @@
+import CZlib
 import Testing
 
 @testable import HTTPEngine
@@ -24,4 +25,24 @@ extension ContentDecoder {
         try finish()
         return output
     }
+}
+
+/// Compresses with zlib. windowBits: 31 gzip, 15 zlib, -15 raw.
+func compress(_ input: [UInt8], windowBits: CInt) -> [UInt8] {
+    var stream = z_stream()
+    #expect(uncurl_deflateInit2(&stream, 6, windowBits) == Z_OK)
+    var input = input
+    var output = [UInt8](repeating: 0, count: input.count + 1_024)
+    let count = input.withUnsafeMutableBufferPointer { source in
+        output.withUnsafeMutableBufferPointer { target in
+            stream.next_in = source.baseAddress
+            stream.avail_in = uInt(source.count)
+            stream.next_out = target.baseAddress
+            stream.avail_out = uInt(target.count)
+            #expect(deflate(&stream, Z_FINISH) == Z_STREAM_END)
+            return target.count - Int(stream.avail_out)
+        }
+    }
+    deflateEnd(&stream)
+    return Array(output[..<count])
 }

@@ -1,3 +1,4 @@
+import Foundation
 import TestServer
 import TestSupport
 import Testing
@@ -10,6 +11,11 @@ struct HostileCertificateTests {
     private let root: TestCertificate
 
     init() throws { root = try CertificateBuilder.authority("Root").selfSigned() }
+
+    private static func residentBytes() throws -> Int {
+        let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")[1]
+        return try #require(Int(pages)) * 4_096
+    }
 
     private func verify(
         _ chain: [TestCertificate],
@@ -95,5 +101,36 @@ struct HostileCertificateTests {
             return
         }
         #expect(search.attemptCount == PathSearch.attemptLimit)
+    }
+
+    @Test("a key of 16,384 bits with an exponent as long verifies nothing, and costs no seconds")
+    func hugeKey() throws {
+        func der(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
+            [tag, 0x82, UInt8(content.count >> 8), UInt8(content.count & 0xFF)] + content
+        }
+        let number = der(0x02, [0] + [UInt8](repeating: 0xC5, count: 2_048))
+        let algorithm: [UInt8] = [0x30, 13, 6, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 1, 1, 5, 0]
+        let key = try TestKey(publicKeyInfo: der(0x30, algorithm + der(0x03, [0] + der(0x30, number + number))))
+        let authority = try CertificateBuilder.authority("Huge").issued(by: root, key: key)
+        // A signature of the right size, by nobody.
+        let signer = try CertificateBuilder.authority("Huge").selfSigned(TestKey(.rsa(bits: 2_048)))
+        var server = CertificateBuilder.server(["DNS:a.test"])
+        server.hasAuthorityKeyIdentifier = false
+        #expect(try verify([server.issued(by: signer), authority]).ground == "badSignature")
+    }
+
+    @Test("600 refused handshakes leave nothing in memory")
+    func refusedHandshakes() async {
+        await #expect(processExitsWith: .success) {
+            let fixture = try TLSFixture()
+            func refuse() {
+                #expect(throws: TLSError.self) { try fixture.pair(name: "other.test").run() }
+            }
+            for _ in 0..<100 { refuse() }
+            let before = try Self.residentBytes()
+            for _ in 0..<600 { refuse() }
+            let after = try Self.residentBytes()
+            #expect(after - before < 600 << 10, "\(after - before) bytes more")
+        }
     }
 }

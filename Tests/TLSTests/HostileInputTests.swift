@@ -96,6 +96,59 @@ struct HostileInputTests {
         }
     }
 
+    /// The messages of the server's first flight, as far as they are not encrypted.
+    private func messages(_ flight: [UInt8]) -> [[UInt8]] {
+        var (octets, messages): ([UInt8], [[UInt8]]) = ([], [])
+        var rest = flight[...]
+        while rest.count > 5, rest[rest.startIndex] == 22 {
+            let length = Int(rest[rest.startIndex + 3]) << 8 + Int(rest[rest.startIndex + 4])
+            octets += rest.dropFirst(5).prefix(length)
+            rest = rest.dropFirst(5 + length)
+        }
+        while octets.count >= 4 {
+            let length = 4 + Int(octets[1]) << 16 + Int(octets[2]) << 8 + Int(octets[3])
+            messages.append(Array(octets.prefix(length)))
+            octets = Array(octets.dropFirst(length))
+        }
+        return messages
+    }
+
+    private func record(_ content: [UInt8]) -> [UInt8] {
+        [22, 3, 3, UInt8(content.count >> 8), UInt8(content.count & 0xFF)] + content
+    }
+
+    @Test("extensions that must be encrypted are refused in the record of the ServerHello")
+    func plaintextExtensions() throws {
+        let fixture = try TLSFixture()
+        for extensions: [UInt8] in [[], [8, 0, 0, 2, 0, 0]] {
+            let pair = try greeted(fixture)
+            let hello = try #require(messages(pair.toClient).first)
+            pair.toClient = record(hello + extensions)
+            let outcome = outcome(pair)
+            if extensions.isEmpty {
+                #expect(outcome == .closedInHandshake)
+            } else {
+                #expect(outcome == .protocolViolation("not on record boundary"))
+            }
+        }
+    }
+
+    @Test("the first octets of a certificate message of a mebibyte end the handshake")
+    func longCertificate() throws {
+        let fixture = try TLSFixture(server: { $0.maximumVersion = .v1_2 })
+        for length: [UInt8] in [[0, 0x80, 0], [0x10, 0, 0]] {
+            let pair = try greeted(fixture)
+            let hello = try #require(messages(pair.toClient).first)
+            pair.toClient = record(hello) + record([11] + length + [UInt8](repeating: 0, count: 64))
+            let outcome = outcome(pair)
+            if length[0] == 0 {
+                #expect(outcome == .closedInHandshake)
+            } else {
+                #expect(outcome == .protocolViolation("excessive message size"))
+            }
+        }
+    }
+
     @Test("a changed byte in the handshake ends it or changes nothing", arguments: [TLSVersion.v1_2, .v1_3])
     func corruptHandshake(version: TLSVersion) throws {
         let fixture = try TLSFixture(server: { $0.maximumVersion = version })

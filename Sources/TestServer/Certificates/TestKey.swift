@@ -37,6 +37,19 @@ import TextCoding
         unsafe pointer = try checked(made, "key")
     }
 
+    /// A public RSA key alone, which signs nothing: a key of any size, without the minutes that it takes to make one.
+    ///
+    /// - Parameter publicKeyInfo: a SubjectPublicKeyInfo in DER.
+    public init(publicKeyInfo: [UInt8]) throws(TestCertificateError) {
+        if !OpenSSLStart.made { throw TestCertificateError(what: "key: the library does not start") }
+        let made = unsafe publicKeyInfo.withUnsafeBufferPointer { buffer in
+            var cursor = buffer.baseAddress
+            return unsafe d2i_PUBKEY(nil, &cursor, buffer.count)
+        }
+        kind = .rsa(bits: 0)
+        unsafe pointer = try checked(made, "public key")
+    }
+
     deinit { unsafe EVP_PKEY_free(pointer) }
 
     /// The digest to sign with; Ed25519 has its own.
