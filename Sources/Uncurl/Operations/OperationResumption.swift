@@ -5,7 +5,8 @@ internal import URLLoading
 
 /// Decides what an operation does with the head of an answer, the first one or one after a pause.
 extension HTTPRequestOperation {
-    /// - Returns: false if the task must stop; ``asksAgain(_:)`` then knows why.
+    /// - Returns: false if the task must stop: because the answer is not HTTP, because the whole content must be
+    ///   requested (``asksAgain(_:)``), or because the output stream has already received other content (`failure`).
     func receive(_ response: HTTPURLResponse?) -> Bool {
         guard let response else { return false }
         let held = sink.withLock { $0?.count ?? 0 }

@@ -33,7 +33,7 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
 
     /// - Parameters:
     ///   - login: answers the server's challenge.
-    ///   - isStreamed: whether a closure makes the content, of which the request has nothing.
+    ///   - isStreamed: whether a closure makes the content, which the request itself then does not hold.
     init(
         _ request: URLRequest,
         session: URLSession?,
@@ -173,7 +173,7 @@ extension URLRequest {
     /// The content in memory; nil if there is none, or if it is empty.
     fileprivate var ownContent: Data? { httpBody.flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// See ``CURLCommand``.
+    /// The request as a command line for curl; see ``CURLCommand``.
     public func cURL(
         session: URLSession? = nil,
         credentials: CURLCommand.Credentials = .redacted
