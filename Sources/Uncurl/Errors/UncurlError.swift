@@ -32,7 +32,7 @@ public import URLLoading
     case output(OperationFailure)
     /// The download is complete, but its file could not be put at its place.
     case file(FileFailure)
-    /// The network failed, or this machine did.
+    /// The network or this machine failed.
     case transport(URLError)
     /// The program cancelled the request, or the Swift task that waited for it.
     case cancelled
