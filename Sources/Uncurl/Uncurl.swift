@@ -1,3 +1,3 @@
 // The module that applications use: session managers, serializers, forms, security policy, reachability, task
-// delegates. It knows nothing of the engine's connections. It exports URLLoading, so one import is enough.
+// delegates. It does not know the engine's connections. It exports URLLoading, so one import is enough.
 @_exported public import URLLoading

@@ -50,8 +50,9 @@ extension HTTPRequestOperation {
         return outputStream == nil || held == 0 || error.response == nil && facts.withLock { $0.validator } != nil
     }
 
-    /// Prepares another attempt. It continues behind the received content if a validator can prove that the content is
-    /// the same, and starts over otherwise. False: it can do neither, because the stream's bytes cannot be taken back.
+    /// Prepares another attempt. The attempt continues after the received content if a validator can prove that the
+    /// content is the same, and starts over otherwise. False: it can do neither, because the stream's bytes cannot be
+    /// taken back.
     func goesOn(behind error: UncurlError) -> Bool {
         if error.response == nil, facts.withLock({ $0.validator }) != nil { return true }
         facts.withLock { $0.validator = nil }

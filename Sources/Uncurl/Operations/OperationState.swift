@@ -77,7 +77,7 @@ enum OperationState {
         return nil
     }
 
-    /// True: the caller makes a task.
+    /// Continues after a pause. True: the caller makes a task.
     mutating func resume() -> Bool {
         switch self {
         case .held: self = .ready

@@ -10,7 +10,7 @@ extension URLSessionManager {
     /// - Parameters:
     ///   - request: a request whose validation names the acceptable statuses; by default 200 and 204. The content type
     ///     is checked in any case.
-    ///   - lastEventID: the last id of an earlier stream, to continue behind that event.
+    ///   - lastEventID: the last id of an earlier stream, to continue after that event.
     ///   - policy: says when and how often the stream is requested again.
     public func events(
         _ request: HTTPRequest,
