@@ -87,7 +87,7 @@ public struct StubResponse: Sendable {
         self.chunks(chunks.map { Data($0.utf8) }, every: pause, status: status, headers: headers)
     }
 
-    /// Fails with a network error.
+    /// The load fails with this network error, before any answer.
     public static func failure(_ code: URLError.Code) -> StubResponse { failure(URLError(code)) }
 
     /// The load fails with this error, before any answer.

@@ -15,15 +15,16 @@ public import Uncurl
 /// #expect(stubs.requests.map(\.method) == ["GET"] && stubs.unmatched.isEmpty)
 /// ```
 ///
-/// They apply only to sessions made with that configuration, so tests can run in parallel. The stub that was added last
-/// is tried first. A request that no stub matches fails and is listed in ``unmatched``. Every member may be used on any
-/// thread.
+/// The stubs apply only to sessions made with that configuration, so tests can run in parallel. The stub that was added
+/// last is tried first. A request that no stub matches fails and is listed in ``unmatched``. Every member may be used
+/// on any thread.
 public final class Stubs: Sendable {
     /// What happens to a request that no stub matches.
     @frozen public enum Unmatched: Hashable, Sendable {
-        /// It fails with `URLError.resourceUnavailable` and a description that names the request and the stubs.
+        /// The request fails with `URLError.resourceUnavailable` and a description that names the request and the
+        /// stubs.
         case fails
-        /// The network loads it.
+        /// The request is sent to its server.
         case loads
     }
 

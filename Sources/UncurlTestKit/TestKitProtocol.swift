@@ -11,8 +11,8 @@ protocol TestKitSource: Sendable {
 /// The loading class that takes answers from the source of its session's configuration. All configurations share the
 /// class; each has its own source.
 final class TestKitProtocol: URLProtocol {
-    /// `@unchecked`: the methods of an instance are called one after the other. Later it uses only its client, which
-    /// any thread may use.
+    /// `@unchecked`: the methods of an instance are called one after the other. After that, its Swift task uses only
+    /// its request, which does not change, and its client, which any thread may use.
     private struct Loading: @unchecked Sendable {
         let instance: TestKitProtocol
     }

@@ -48,8 +48,9 @@ struct URLPattern: Sendable {
         return text[..<slash].lowercased() + text[slash...]
     }
 
-    /// The places in the pattern that the text so far leads to. A table of places takes the time of both lengths
-    /// multiplied; trying each star's ends in turn would take exponential time.
+    /// Whether the pattern matches the whole text. For each character, a table holds the places in the pattern that the
+    /// text so far can lead to. This takes time in proportion to the product of both lengths; trying all lengths for
+    /// each star would take exponential time.
     private func fits(_ text: some Sequence<Character>) -> Bool {
         var places = [Bool](repeating: false, count: path.count + 1)
         places[0] = true

@@ -18,8 +18,9 @@ public enum XMLFailure: Error, Sendable, Hashable {
     /// The document has more levels than the limit, which is libxml2's.
     case tooDeep(limit: Int)
 
-    /// Refuses what Foundation's parser must not get. A document without a document type has no entity declarations.
-    /// Elsewhere, the check does not distinguish positions in the document: that would take half a parser.
+    /// Refuses what Foundation's parser must not get. Only a document with a document type declaration can declare
+    /// entities. The check does not distinguish positions: it also finds these octets in comments and CDATA sections,
+    /// because to tell positions apart would take a parser.
     static func refuse(_ data: Data) throws(XMLFailure) {
         if data.firstRange(of: Data("<!DOCTYPE".utf8)) != nil, data.firstRange(of: Data("<!ENTITY".utf8)) != nil {
             throw .entities

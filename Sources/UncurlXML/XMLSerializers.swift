@@ -1,4 +1,4 @@
-// XML has a module of its own because it links libxml2. Only programs that import it pay for that.
+// XML has a module of its own, so that only programs that import it link libxml2.
 @_exported public import Uncurl
 
 /// Returns XML that has not been parsed. Whether it is well-formed shows when its events are read.

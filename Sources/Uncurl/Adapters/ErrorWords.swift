@@ -35,7 +35,7 @@ extension UncurlError {
         }
     }
 
-    /// The user info of network errors contains the URL.
+    /// A description without a URL: the user info of a network error, which contains the URL, is left out.
     private static func words(of error: any Error) -> String {
         switch error {
         case let error as UncurlError: error.words

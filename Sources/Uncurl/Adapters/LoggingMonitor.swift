@@ -3,12 +3,12 @@ public import Dispatch
 internal import URLLoading
 public import Logging
 
-/// Writes requests to a `swift-log` logger: each end at one level, the steps before it at another. Behind the package
-/// trait `SwiftLog`.
+/// Writes the events of requests to a `swift-log` logger: the end of a request at one level, the events before it at
+/// another. It needs the package trait `SwiftLog`.
 ///
 /// A URL is written without user, password and query, which often hold secrets.
 public struct LoggingMonitor: EventMonitor {
-    /// A serial queue of its own.
+    /// The queue on which events are delivered: a serial queue of the monitor's own.
     public let queue = DispatchQueue(label: "Uncurl.log")
     private let logger: Logger
     private let endLevel: Logger.Level

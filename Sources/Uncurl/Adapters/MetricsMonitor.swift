@@ -4,13 +4,13 @@ public import Metrics
 internal import Synchronization
 internal import URLLoading
 
-/// Counts requests with `swift-metrics`. Behind the package trait `SwiftMetrics`.
+/// Counts requests with `swift-metrics`. It needs the package trait `SwiftMetrics`.
 ///
 /// - `http_client_requests_total`, by `method` and `outcome` (a status code, or the kind of a failure),
 /// - `http_client_retries_total`,
 /// - `http_client_request_duration`, a timer from a request's start to its end, retries and their waits included.
 public final class MetricsMonitor: EventMonitor {
-    /// A serial queue of its own.
+    /// The queue on which events are delivered: a serial queue of the monitor's own.
     public let queue = DispatchQueue(label: "Uncurl.metrics")
     private let factory: any MetricsFactory
     private let begun = Mutex<[Int: (time: ContinuousClock.Instant, method: String)]>([:])

@@ -4,21 +4,21 @@ internal import Synchronization
 internal import Tracing
 public import URLLoading
 
-/// A span for each request, with its context in the header fields of every attempt. Behind the package trait
-/// `SwiftDistributedTracing`.
+/// Makes a span for each request, and puts the span's context into the header fields of every attempt. It needs the
+/// package trait `SwiftDistributedTracing`.
 ///
-/// It is both an interceptor and a monitor of its manager:
+/// Add it to a manager both as an interceptor and as a monitor:
 /// ```
 /// let tracing = TracingInterceptor()
 /// manager.interceptors.append(tracing)
 /// manager.monitors.append(tracing)
 /// ```
 public final class TracingInterceptor: RequestInterceptor, EventMonitor {
-    /// A serial queue of its own.
+    /// The queue on which events are delivered: a serial queue of the monitor's own.
     public let queue = DispatchQueue(label: "Uncurl.tracing")
     private let spans = Mutex<[Int: ClientSpan]>([:])
 
-    /// Traces by the tracer that `InstrumentationSystem` was bootstrapped with.
+    /// Makes spans with the tracer that `InstrumentationSystem` was bootstrapped with.
     public init() {}
 
     public func adapt(_ request: URLRequest, for attempt: RequestAttempt) async throws -> URLRequest {

@@ -1,6 +1,6 @@
 public import URLLoading
 
-/// Says which answers may have no content although a serializer makes a value of them.
+/// Says which answers a serializer accepts without content.
 public struct EmptyContentRule: Sendable, Hashable {
     /// Answers to these methods may have no content.
     public var methods: Set<HTTPMethod>
@@ -9,14 +9,15 @@ public struct EmptyContentRule: Sendable, Hashable {
     /// Whether every answer may have no content, whatever its method and status.
     public var allowsAny: Bool
 
-    /// A rule for answers without content. HEAD, 204 and 205 have none by definition (RFC 9110 §6.4.1).
+    /// A rule for answers without content. By default, those that have none by definition: answers to HEAD, 204 (RFC
+    /// 9110 §6.4.1) and 205 (§15.3.6).
     public init(methods: Set<HTTPMethod> = [.head], statusCodes: Set<Int> = [204, 205], allowsAny: Bool = false) {
         self.methods = methods
         self.statusCodes = statusCodes
         self.allowsAny = allowsAny
     }
 
-    /// Answers to HEAD and with the statuses 204 and 205, which have no content by definition.
+    /// Answers to HEAD, and answers with the status 204 or 205: they have no content by definition.
     public static var whereThereIsNone: EmptyContentRule { EmptyContentRule() }
     /// Every answer may have no content.
     public static var always: EmptyContentRule { EmptyContentRule(allowsAny: true) }
@@ -29,7 +30,7 @@ public struct EmptyContentRule: Sendable, Hashable {
     }
 }
 
-/// What is done to content before it is read.
+/// Changes content before a serializer reads it.
 public struct ContentPreprocessor: Sendable {
     private let body: @Sendable (Data) throws -> Data
 
@@ -57,13 +58,13 @@ public struct ContentPreprocessor: Sendable {
 
 /// A type with a value for answers without content.
 public protocol EmptyValue {
-    /// The value of no content.
+    /// The value of an answer without content.
     static var emptyValue: Self { get }
 }
 
 /// The value of an answer without content, and of one whose content does not matter.
 public struct EmptyResponse: EmptyValue, Codable, Hashable, Sendable {
-    /// The value of no content.
+    /// The value, which is the same for every answer.
     public init() {}
     public static var emptyValue: EmptyResponse { EmptyResponse() }
 }

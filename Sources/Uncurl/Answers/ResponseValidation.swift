@@ -65,7 +65,7 @@ public struct ResponseValidation: Sendable {
 
     public init(arrayLiteral elements: String...) { self = .listed(elements) }
 
-    /// Nil: the type is acceptable. An answer without content passes whatever its type.
+    /// Why the type is not acceptable; nil where it is. An answer without content passes whatever its type.
     fileprivate func reason(
         against response: HTTPURLResponse,
         _ answer: ReceivedResponse

@@ -1,6 +1,6 @@
 public import URLLoading
 
-/// An answer whose content could not be made into a value. It carries the answer.
+/// The failure to make a value of an answer's content. It carries the answer.
 public struct SerializationFailure: Error, Sendable {
     /// What the serializer could not do.
     @frozen public enum Reason: Sendable {

@@ -21,7 +21,7 @@ public struct ValidationFailure: Error, Sendable {
     public let data: Data
     /// The file of a download without a destination.
     public let fileURL: URL?
-    /// Why the content was not made into a value. Nil where it was: then the response carries the value.
+    /// Why the serializer could not make a value of the content. Nil where it made one, which the ``Response`` carries.
     public var serialization: SerializationFailure?
 
     /// A failure that carries its answer, for a check of the program's own.
@@ -78,8 +78,8 @@ extension ValidationFailure: CustomNSError {
         (reasons.contains(where: \.isStatus) ? URLError.badServerResponse : .cannotDecodeContentData).rawValue
     }
 
-    /// The underlying error holds the reasons after the first. Where there is one reason only, it is the failure of
-    /// serialization, if there is one.
+    /// If there are several reasons, the underlying error holds those after the first. Otherwise it is
+    /// ``serialization``, which may be nil.
     public var errorUserInfo: [String: Any] {
         var info = ResponseErrorKeys.info(description, response, data)
         if reasons.count > 1 {

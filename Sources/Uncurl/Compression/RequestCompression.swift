@@ -1,6 +1,6 @@
 public import URLLoading
 
-/// Compresses content in memory before it is sent. HTTP has no way to ask a server whether it decodes a request's
+/// Compresses content in memory before it is sent. A client cannot ask beforehand whether a server decodes a request's
 /// content, so the program must know that it does. Files, streams and forms are sent as they are.
 public struct RequestCompression: Sendable {
     /// A content coding (RFC 9110 §8.4.1).
@@ -39,7 +39,8 @@ public struct RequestCompression: Sendable {
         self.applies = applies
     }
 
-    /// The request with its content compressed and its Content-Encoding set. A Content-Length of its own is removed.
+    /// The request with its content compressed and its Content-Encoding set. A Content-Length field of the request is
+    /// removed.
     public func compress(_ request: URLRequest) throws(CompressionFailure) -> URLRequest {
         guard let body = request.httpBody, applies(body) else { return request }
         if let encoding = request.value(forHTTPHeaderField: "Content-Encoding") {

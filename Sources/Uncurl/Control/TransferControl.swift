@@ -19,7 +19,7 @@ public final class TransferControl: Sendable {
 
     private struct Reins {
         var state = State.initialized
-        /// Whether it was ever resumed.
+        /// Whether the transfer was ever resumed.
         var hasBegun = false
         var task: URLSessionTask?
         /// Another transfer that loads the content of this one, which then has no task.
@@ -150,7 +150,7 @@ public final class TransferControl: Sendable {
     func take(tag: String?) { label.withLock { $0 = tag } }
 
     /// Ends the request with ``UncurlError/cancelled``, unless all of its answer has come. If there are interceptors, a
-    /// refused answer does not count.
+    /// request whose answer was refused also ends with this error, because they could have sent it again.
     public func cancel() {
         let before = reins.withLock { reins -> Reins? in
             guard reins.state != .cancelled, reins.state != .finished else { return nil }
@@ -205,7 +205,8 @@ public final class TransferControl: Sendable {
         tell(.resumed)
     }
 
-    /// Tells the monitors of a change of the state, and then of the end if it waits for this.
+    /// Tells the monitors of a change of the state. If the end waits for the last untold change, tells them of the end
+    /// too.
     private func tell(_ change: TransferEvent.Kind) {
         guard !watchers.monitors.isEmpty else { return }
         watchers.tell(change)
@@ -256,7 +257,7 @@ public final class TransferControl: Sendable {
         if isLate { cancel() }
     }
 
-    /// The reason of the failure: a request that its deadline ended was not cancelled by the program.
+    /// The failure to report: a timeout instead of a cancellation where the deadline cancelled the request.
     func reason(for error: UncurlError) -> UncurlError {
         guard error.isCancelled, reins.withLock({ $0.isLate }) else { return error }
         let words = [NSLocalizedDescriptionKey: "The request did not end by its deadline."]
@@ -297,7 +298,7 @@ public final class TransferControl: Sendable {
         if isCancelled { task.cancel() } else { follow(word) }
     }
 
-    /// Takes the task that has taken the place of the attempt's task: a hook has made the answer a download.
+    /// Stores the task that replaces the attempt's task, because a hook has made the answer a download.
     func replaceTask(by task: URLSessionTask) {
         let isCancelled = reins.withLock { reins in
             reins.task = task
@@ -306,8 +307,8 @@ public final class TransferControl: Sendable {
         if isCancelled { task.cancel() }
     }
 
-    /// Passes each cancel, suspend and resume on to another transfer, which has not begun. It begins here, unless this
-    /// one is suspended.
+    /// Passes each cancel, suspend and resume on to another transfer, which has not begun. This call begins the other
+    /// transfer, unless this one is suspended.
     func lead(_ other: TransferControl) {
         let (isCancelled, isLate, word) = reins.withLock { reins in
             reins.other = other
@@ -327,7 +328,7 @@ public final class TransferControl: Sendable {
         if isCancelled { cancel() }
     }
 
-    /// A century, in place of no limit: the runtime's clocks trap on instants beyond 63 bits of seconds.
+    /// The longest wait: a century. The runtime's clocks trap on instants beyond 63 bits of seconds.
     private static let longestWait = Duration.seconds(3_155_760_000)
 
     /// Waits before the next attempt; a cancelled transfer does not wait.

@@ -27,7 +27,7 @@ final class SegmentFile: Sendable {
         }
     }
 
-    /// The length in bytes.
+    /// The length in bytes; -1 where it cannot be read.
     var length: Int64 {
         var facts = stat()
         return unsafe fstat(descriptor, &facts) == 0 ? Int64(facts.st_size) : -1

@@ -1,20 +1,20 @@
-/// Decides which part of a download is requested next. Parts are handed out from the front. So when the download breaks
-/// off, the finished parts form one piece, except for the parts under way, and a later download can resume after that
-/// piece.
+/// Decides which part of a download is requested next. Parts are handed out in order, from the content's start. So when
+/// the download breaks off, only the parts under way leave gaps. A later download resumes after the bytes before the
+/// first gap.
 struct SegmentPlan: Sendable {
     /// A part of the content that one connection requests. Offsets are in bytes from the content's start.
     struct Segment: Sendable {
         /// The first byte that has not come yet.
         var first: Int64
         let last: Int64
-        /// How often the part was requested without one byte of it coming.
+        /// The number of requests in a row that brought no byte of the part.
         var failures = 0
 
         var isWhole: Bool { first > last }
         var range: String { "bytes=\(first)-\(last)" }
     }
 
-    /// How often a part is requested without one byte of it coming before the download fails.
+    /// The download fails after this many requests in a row that brought no byte of a part.
     static let mostFailures = 3
 
     /// The length of the whole content, in bytes.

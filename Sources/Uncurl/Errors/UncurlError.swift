@@ -19,7 +19,8 @@ public import URLLoading
     case compression(CompressionFailure)
     /// An adapter threw; nothing has been sent.
     case adaptation(any Error)
-    /// The answer came, but its status or its content type is not acceptable.
+    /// The answer came, but its status or its content type is not acceptable, or a check of the program's own refused
+    /// it.
     case validation(ValidationFailure)
     /// The answer came, but its content could not be made into a value.
     case serialization(SerializationFailure)
@@ -31,7 +32,7 @@ public import URLLoading
     case output(OperationFailure)
     /// The download is complete, but its file could not be put at its place.
     case file(FileFailure)
-    /// The network failed, or this machine did.
+    /// The network or this machine failed.
     case transport(URLError)
     /// The program cancelled the request, or the Swift task that waited for it.
     case cancelled

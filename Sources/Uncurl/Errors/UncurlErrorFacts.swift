@@ -59,8 +59,8 @@ extension UncurlError {
     /// Whether a time limit ended the request.
     public var isTimeout: Bool { urlError?.code == .timedOut }
 
-    /// Whether the network or the route to the host was missing. The same request may succeed once it is there. A time
-    /// limit does not count.
+    /// Whether the network or the route to the host was missing. The same request may succeed later. A time limit does
+    /// not count.
     public var isConnectivity: Bool {
         switch urlError?.code {
         case .notConnectedToInternet?, .networkConnectionLost?, .cannotConnectToHost?, .cannotFindHost?,

@@ -5,8 +5,8 @@ public struct SessionHooks: Sendable {
     /// The session is closed. The error is nil where the program closed it.
     public var didBecomeInvalid: (@Sendable (URLSession, (any Error)?) -> Void)?
     /// Answers a challenge of the session. Without this closure, or with ``ChallengeAnswer/performDefaultHandling``,
-    /// the hook of the waiting task answers, then the policy. It may take as long as the most patient task that waits
-    /// for the server.
+    /// the hook of the waiting task answers, then the policy. The closure may take as long as the longest time limit of
+    /// the tasks that wait for the server.
     public var didReceiveChallenge: (@Sendable (URLSession, URLAuthenticationChallenge) async -> ChallengeAnswer)?
     /// A background session has reported everything that happened while the program did not run.
     public var didFinishBackgroundEvents: (@Sendable (URLSession) -> Void)?

@@ -4,8 +4,9 @@ public import URLLoading
 /// An event without a closure costs nothing.
 ///
 /// Called on the session's delegate queue, for each task in order. A closure that returns an answer may suspend. Its
-/// task waits for at most `URLRequest.timeoutInterval`, then fails with `URLError.timedOut`. A question about a
-/// certificate belongs to a connection: it may take as long as the most patient task that waits for the server.
+/// task waits for at most `URLRequest.timeoutInterval`, then fails with `URLError.timedOut`. A challenge about a
+/// certificate belongs to a connection: the answer may take as long as the longest time limit of the tasks that wait
+/// for the server.
 public struct TaskHooks: Sendable {
     /// The session that a hook is called for.
     public typealias Session = URLSession
@@ -28,8 +29,7 @@ public struct TaskHooks: Sendable {
     /// A response with a status from 100 to 199 came.
     public var didReceiveInformationalResponse: (@Sendable (Session, URLSessionTask, HTTPURLResponse) -> Void)?
     /// The head of the answer came. The hook decides whether the content follows, the task becomes a download, or the
-    /// task ends. The content also follows where it says `becomeStream`, and for an operation or a stream
-    /// `becomeDownload`.
+    /// task ends. `becomeStream` has the effect of `allow`; for an operation or a stream, `becomeDownload` has it too.
     public var didReceiveResponse:
         (@Sendable (Session, URLSessionDataTask, URLResponse) async -> URLSession.ResponseDisposition)?
     /// A data task became a download, because ``didReceiveResponse`` said so. The download task replaces the data task.
@@ -39,7 +39,7 @@ public struct TaskHooks: Sendable {
     /// Decides what the cache stores; nil stores nothing.
     public var willCacheResponse:
         (@Sendable (Session, URLSessionDataTask, CachedURLResponse) async -> CachedURLResponse?)?
-    /// Returns the place of a finished download, where no file may be yet. Nil leaves the choice to the task's own
+    /// Returns the place of a finished download, where no file may exist yet. Nil leaves the choice to the task's own
     /// destination. The manager's hook is called first, then the task's own. For the manager's own tasks it is called
     /// after the answer has been validated.
     public var didFinishDownloading: (@Sendable (Session, URLSessionDownloadTask, URL) -> URL?)?

@@ -3,8 +3,8 @@ public import URLLoading
 /// Counts how many interceptors wait for each other. An interceptor that sends a request through its own manager is
 /// called for that request too.
 enum InterceptionDepth {
-    /// A credential that is fetched through a manager whose interceptor fetches another credential has a depth of two.
-    /// A greater depth than this never ends.
+    /// The greatest depth. A credential that is fetched through a manager whose interceptor fetches another credential
+    /// has a depth of two; a depth beyond 16 is an endless recursion.
     static let deepest = 16
 
     @TaskLocal private static var depth = 0

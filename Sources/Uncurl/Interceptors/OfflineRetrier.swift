@@ -1,9 +1,9 @@
 internal import URLLoading
 
-/// Sends a request again once a network is available, after a failure that says that none was.
+/// After a failure that says that there was no network, sends a request again once one is available.
 ///
 /// A request that never reached its host is sent again whatever its method. After a lost connection, only a request
-/// with an idempotent method is (RFC 9110 §9.2.2).
+/// with an idempotent method is sent again (RFC 9110 §9.2.2).
 public struct OfflineRetrier: RequestInterceptor {
     /// The longest wait for a network. After it the request fails with its original error.
     public var maximumWait: Duration

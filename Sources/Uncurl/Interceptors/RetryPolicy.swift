@@ -6,7 +6,7 @@ public import URLLoading
 ///
 /// A status code is a failure only if the validation refuses it: a serializer that accepts a 503 gets it.
 public struct RetryPolicy: RequestInterceptor {
-    /// How a delay varies, so that many clients do not return at once.
+    /// How a delay varies, so that many clients do not retry at the same moment.
     @frozen public enum Jitter: Hashable, Sendable {
         /// The delay as it is.
         case none
@@ -27,8 +27,8 @@ public struct RetryPolicy: RequestInterceptor {
     public var maximumDelay: Duration
     /// How a delay varies.
     public var jitter: Jitter
-    /// The longest Retry-After (RFC 9110 §10.2.3) that is obeyed: it replaces a shorter delay. After a longer one the
-    /// request is not retried.
+    /// The longest Retry-After (RFC 9110 §10.2.3) that is obeyed. It replaces a shorter delay. A request whose answer
+    /// names a longer one is not retried.
     public var maximumRetryAfter: Duration
     /// The methods that are retried.
     public var methods: Set<HTTPMethod>

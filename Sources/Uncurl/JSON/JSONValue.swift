@@ -62,6 +62,7 @@ public indirect enum JSONValue: Sendable, Hashable {
     }
 
     /// The member of this name; nil where there is none or where this is no object. Setting nil removes the member.
+    /// Setting has no effect where this is no object.
     public subscript(name: String) -> JSONValue? {
         get { object?[name] }
         set {

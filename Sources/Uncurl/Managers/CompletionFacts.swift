@@ -1,16 +1,16 @@
 internal import Synchronization
 internal import URLLoading
 
-/// The user info of the notification of a task's end. Every request posts one, and few programs keep it. A dictionary
-/// that no observer has kept serves the next request, so no key is hashed or copied again.
+/// The user info of the notification of a task's end. Every request posts one, and few programs keep it. The next
+/// request reuses a dictionary that no observer has kept, so no key is hashed or copied again.
 struct CompletionFacts: @unchecked Sendable {
     // `@unchecked` because `AnyHashable` need not be `Sendable`; these keys are strings.
 
-    /// As many as threads may post at once; more are made when they are needed.
+    /// The most unused dictionaries that are kept. If more threads post at once, further ones are made.
     private static let kept = 8
     private static let unused = Mutex<[CompletionFacts]>([])
 
-    /// The keys of nearly every end, and where they stand.
+    /// The keys of nearly every end, with their values. The indices of the keys follow.
     private var usual: [AnyHashable: Any]
     private let serializer, data, value: Dictionary<AnyHashable, Any>.Index?
 

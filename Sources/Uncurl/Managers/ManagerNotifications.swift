@@ -2,9 +2,10 @@ public import URLLoading
 
 /// Names and keys of notifications: the same strings as AFNetworking's.
 ///
-/// A manager posts notifications in the order of their events. The thread that resumes or suspends a task posts those
-/// two. The end of a task is posted on the completion queue, after the task's handler has returned; the end of a stream
-/// is posted by the reader of the stream. Notifications about the session are posted on its delegate queue.
+/// A manager posts notifications in the order of their events. The thread that resumes or suspends a task posts
+/// ``taskDidResume`` or ``taskDidSuspend``. The end of a task is posted on the completion queue, after the task's
+/// handler has returned; the end of a stream is posted by the reader of the stream. Notifications about the session are
+/// posted on its delegate queue.
 extension URLSessionManager {
     /// A task begins or resumes. The object is the task.
     public static let taskDidResume = TaskNotification.didResume

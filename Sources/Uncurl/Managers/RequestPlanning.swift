@@ -78,8 +78,8 @@ extension URLSessionManager {
     ) throws(UncurlError) -> TaskPlan {
         var request = given
         if request.sendsContentWithGET || request.options.connectTo != nil {
-            // The answer depends on the content or on this one server, so a cache must not store it under the URL or
-            // serve another.
+            // The answer depends on the content or on this one server, so a cache must neither store it under the URL
+            // nor answer with what is stored there.
             request.options.cachePolicy = .reloadIgnoringLocalCacheData
             request.options.caching = .doNotCache
         }

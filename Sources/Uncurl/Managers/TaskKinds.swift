@@ -74,8 +74,8 @@ extension URLSessionManager {
         if task.isOfOpenSession {
             delegate.attach(task)
         } else {
-            // A closed session does not know the task. The task would never end if it is not resumed, so it would never
-            // release its delegate.
+            // A closed session does not know the task. A task that the program does not resume would then never end and
+            // never release its delegate.
             delegate.ownReason = .sessionInvalidated
         }
         return task

@@ -16,7 +16,7 @@ open class URLSessionManager: @unchecked Sendable {
     }
 
     /// The most content of an answer that is kept in memory, in bytes, where neither the configuration nor the request
-    /// sets a limit: 128 MiB. It keeps a server from filling the program's memory.
+    /// sets a limit: 128 MiB. The limit keeps a server from filling the program's memory.
     public static let usualMaximumDataLength = 128 << 20
 
     let core: ManagerCore
@@ -222,6 +222,8 @@ open class URLSessionManager: @unchecked Sendable {
     /// Decides which servers are trusted. It judges each new connection, whichever tasks use that connection later.
     public var securityPolicy: any ServerTrustEvaluator { core.securityPolicy }
 
+    /// Sets the ``securityPolicy``.
+    ///
     /// - Throws: ``SecurityPolicyError`` for a policy that cannot be enforced: an ``HTTPSessionManager`` refuses pins
     ///   for a base URL that is not https.
     open func setSecurityPolicy(_ policy: any ServerTrustEvaluator) throws(SecurityPolicyError) {
@@ -249,15 +251,15 @@ open class URLSessionManager: @unchecked Sendable {
         set { core.notificationCenter = newValue }
     }
 
-    /// Called before each attempt and after each failed one, in order. A request's own interceptors come after these.
-    /// They are called for requests, also for those of ``HTTPRequestOperation``, but not for a `URLSessionTask` that
-    /// the program makes: such a task is one attempt.
+    /// The interceptors, called before each attempt and after each failed one, in order. A request's own interceptors
+    /// come after these. They are called for requests, also for those of ``HTTPRequestOperation``, but not for a
+    /// `URLSessionTask` that the program makes: such a task is one attempt.
     public var interceptors: [any RequestInterceptor] {
         get { core.interceptors }
         set { core.interceptors = newValue }
     }
 
-    /// Receive every step of the manager's requests.
+    /// The monitors, which receive every step of the manager's requests.
     public var monitors: [any EventMonitor] {
         get { core.monitors }
         set { core.monitors = newValue }

@@ -38,7 +38,7 @@ extension URLSessionManager {
         return made(plan, AnyResponseSerializer(responseSerializer), nil, completion)
     }
 
-    /// Sends data, a file or a stream as the content of a request.
+    /// Makes an upload task, which sends data, a file or a stream as the content of a request.
     public func uploadTask<Serializer: ResponseSerializer>(
         with request: URLRequest,
         from body: UploadBody,
@@ -74,7 +74,7 @@ extension URLSessionManager {
         return made(plan, serializer, destination, completion)
     }
 
-    /// Resumes a download. It starts over if the server's content has changed.
+    /// Makes a task that resumes a download. The download starts over if the server's content has changed.
     public func downloadTask<Serializer: ResponseSerializer>(
         resuming data: Data,
         to destination: DownloadDestination? = nil,

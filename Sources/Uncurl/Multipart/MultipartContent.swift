@@ -17,8 +17,9 @@ public struct MultipartContent: Sendable {
     /// Bytes in memory.
     public static func data(_ data: Data) -> MultipartContent { MultipartContent(kind: .bytes([UInt8](data))) }
 
-    /// A regular local file. It is opened when it is appended and read when it is sent, up to the size it had then. A
-    /// shorter file, or another file under its name, is an error.
+    /// A regular local file. The file is opened when it is appended to the form. When the form is sent, the file is
+    /// read up to the size that it had when it was appended. A shorter file, or another file under its name, is an
+    /// error.
     public static func file(_ url: URL) -> MultipartContent { MultipartContent(kind: .file(url)) }
 
     /// A stream that can be read again: each attempt opens a new one.

@@ -5,13 +5,13 @@ public import URLLoading
     /// The boundary does not follow RFC 2046 §5.1.1: 1 to 70 letters, digits, spaces and `'()+_,-./:=?`, and no space
     /// at the end.
     case invalidBoundary(String)
-    /// The name of a part or of its file has a NUL, which no server reads as it was meant.
+    /// The name of a part or of its file has a NUL, which servers misread.
     case nulInName(String)
     /// A part's header field is malformed: its name is no token, or its value has control characters.
     case invalidField(name: String, value: String)
     /// The URL names no file of this machine.
     case notFileURL(URL)
-    /// The file does not exist, or its folder may not be searched.
+    /// The file does not exist, or the process may not search its folder.
     case fileUnreachable(URL, reason: String)
     /// The path is that of a folder.
     case fileIsDirectory(URL)

@@ -2,8 +2,8 @@ internal import HTTPEngine
 internal import Reactor
 internal import URLLoading
 
-/// Reads a form as bytes, from any offset and in any sizes. It opens each file or stream when it reaches it and closes
-/// it afterwards. One thread may use it at a time. Reads block on files and streams.
+/// Reads a form as bytes, from any offset and in any sizes. A file or a stream is opened when the reader reaches it,
+/// and closed after its last byte. One thread may use it at a time. Reads block on files and streams.
 ///
 /// ```
 ///   boundary and fields ──▶ content ──▶ boundary and fields … ──▶ closing boundary ──▶ end

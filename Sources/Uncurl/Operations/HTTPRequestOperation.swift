@@ -9,7 +9,7 @@ public import URLLoading
 open class HTTPRequestOperation: Operation, @unchecked Sendable {
     struct Facts {
         var state = OperationState.ready
-        /// A thread is about to finish the operation.
+        /// Whether a thread is about to finish the operation.
         var isEnding = false
         /// Proves that the rest belongs to the kept content (RFC 9110 §13.1.5). Without it a resume starts over.
         var validator: String?
@@ -19,7 +19,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         var failure: UncurlError?
         var result: Response<any Sendable>?
         var handlers: [@Sendable (Response<any Sendable>) -> Void] = []
-        /// The kept content is not part of the server's content, so the whole content is requested.
+        /// Whether the kept content is not part of the server's content, so that the whole content is requested.
         var asksAgain = false
         /// How often an interceptor sent the request again.
         var retryCount = 0
@@ -61,8 +61,8 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
     ///   - credential: answers the first challenge that is not about trust.
     ///   - shouldUseCredentialStorage: whether the session's storage may answer a challenge that has no other answer.
     ///   - hooks: this operation's own hooks.
-    ///   - progress: called with the received content on the session's delegate queue. It grows across pauses and
-    ///     attempts.
+    ///   - progress: called with the progress of the received content, on the session's delegate queue. The progress
+    ///     grows across pauses and attempts.
     public init(
         request: URLRequest,
         manager: URLSessionManager,
@@ -135,7 +135,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
 
     var options: RequestOptions { facts.withLock { $0.options } }
 
-    // MARK: What it has come to
+    // MARK: State and result
 
     open override var isAsynchronous: Bool { true }
     open override var isExecuting: Bool { facts.withLock { $0.state.isExecuting } }
@@ -149,8 +149,8 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
     /// The head of the answer; nil before it has come.
     public var response: HTTPURLResponse? { facts.withLock { $0.response } }
 
-    /// Calls a handler once, on the completion queue, at the end of the operation. If it has ended, it is called at
-    /// once.
+    /// Calls a handler once, on the completion queue, at the end of the operation. If the operation has ended already,
+    /// the handler is queued at once.
     public func onCompletion(_ handler: @escaping @Sendable (Response<any Sendable>) -> Void) {
         let result = facts.withLock { facts in
             if facts.result == nil { facts.handlers.append(handler) }
@@ -192,7 +192,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         facts.withLock { $0.state.pause() }?.cancel()
     }
 
-    /// Continues after ``pause()``, behind the content received so far. Without a pause nothing happens.
+    /// Continues after ``pause()``, after the content received so far. Without a pause nothing happens.
     public func resume() {
         if facts.withLock({ $0.state.resume() }) { begin() }
     }
@@ -272,7 +272,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         return true
     }
 
-    /// The queue reads a state when that state has changed.
+    /// Changes a state, and notifies the operation queue, which reads the state only then.
     func changing<Value, Made>(_ state: KeyPath<Operation, Value>, _ change: () -> Made) -> Made {
         willChangeValue(for: state)
         defer { didChangeValue(for: state) }

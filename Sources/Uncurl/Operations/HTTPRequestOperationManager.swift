@@ -17,7 +17,7 @@ public final class HTTPRequestOperationManager: Sendable {
 
     /// Provides the session, the base URL, the serializers, the policy and the completion queue.
     public let manager: HTTPSessionManager
-    /// Where operations run.
+    /// The queue on which operations run.
     public let operationQueue: OperationQueue
     private let settings = Mutex(Settings())
 

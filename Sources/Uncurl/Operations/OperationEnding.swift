@@ -2,7 +2,7 @@ internal import Dispatch
 internal import Synchronization
 internal import URLLoading
 
-/// Leads an operation from the end of a task to its own: what follows a failed attempt, then the handlers, the
+/// The steps from the end of a task to the end of its operation: what follows a failed attempt, then the handlers, the
 /// notification and the operations that wait for the task.
 extension HTTPRequestOperation {
     /// The failure of an answer that is too long for memory.

@@ -5,7 +5,8 @@ internal import URLLoading
 
 /// Decides what an operation does with the head of an answer, the first one or one after a pause.
 extension HTTPRequestOperation {
-    /// - Returns: false if the task must stop; ``asksAgain(_:)`` then knows why.
+    /// - Returns: false if the task must stop: because the answer is not HTTP, because the whole content must be
+    ///   requested (``asksAgain(_:)``), or because the output stream has already received other content (`failure`).
     func receive(_ response: HTTPURLResponse?) -> Bool {
         guard let response else { return false }
         let held = sink.withLock { $0?.count ?? 0 }
@@ -49,8 +50,9 @@ extension HTTPRequestOperation {
         return outputStream == nil || held == 0 || error.response == nil && facts.withLock { $0.validator } != nil
     }
 
-    /// Prepares another attempt. It continues behind the received content if a validator can prove that the content is
-    /// the same, and starts over otherwise. False: it can do neither, because the stream's bytes cannot be taken back.
+    /// Prepares another attempt. The attempt continues after the received content if a validator can prove that the
+    /// content is the same, and starts over otherwise. False: it can do neither, because the stream's bytes cannot be
+    /// taken back.
     func goesOn(behind error: UncurlError) -> Bool {
         if error.response == nil, facts.withLock({ $0.validator }) != nil { return true }
         facts.withLock { $0.validator = nil }

@@ -1,6 +1,6 @@
 internal import URLLoading
 
-/// The target of an operation's content: memory, or the program's stream. Used only on the session's delegate queue.
+/// The target of an operation's content: memory, or the program's stream. The operation's lock protects it.
 struct OperationSink {
     private(set) var data = Data()
     private(set) var count: Int64 = 0

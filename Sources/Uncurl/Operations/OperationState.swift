@@ -9,7 +9,8 @@ internal import URLLoading
 ///    ▼ │                                                        ▲
 ///   held ────────────────────────start──────────────────────────┘
 /// ```
-/// - ready, held: its queue has not started it. When the queue starts a held operation, it waits for a resume.
+/// - ready, held: the queue has not started the operation. When the queue starts a held operation, the operation waits
+///   for a resume.
 /// - beginning: the caller that moved it here makes its task. A pause or a resume meanwhile decides whether that task
 ///   runs.
 /// - executing: a task is under way. pausing: that task was told to stop and has not ended yet.
@@ -76,7 +77,7 @@ enum OperationState {
         return nil
     }
 
-    /// True: the caller makes a task.
+    /// Continues after a pause. True: the caller makes a task.
     mutating func resume() -> Bool {
         switch self {
         case .held: self = .ready

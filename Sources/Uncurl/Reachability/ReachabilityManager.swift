@@ -16,8 +16,8 @@ public import URLLoading
 /// ```
 ///
 /// Any host counts as reachable while the machine has a default route of either family over a link that is up, and an
-/// address that answers can reach. One host counts as reachable if the kernel has a route to one of its addresses. Its
-/// name is looked up again when the network changes.
+/// address to which other hosts can send answers. One host counts as reachable if the kernel has a route to one of its
+/// addresses. Its name is looked up again when the network changes.
 ///
 /// Observers receive each status once, in order, and never the same status twice in a row. Every member may be used on
 /// any thread.

@@ -41,7 +41,7 @@ public final class ReachabilityObservation: Sendable {
             }
         }
         guard mustWait else { return }
-        // The observer's call may take long.
+        // The observer's call may take longer than one wait.
         while state.wait(
             atMost: .seconds(3_600),
             until: { state -> Bool? in

@@ -1,6 +1,7 @@
 public import URLLoading
 
-/// Content that an encoder makes of parameters or of a value. For methods without content, they go into the query.
+/// Writes parameters or a value as the content that an encoder makes. For methods without content they go into the
+/// query.
 public struct EncodableRequestSerializer: RequestSerializer {
     /// The encoder, as a snapshot: later changes to an encoder object do not affect a request.
     public var encoder: any ContentEncoder {

@@ -10,8 +10,8 @@ public struct RequestDefaults: Sendable {
     }
     private var prepared: PreparedFields
 
-    /// The cache policy. Here and below, nil keeps the request's own value, and with it that of the session's
-    /// configuration.
+    /// The cache policy. Nil keeps the request's own value, or else that of the session's configuration. The same
+    /// applies to the properties below.
     public var cachePolicy: URLRequest.CachePolicy?
     /// In seconds; see `URLRequest.timeoutInterval`.
     public var timeoutInterval: TimeInterval?

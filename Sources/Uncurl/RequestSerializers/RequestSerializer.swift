@@ -2,8 +2,8 @@ public import URLLoading
 
 /// Puts parameters into a request. A serializer is a value: each request is built from a copy.
 public protocol RequestSerializer: Sendable {
-    /// The rules for parameters that are part of a query or fields of a multipart form: those of methods without
-    /// content, and those beside other content. By default
+    /// The rules for parameters in a query and for parameters that are fields of a multipart form. A query has the
+    /// parameters of methods without content, and those beside other content. By default
     /// ``HTTPRequestSerializer/init(defaults:query:placement:queryMethods:stringEncoding:)``.
     var http: HTTPRequestSerializer { get }
 

@@ -33,7 +33,7 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
 
     /// - Parameters:
     ///   - login: answers the server's challenge.
-    ///   - isStreamed: whether a closure makes the content, of which the request has nothing.
+    ///   - isStreamed: whether a closure makes the content, which the request itself then does not hold.
     init(
         _ request: URLRequest,
         session: URLSession?,
@@ -70,7 +70,7 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
     private static func method(of request: URLRequest, _ file: URL?) -> [String] {
         let method = request.httpMethod ?? "GET"
         return switch method {
-        // Without `--request`, curl sends a GET, but with content a POST.
+        // Without `--request`, curl sends a GET, or a POST if there is content.
         case "GET" where request.ownContent == nil && file == nil: []
         case "HEAD" where request.ownContent == nil: ["--head"]
         default: ["--request", quoted(method)]
@@ -125,7 +125,7 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
     ) -> (options: [String], source: String) {
         if let file { return (["--data-binary", quoted("@" + file.path)], "") }
         guard let body = request.ownContent else { return ([], "") }
-        // Without this field curl adds a content type for any method, but a session only for a POST.
+        // Without this option curl adds a content type for any method; a session adds one only for a POST.
         let type = (request.httpMethod ?? "GET") != "POST" && !isNamed ? ["--header", quoted("Content-Type:")] : []
         if let text = String(data: body, encoding: .utf8), !text.utf8.contains(0) {
             return (type + ["--data-raw", quoted(text)], "")
@@ -173,7 +173,7 @@ extension URLRequest {
     /// The content in memory; nil if there is none, or if it is empty.
     fileprivate var ownContent: Data? { httpBody.flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// See ``CURLCommand``.
+    /// The request as a command line for curl; see ``CURLCommand``.
     public func cURL(
         session: URLSession? = nil,
         credentials: CURLCommand.Credentials = .redacted

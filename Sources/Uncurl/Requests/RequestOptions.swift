@@ -111,7 +111,9 @@ public struct RequestOptions: Sendable {
         get { box?.values.tag }
         set { values.tag = newValue }
     }
-    /// Hooks for this request, called after the manager's.
+    /// Hooks for this request, called after the manager's. A closure that returns an answer is called only if the
+    /// manager has no such closure, except ``TaskHooks/didFinishDownloading``: it is also called if the manager's
+    /// returns nil.
     public var hooks: TaskHooks? {
         get { hooksBox?.values }
         set { values.hooksBox = newValue.map { HooksBox($0) } }

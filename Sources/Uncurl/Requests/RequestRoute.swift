@@ -2,8 +2,8 @@ internal import HTTPEngine
 public import URLLoading
 
 /// Another host and port for the connection, like curl's `--connect-to`. The URL, the Host field, the cookies and the
-/// name in the server's certificate stay those of the request. It reaches one server behind a load balancer, or a new
-/// server before DNS names it.
+/// name in the server's certificate stay those of the request. Use it to reach one server behind a load balancer, or a
+/// new server before DNS names it.
 ///
 /// It applies to the scheme, host and port of the request; a redirect to another origin follows its own URL. The
 /// session's cache neither answers such a request nor stores its answer, because the answer is that of one server.

@@ -32,7 +32,7 @@ extension URLRequest {
 }
 
 extension Throttle {
-    /// The rates of each of so many connections that share these.
+    /// The rates for each of several connections that share these rates.
     func share(of connections: Int) -> Throttle {
         func share(_ value: Int?) -> Int? { value.map { max(1, $0 / connections) } }
         return Throttle(upload: share(upload), download: share(download), burst: share(burst))

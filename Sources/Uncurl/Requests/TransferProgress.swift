@@ -1,6 +1,7 @@
 internal import URLLoading
 
-/// The progress of a body, in bytes. It is a snapshot. Later snapshots of a transfer are never smaller.
+/// The progress of the content of a request or of an answer, in bytes. It is a snapshot. Later snapshots of a transfer
+/// are never smaller.
 public struct TransferProgress: Hashable, Sendable {
     /// The bytes transferred so far.
     public let completed: Int64

@@ -48,7 +48,8 @@ struct BinaryPropertyList {
         budget = data.count
     }
 
-    /// A big-endian number. One that does not fit into an `Int` points beyond the end of any list.
+    /// A big-endian number. One that does not fit into an `Int` becomes the largest `Int`, which is beyond the end of
+    /// any list.
     private func number(at place: Int, size: Int) throws(Problem) -> Int {
         try check(place, size)
         var value: UInt64 = 0

@@ -19,7 +19,8 @@ public struct DecodableResponseSerializer<Value: Decodable & Sendable>: Response
     }
     /// The given decoder; nil where none was given.
     private var own: (any ContentDecoder)?
-    /// Which answers may have no content. Their value is that of an ``EmptyValue``; for other types they fail.
+    /// Which answers may have no content. Their value is ``EmptyValue/emptyValue``. For a type that is not an
+    /// ``EmptyValue``, they fail.
     public var emptyContent: EmptyContentRule
     /// Changes the content before it is decoded.
     public var preprocessor: ContentPreprocessor
@@ -72,7 +73,7 @@ extension DecodableResponseSerializer {
 }
 
 extension ResponseSerializer {
-    /// `.decodable(User.self)`
+    /// A value of a `Decodable` type, such as `.decodable(User.self)`.
     public static func decodable<Decoded>(
         _ type: Decoded.Type,
         decoder: (any ContentDecoder)? = nil

@@ -1,4 +1,4 @@
-/// Makes a value of an answer. Serializers are values too, so a task's copy never changes.
+/// Makes a value of an answer. A serializer is a value, so a task's copy never changes.
 public protocol ResponseSerializer<Value>: Sendable {
     /// The type of the value.
     associatedtype Value: Sendable
@@ -61,7 +61,8 @@ struct SerializedAnswer {
     var made: (any Sendable)?
     var error: UncurlError?
 
-    /// What was made, as its type. Its own type is looked at first, so that an optional value stays as it is.
+    /// The made value with its static type. The call of `exact` opens the existential first, so that an optional value
+    /// stays as it is.
     static func value<Value>(of made: any Sendable) -> Value {
         func exact<Made>(_ made: Made) -> Value {
             guard let value = made as? Value else { preconditionFailure("\(Made.self) was made, and no \(Value.self)") }

@@ -12,7 +12,7 @@ final class ResponseFacts: Sendable {
     let metrics: URLSessionTaskMetrics?
     let retryCount: Int
     let resumeData: Data?
-    /// What the serializer made. With an error: of an answer that validation refused.
+    /// What the serializer made. If there is an error, the value of an answer that validation refused.
     let made: (any Sendable)?
 
     init(
@@ -51,7 +51,7 @@ final class ResponseFacts: Sendable {
         )
     }
 
-    /// Of a request that never became a task.
+    /// The facts of a request that never became a task.
     convenience init(
         failing error: UncurlError,
         _ request: URLRequest?,
@@ -72,7 +72,7 @@ final class ResponseFacts: Sendable {
 
     var statusCode: Int? { response?.statusCode }
 
-    /// The same with another failure.
+    /// The same facts with another failure, and without the value of an accepted answer.
     func failing(_ error: UncurlError) -> ResponseFacts {
         ResponseFacts(self, made: self.error == nil ? nil : made, error: error)
     }

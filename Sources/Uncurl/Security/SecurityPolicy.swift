@@ -69,7 +69,9 @@ public struct SecurityPolicy: ServerTrustEvaluator, Hashable, Codable {
     /// The default policy: it pins nothing; the system's roots and the host's name decide.
     public static let `default` = SecurityPolicy()
 
-    /// - Throws: ``SecurityPolicyError/noPins`` for an empty list.
+    /// A policy that pins certificates, or their keys.
+    ///
+    /// - Throws: ``SecurityPolicyError/noPins`` for an empty list, unless the mode is ``PinningMode/none``.
     public static func pinning(
         _ mode: PinningMode,
         to certificates: [TrustedCertificate]
@@ -78,6 +80,8 @@ public struct SecurityPolicy: ServerTrustEvaluator, Hashable, Codable {
         return SecurityPolicy(pinningMode: mode, certificates: certificates)
     }
 
+    /// A policy that pins keys.
+    ///
     /// - Throws: ``SecurityPolicyError/noPins`` for an empty set.
     public static func pinning(toKeys keys: Set<PublicKeyPin>) throws(SecurityPolicyError) -> SecurityPolicy {
         guard !keys.isEmpty else { throw .noPins }

@@ -69,7 +69,7 @@ private struct Evaluation {
     }
 
     private func bySystem() throws(TrustFailure) -> VerifiedChain {
-        // The session has already checked exactly that.
+        // The session has already verified this chain with the system's roots and this name.
         if policy.validatesDomainName, policy.revocationLists.isEmpty, trust.name == (try name()) {
             do throws(TLS.TrustFailure) { return try trust.verdict.get() } catch {
                 throw TrustFailure(error, host: host)

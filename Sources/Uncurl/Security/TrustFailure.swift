@@ -4,7 +4,7 @@ public import URLLoading
 public struct TrustFailure: Error, Hashable, Sendable {
     /// The rule by which the chain was refused.
     @frozen public enum Reason: Hashable, Sendable {
-        /// The policy checks the host's name but accepts any certificate, which would prove any name.
+        /// The policy accepts any certificate but relies on it: for the host's name, or for revocation lists.
         case contradiction
         /// The policy pins, but has nothing to compare with.
         case noPins

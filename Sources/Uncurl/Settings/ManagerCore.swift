@@ -5,7 +5,7 @@ internal import URLLoading
 /// The state that a manager, its session's delegate and its tasks' delegates share. It retains neither the manager nor
 /// the session, so both can be released.
 ///
-/// The settings are its members. A replaced value is released outside the lock.
+/// The members of ``Settings`` are members of the core. A replaced value is released outside the lock.
 @dynamicMemberLookup
 final class ManagerCore: Sendable {
     /// Everything that a program may set. A task copies it when it is made; only hooks are looked up later.
@@ -144,7 +144,7 @@ final class ManagerCore: Sendable {
         }
     }
 
-    /// - Parameter refusal: nil: the server or the proxy is no longer refused.
+    /// - Parameter refusal: nil if the server or the proxy is no longer refused.
     func note(_ refusal: UncurlError?, of space: URLProtectionSpace) {
         let key = space.isProxy() ? ManagerCore.proxies : space.host
         let old = refusals.withLock { refusals in

@@ -35,7 +35,7 @@ public struct EventSource<Stream: AsyncSequence>: AsyncSequence, Sendable where 
     /// A source that has not requested its stream yet.
     ///
     /// - Parameters:
-    ///   - lastEventID: the last id of an earlier stream, to continue behind that event.
+    ///   - lastEventID: the last id of an earlier stream, to continue after that event.
     ///   - limit: the most bytes of one event.
     ///   - policy: says when and how often the stream is requested again.
     ///   - wait: waits before an attempt.

@@ -12,12 +12,13 @@ public struct ReconnectionPolicy: Sendable {
     public var factor = 2.0
     /// The longest pause after growth.
     public var longest = Duration.seconds(60)
-    /// The shortest pause, whatever the stream names: `retry: 0` would request the stream as fast as the network
-    /// allows. Half a second, as in Firefox.
+    /// The shortest pause before ``jitter``, whatever the stream names: `retry: 0` would request the stream as fast as
+    /// the network allows. Half a second, as in Firefox.
     public var shortest = Duration.milliseconds(500)
     /// The longest pause that a stream may name. A longer one is cut to this.
     public var longestAsked = Duration.seconds(3600)
-    /// The share of the pause that is random, from 0 to 1, so that a server's readers do not all return at once.
+    /// The share of the pause that is random, from 0 to 1, so that a server's readers do not all reconnect at the same
+    /// moment.
     public var jitter = 0.1
     /// The number of attempts in a row without an event after which the sequence throws the last error, or
     /// ``StreamFailure/noEvent(attempts:)``. Nil: no limit.
@@ -47,7 +48,7 @@ public struct ReconnectionPolicy: Sendable {
         return delay * (1 - Double.random(in: 0...min(1, jitter)))
     }
 
-    /// Whether the error is a network error that a later attempt may not have.
+    /// Whether the error is a network error that may not occur in a later attempt.
     public static func isTransient(_ error: any Error) -> Bool {
         switch error {
         case let error as URLError: isTransient(error)

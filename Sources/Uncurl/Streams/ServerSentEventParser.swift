@@ -34,7 +34,7 @@ public struct ServerSentEventParser: Sendable {
     public private(set) var retry: Int?
 
     /// - Parameters:
-    ///   - lastEventID: the id of the event that the stream continues behind.
+    ///   - lastEventID: the id of the event after which the stream continues.
     ///   - limit: the most bytes of an event.
     public init(lastEventID: String = "", limit: Int = ServerSentEventParser.usualLimit) {
         self.lastEventID = lastEventID

@@ -3,7 +3,7 @@ public import URLLoading
 
 /// The delegate of a data task.
 public class DataTaskDelegate: TaskDelegate, @unchecked Sendable {
-    /// The content. When the task has ended, all of it; before, the part that has come since ``collectsData`` was set.
+    /// All of the content when the task has ended; before that, the part that has come since ``collectsData`` was set.
     public var data: Data { facts?.data ?? kept }
 
     /// Whether ``data`` grows while the content comes. By default false: copying each part costs time and memory.

@@ -53,7 +53,8 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
     /// move the task's reference counts into a side table, and a small request changes them a hundred times.
     func attach(_ task: URLSessionTask) { state.withLock { $0.task = task } }
 
-    /// The task's own hooks, called after the manager's.
+    /// The task's own hooks, called after the manager's. A closure that returns an answer is called only if the manager
+    /// has no such closure, except ``TaskHooks/didFinishDownloading``: it is also called if the manager's returns nil.
     public var hooks: TaskHooks {
         get { state.withLock { $0.hooks }?.values ?? TaskHooks() }
         set {
@@ -87,7 +88,7 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
         }
     }
 
-    // MARK: What the task has come to
+    // MARK: Results and settings
 
     /// The head of the answer; nil before it has come.
     public var response: URLResponse? { facts?.response ?? task?.response }
@@ -216,7 +217,7 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
     /// The progress of the response's content.
     public var downloadProgress: TransferProgress { TransferProgress(receivedBy: task) }
 
-    // MARK: Of interest to the session
+    // MARK: Events that the session reports
 
     package var interests: TaskInterests {
         TaskInterests(rawValue: own.load(ordering: .relaxed)).union(core.interests)
@@ -247,7 +248,7 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
         tell(TransferProgress(received, of: expected))
     }
 
-    /// Raises a count. False where it is already as high.
+    /// Raises a count. False if the count is already at least as high.
     private func advance(_ count: WritableKeyPath<State, Int64>, to value: Int64) -> Bool {
         state.withLock { state in
             guard value > state[keyPath: count] else { return false }

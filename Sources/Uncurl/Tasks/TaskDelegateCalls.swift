@@ -34,7 +34,8 @@ extension TaskDelegate: URLSessionDelegate {
     }
 }
 
-/// The events of every task. The manager's hook is called first, then the task's own, then the request's option.
+/// The events of every task. The manager's hook is called first, then the task's own, then the request's option. Where
+/// an answer is needed, only the first of them that is set is called.
 extension TaskDelegate: URLSessionTaskDelegate {
     public func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {
         core.hooks.didCreate?(session, task)
@@ -80,7 +81,7 @@ extension TaskDelegate: URLSessionTaskDelegate {
             }
         }
         if let trust = space.serverTrust {
-            // The policy, with its pins, is about servers.
+            // The policy and its pins judge servers, not proxies.
             guard !space.isProxy() else { return (.performDefaultHandling, nil) }
             if let refusal = core.judge(trust, space.host) { return refused(refusal, space) }
             core.note(nil, of: space)

@@ -1,16 +1,16 @@
 internal import URLLoading
 
 extension URLSessionManager {
-    /// Reads the events that a server sends (HTML §9.2). Whenever the stream breaks, it is requested again, behind the
-    /// last event that came. A 204 ends it. An answer that is not `text/event-stream`, such as a proxy's page, also
-    /// ends it, with ``UncurlError/validation(_:)``. So does ``URLSessionManager/cancelAll(tagged:)``, also while the
-    /// sequence waits before its next request; the error is ``UncurlError/cancelled``. The request's
+    /// Reads the events that a server sends (HTML §9.2). Whenever the stream ends or breaks, it is requested again,
+    /// after the last event that came. A 204 ends the sequence. An answer that is not `text/event-stream`, such as a
+    /// proxy's page, ends the sequence with ``UncurlError/validation(_:)``. ``URLSessionManager/cancelAll(tagged:)``
+    /// ends it with ``UncurlError/cancelled``, also while it waits before its next request. The request's
     /// ``RequestOptions/deadline`` is that of the whole sequence.
     ///
     /// - Parameters:
     ///   - request: a request whose validation names the acceptable statuses; by default 200 and 204. The content type
     ///     is checked in any case.
-    ///   - lastEventID: the last id of an earlier stream, to continue behind that event.
+    ///   - lastEventID: the last id of an earlier stream, to continue after that event.
     ///   - policy: says when and how often the stream is requested again.
     public func events(
         _ request: HTTPRequest,

@@ -37,14 +37,14 @@ extension URLSessionManager {
     /// of one connection.
     ///
     /// Each part is requested with Range and If-Range (RFC 9110 §13.1.5, §14.2). A part that breaks off is requested
-    /// again from there. The file is complete when every part has come and its length is the one that the server named.
-    /// One connection loads the whole content instead if the server sends no parts (206), names no strong validator, or
-    /// changes its content meanwhile.
+    /// again from its first missing byte. The file is complete when every part has come and its length is the one that
+    /// the server named. One connection loads the whole content instead if the server sends no parts (206), names no
+    /// strong validator, or changes its content meanwhile.
     ///
     /// The head of the response is that of the first part. A download that fails or is cancelled has resume data for
     /// the content that came without a gap, for ``download(resuming:to:options:)``. To interceptors, monitors and
-    /// hooks, each part is a request of its own, and ``transfers`` has those under way besides the whole. While the
-    /// whole is suspended, no part begins, and no content is taken.
+    /// hooks, each part is a request of its own, and ``transfers`` has the parts under way besides the whole download.
+    /// While the whole download is suspended, no part begins and no content is read.
     ///
     /// The deadline, the progress and ``RequestOptions/throttle`` are those of the whole download: each connection gets
     /// an equal share of the rates, also while fewer run. ``RequestOptions/onResponse`` is called with the head of the

@@ -78,7 +78,7 @@ final class SegmentedDownload: Sendable {
             file?.remove()
             return await whole()
         } catch UncurlError.transport(let error) where error.code == .unsupportedURL {
-            // It is no URL of a server, which could send parts.
+            // The URL is not that of a server, so nothing can send parts.
             return await whole()
         } catch {
             let failure = error as? UncurlError ?? .cancelled
@@ -108,7 +108,7 @@ final class SegmentedDownload: Sendable {
         let validation = request.options.validation ?? ResponseValidation()
         if isFirst {
             var first = validation
-            // Empty content has no first part (RFC 9110 §14.1.1).
+            // Empty content has no first part (RFC 9110 §14.1.2).
             first.statusCodes?.formUnion([206, 416])
             part.options.validation = first
         } else {

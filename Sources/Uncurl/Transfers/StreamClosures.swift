@@ -30,8 +30,8 @@ extension URLSessionManager {
         start(streaming: request, validation: validation, as: { $0 }, each: each, completion: completion)
     }
 
-    /// Sends a request and calls a closure with each line, value or event of the answer. `frames` cuts the answer: `{
-    /// $0.lines() }`, `{ $0.jsonLines(of: Entry.self) }`, `{ $0.serverSentEvents }`.
+    /// Sends a request and calls a closure with each line, value or event of the answer. `frames` cuts the answer:
+    /// `{ $0.lines() }`, `{ $0.jsonLines(of: Entry.self) }`, `{ $0.serverSentEvents }`.
     ///
     /// The other arguments are those of ``start(streaming:validation:each:completion:)``.
     @discardableResult

@@ -12,7 +12,7 @@ final class StreamEnding: Sendable {
     private let isHeld: Bool
     private let isTold = Atomic(false)
     private let received = Atomic<Int64>(0)
-    /// Ends the request, where its owner says when.
+    /// Ends the request when the owner calls ``finish()``; set at the end of the content, where `isHeld` is true.
     private let held = Mutex<(@Sendable () -> Void)?>(nil)
 
     /// - Parameter isHeld: whether the owner ends the request with ``finish()``, after the last frame, and reports the

@@ -27,7 +27,7 @@ struct StreamOpening: Sendable {
         self.isHeld = isHeld
     }
 
-    /// What has become of a stream's request when the head of its answer has come.
+    /// The outcome of a stream's request: the head of its answer has come, or the request has failed.
     enum Begun: Sendable {
         case stream(ResponseStream)
         /// The second value is called after the handler, if the last attempt had a task.
@@ -174,7 +174,7 @@ struct StreamOpening: Sendable {
     }
 
     /// Passes the head to the hooks and the request's option. Only `cancel` has an effect: a stream cannot become a
-    /// download. A hook that does not answer keeps the request neither from its time limits nor from a cancel.
+    /// download. While a hook does not answer, the request's time limits and a cancel still end the request.
     private func accepted(
         _ response: HTTPURLResponse,
         _ request: URLRequest,
@@ -204,7 +204,7 @@ struct StreamOpening: Sendable {
         _ request: URLRequest,
         _ chunks: ResponseChunks
     ) async throws(UncurlError) {
-        // Answers that have no content by definition (RFC 9110 §6.4.1) cannot have a wrong content type.
+        // Answers that have no content by definition (RFC 9110 §6.4.1, §15.3.6) cannot have a wrong content type.
         let hasNone = request.httpMethod == "HEAD" || [204, 205, 304].contains(response.statusCode)
         var answer = ReceivedResponse(request: request, response: response, data: hasNone ? Data() : Data([0]))
         guard validation.failure(of: answer) != nil else { return }

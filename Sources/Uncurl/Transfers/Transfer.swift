@@ -37,10 +37,10 @@ public struct Transfer<Value: Sendable>: Sendable {
     /// The progress of the response's content, as ``uploadProgress()`` returns it for the request's.
     public func downloadProgress() -> ProgressSequence { control.downloadProgressSequence() }
 
-    /// See ``TransferControl/cancel()``.
+    /// Cancels the request; see ``TransferControl/cancel()``.
     public func cancel() { control.cancel() }
-    /// See ``TransferControl/suspend()``.
+    /// Suspends the request; see ``TransferControl/suspend()``.
     public func suspend() { control.suspend() }
-    /// See ``TransferControl/resume()``.
+    /// Begins or continues the request; see ``TransferControl/resume()``.
     public func resume() { control.resume() }
 }

@@ -102,7 +102,7 @@ final class TransferRun: Sendable {
             let attempt = await attempt(request, validation, retryCount, resumption, after: last)
             let response = made(of: attempt, validation, retryCount, resumption)
             guard let error = response.error, !control.isCancelled else {
-                // Interceptors would have decided on the failure of a cancelled request.
+                // With interceptors, the cancel replaces the failure: they could have sent the request again.
                 let reason = response.error.map { control.reason(for: steps.isEmpty ? $0 : .cancelled) }
                 return await ended(reason.map { response.failing($0) } ?? response, attempt, completion)
             }
@@ -235,7 +235,7 @@ final class TransferRun: Sendable {
             last?.settle()
             return .refused(error, built)
         }
-        // A range is of what a GET gives (RFC 9110 §14.2): any other request is sent again as it is.
+        // Range applies only to GET (RFC 9110 §14.2). A request with another method is sent again as it is.
         if let resumption, plan.request?.httpMethod ?? "GET" == "GET" { plan.kind = .resumedDownload(resumption) }
         let (delegate, session) = (manager.delegate(for: plan), manager.session)
         delegate.watch(control.watchers)

@@ -14,7 +14,7 @@ public import Uncurl
 /// monitor.isEnabled = true
 /// ```
 public final class ActivityMonitor: Sendable {
-    /// An activity of the program's own. It counts as long as it exists.
+    /// An activity of the program's own. It counts until ``finish()`` is called or it is released.
     public final class Activity: Sendable {
         private let end: @Sendable () -> Void
         private let isOver = Mutex(false)
@@ -148,7 +148,8 @@ public final class ActivityMonitor: Sendable {
         return running + state.activities.count
     }
 
-    /// Called with the lock held. No effect calls foreign code directly, so their order is kept.
+    /// Called with the lock held. No effect runs the program's code under the lock: `show` runs on the queue, in the
+    /// order of the effects.
     private func perform(_ effects: [ActivityMachine.Effect], _ state: inout State) {
         for effect in effects {
             switch effect {

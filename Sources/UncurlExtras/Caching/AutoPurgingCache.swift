@@ -1,9 +1,10 @@
 internal import Synchronization
 
 /// Keeps values in memory up to a capacity, each with a cost. Above the capacity, the least recently used values are
-/// removed until the rest costs at most a preferred amount, so that not every addition purges.
+/// removed until the rest costs at most a preferred amount, so that not every addition purges. The value that was added
+/// last always stays.
 ///
-/// No method blocks or calls foreign code while it holds the lock. Every method may be called on any thread.
+/// No method blocks or runs the program's code while it holds the lock. Every method may be called on any thread.
 ///
 /// ```swift
 /// let cache = AutoPurgingCache<URL, Data>(capacity: 50 << 20, preferredAfterPurge: 30 << 20) { $0.count }
@@ -131,7 +132,7 @@ public final class AutoPurgingCache<Key: Hashable & Sendable, Value: Sendable>: 
         _ = consume gone
     }
 
-    /// - Parameter sparing: the key that has just been added; its value fits, and is removed last.
+    /// - Parameter sparing: the key that has just been added. Its value stays, even if it costs more than `amount`.
     private static func purge(_ state: inout State, to amount: Int, sparing: Key?) -> [Entry] {
         var gone: [Entry] = []
         for (key, entry) in state.entries.sorted(by: { $0.value.used < $1.value.used }) {

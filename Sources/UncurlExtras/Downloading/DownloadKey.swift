@@ -21,7 +21,7 @@ public struct DownloadKey: Hashable, Sendable {
         case any
         /// A request for a fresh answer does not join a load that may return a stored one.
         case fresh
-        /// A request that must not use the network fails where another loads.
+        /// A request that must not use the network fails where another request loads, so the two are not merged.
         case stored
     }
 

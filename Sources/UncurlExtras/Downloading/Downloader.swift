@@ -57,7 +57,7 @@ public final class Downloader<Value: Sendable>: Sendable {
 
     /// A load that callers wait for.
     private struct Wanted {
-        /// Each load has its own number, so a late result cannot be taken for another load's.
+        /// Each load has its own number, so a late result is not taken for that of another load.
         let number: UInt64
         let request: URLRequest
         var handlers: [Handler]

@@ -25,7 +25,7 @@ struct ProgressSpeed {
         self.value = value * weight + now * (1 - weight)
     }
 
-    /// The seconds until this many bytes have moved; nil while the speed is unknown or zero.
+    /// The seconds until this many bytes have moved; nil while the speed is unknown or below one byte per second.
     func remaining(_ bytes: Int64) -> Double? {
         guard let value, value >= 1 else { return nil }
         return Double(max(0, bytes)) / value

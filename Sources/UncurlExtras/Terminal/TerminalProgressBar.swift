@@ -13,7 +13,7 @@ public import Uncurl
 /// It follows one task at a time, until that task has ended or another is bound. A task that has ended cannot be bound.
 /// Every method may be called on any thread.
 public final class TerminalProgressBar: Sendable {
-    /// The body that the bar follows.
+    /// The content that the bar follows.
     public enum Direction: Hashable, Sendable {
         /// The content of the response.
         case download
