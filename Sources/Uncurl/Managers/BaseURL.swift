@@ -1,3 +1,4 @@
+internal import HTTPSemantics
 internal import URLLoading
 
 /// Resolves references against a base URL.
@@ -6,6 +7,7 @@ struct BaseURL: Sendable {
     /// The text of the base up to the last slash of its path. Nil where a plain reference cannot simply be appended to
     /// it.
     private let prefix: String?
+    private let origin: WebOrigin?
 
     /// Adds a slash to a path without one at its end, so that `…/v1` and `users` make `…/v1/users`.
     init(_ given: URL) {
@@ -18,6 +20,7 @@ struct BaseURL: Sendable {
         }
         self.url = url.absoluteURL
         let text = self.url.absoluteString
+        origin = WebOrigin(of: self.url)
         prefix = text.hasSuffix("/") && !text.contains("?") && !text.contains("#") ? text : nil
     }
 
@@ -29,6 +32,9 @@ struct BaseURL: Sendable {
         if let prefix, reference.isPlainReference, let url = URL(string: prefix + reference) { return url }
         return try Self.checked(URL(string: reference.escapingInvalid, relativeTo: url), reference)
     }
+
+    /// Whether a URL has the base's origin: its scheme, host and port (RFC 9110 §4.3.1).
+    func isOrigin(of url: URL) -> Bool { origin != nil && WebOrigin(of: url) == origin }
 
     static func absolute(_ reference: String) throws(UncurlError) -> URL {
         try checked(URL(string: reference.escapingInvalid), reference)

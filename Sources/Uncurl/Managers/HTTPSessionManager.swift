@@ -31,6 +31,18 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
     /// The URL that references are resolved against. Nil: requests name whole URLs.
     public var baseURL: URL? { base?.url }
 
+    /// Whether a reference may lead only to the base URL's origin: its scheme, host and port (RFC 9110 §4.3.1). A
+    /// reference to another origin, such as `//other.example/users`, then fails with
+    /// ``UncurlError/invalidURL(_:reason:)``. By default false: a whole URL replaces the base URL, and the manager's
+    /// fields go to its server. Set it where references contain what others wrote.
+    ///
+    /// Redirects are not references: see ``URLSessionManager/redirects``. A request made of a `URLRequest` is sent as it
+    /// is.
+    public var staysAtBaseOrigin: Bool {
+        get { core.staysAtBaseOrigin }
+        set { core.staysAtBaseOrigin = newValue }
+    }
+
     /// Puts parameters into requests. By default an ``HTTPRequestSerializer``.
     public var requestSerializer: any RequestSerializer {
         get { core.requestSerializer }

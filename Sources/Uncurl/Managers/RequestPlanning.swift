@@ -32,7 +32,11 @@ extension URLSessionManager {
     /// The URL of a reference, resolved against the base URL of an ``HTTPSessionManager`` that has one.
     public func url(for path: String) throws(UncurlError) -> URL {
         guard let base else { return try BaseURL.absolute(path) }
-        return try base.resolve(path)
+        let url = try base.resolve(path)
+        if core.staysAtBaseOrigin, !base.isOrigin(of: url) {
+            throw .invalidURL(path, reason: "it leads to another origin than the manager's base URL")
+        }
+        return url
     }
 
     func taskPlan(for request: HTTPRequest, _ settings: ManagerCore.Snapshot) throws(UncurlError) -> TaskPlan {

@@ -25,6 +25,7 @@ final class ManagerCore: Sendable {
         var redirects: RedirectBehavior?
         var caching: CacheBehavior?
         var collectsMetrics = false
+        var staysAtBaseOrigin = false
         /// The deadline of a request with all its attempts.
         var deadline: Duration?
         /// The clock of the waits before retries.

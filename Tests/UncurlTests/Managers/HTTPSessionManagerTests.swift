@@ -58,6 +58,43 @@ struct HTTPSessionManagerTests {
     }
 
     @Test(
+        "a manager that stays at its base's origin sends nothing to another one",
+        arguments: [
+            ("http://other.example/", false), ("//other.example/users", false), ("https://Example.com/users", false),
+            ("http://example.com:81/users", false), ("http://example.com.evil.example/", false),
+            ("http://example.com@evil.example/", false), ("http:\\\\evil.example/", false), ("data:,x", false),
+            ("users", true), ("/users", true), ("http://EXAMPLE.com:80/users", true), ("//example.com/users", true),
+        ]
+    )
+    func baseOrigin(reference: String, isSent: Bool) throws {
+        let manager = manager("http://example.com/v1")
+        manager.staysAtBaseOrigin = true
+        for manager in [manager, HTTPSessionManager(copying: manager)] {
+            if isSent {
+                #expect(try manager.url(for: reference).host?.lowercased() == "example.com")
+            } else {
+                #expect(throws: UncurlError.self) { try manager.url(for: reference) }
+            }
+        }
+    }
+
+    @Test("a whole URL replaces the base URL and gets the manager's fields, unless the manager stays at its origin")
+    func otherOrigin() async throws {
+        let other = try TestServer.start()
+        let manager = server.manager()
+        try manager.requestDefaults.setHeader("X-Key", to: "key")
+        let answer = await manager.response(to: HTTPRequest(other.url("/headers")), serializer: .string)
+        #expect(try answer.value.contains("key"))
+        manager.staysAtBaseOrigin = true
+        let refused = await manager.response(to: HTTPRequest(other.url("/headers")), serializer: .string)
+        guard case .invalidURL? = refused.error else {
+            Issue.record("\(refused)")
+            return
+        }
+        #expect(other.requestCount == 1 && server.requestCount == 0)
+    }
+
+    @Test(
         "a string that is not a URL is an error before anything is sent",
         .rows("H2"),
         arguments: ["http://", "http://[x", "https:///path"]
