@@ -61,12 +61,12 @@ public struct LoadReport: Sendable {
     }
     /// How long the measured part lasted, without warm-up and drain.
     public var measured: Duration { .nanoseconds(Int64(clamping: result.measured)) }
-    /// ``succeeded`` divided by ``measured``. What was answered after the measured part is left out.
+    /// ``succeeded`` divided by ``measured``, without responses after the measured part.
     public var successesPerSecond: Double {
         result.perSecond(result.metrics.succeeded - result.metrics.drainedSuccesses)
     }
 
-    /// From the first byte sent to the last received, of successes. Nil if there were none.
+    /// The times of successes, from the first byte sent to the last byte received. Nil if there were none.
     public var raw: Latency? { Latency(result.metrics.success) }
     /// With a rate: from the instant a request was due to the last byte received, so that stalls count. Nil without a
     /// rate.
@@ -80,9 +80,10 @@ public struct LoadReport: Sendable {
         }
     }
 
-    /// Why the load tester, and not the server, set these figures. Empty if it kept up.
+    /// Why the load tester, and not the server, limited these figures. Empty if the load tester kept up.
     public var generatorLimits: [String] { result.generatorLimits }
-    /// `volley`'s exit status for this run: 0 all well; 3 the load tester did not keep up with the rate; 4 requests or
-    /// connections failed, or nothing was completed; 5 some statuses were neither 2xx nor 3xx.
+    /// `volley`'s exit status for this run: 0 success; 3 the load tester did not keep up with the rate; 4 requests or
+    /// connections failed, requests that were due were never sent, or nothing was completed; 5 some statuses were
+    /// neither 2xx nor 3xx.
     public var exitStatus: Int32 { result.verdict.rawValue }
 }
