@@ -1,7 +1,7 @@
 import TLS
 
 extension Failure {
-    /// Makes the failure of a TLS error. Its detail is from a fixed set: names of this program and of RFC 8446's alerts.
+    /// Makes the failure of a TLS error. Its detail is from a fixed set: names of this program, or RFC 8446's alerts.
     init(_ error: TLSError, in phase: Phase) {
         switch error {
         case .untrusted(let failure):

@@ -189,8 +189,8 @@ extension VirtualUserDriver {
         worker.logFailure(failure, report, user, sent: sent, latency: latency)
     }
 
-    /// Counts a request that has no outcome at the run's end: as in flight if it was sent, otherwise as unsent if it was
-    /// due by a schedule.
+    /// Counts a request that has no outcome at the run's end: as in flight if it was sent; otherwise, if it was due by
+    /// a schedule, as unsent.
     func noteUnfinished(_ user: VirtualUser, _ report: ExchangeReport) {
         let now = worker.loop.now
         guard report.timings.requestStart != nil else {
