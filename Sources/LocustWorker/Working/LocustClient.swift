@@ -4,7 +4,8 @@ package import HTTPEngine
 package import LoadGenerator
 import Reactor
 
-/// A Locust worker: it connects to a master, follows the master's messages and makes the load, on the main thread.
+/// A Locust worker: it connects to a master, and starts, changes and ends the load as the master says. It uses the main
+/// thread.
 package struct LocustClient {
     private let host: URLHost
     private let port: UInt16
