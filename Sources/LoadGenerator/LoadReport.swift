@@ -11,14 +11,14 @@ public struct LoadReport: Sendable {
 
         /// The number of times that were counted.
         public var count: UInt64 { histogram.count }
-        /// Their sum divided by their number, to the nanosecond.
+        /// The sum of the times divided by their number, rounded down to the nanosecond.
         public var mean: Duration { .nanoseconds(Int64(clamping: histogram.sum / max(1, histogram.count))) }
-        /// The longest, rounded up to three significant digits.
+        /// The longest time, rounded up to three significant digits.
         public var maximum: Duration { percentile(100) }
 
         /// The time that `percent` of the requests did not exceed, rounded up to three significant digits.
         ///
-        /// - Parameter percent: from 0 to 100; what lies outside counts as the nearer end.
+        /// - Parameter percent: From 0 to 100. A number outside this range counts as its nearer end.
         public func percentile(_ percent: Double) -> Duration {
             let wanted = min(max(percent, 0), 100)
             return .nanoseconds(Int64(clamping: histogram.summary(percentiles: [wanted])?[wanted] ?? 0))
@@ -68,7 +68,8 @@ public struct LoadReport: Sendable {
 
     /// The times of successes, from the first byte sent to the last byte received. Nil if there were none.
     public var raw: Latency? { Latency(result.metrics.success) }
-    /// With a rate: from the instant a request was due to the last byte received, so that stalls count. Nil without a
+    /// With a rate: from the instant a request was due to the last byte received, so that stalls count. Requests that
+    /// timed out, were in flight at the end or were never sent count with the time that they had waited. Nil without a
     /// rate.
     public var corrected: Latency? { Latency(result.metrics.schedule?.corrected) }
     /// With a rate: how late the load tester itself was in noticing that a request was due. Nil without a rate.
