@@ -13,10 +13,11 @@ public struct LoadReport: Sendable {
         public var count: UInt64 { histogram.count }
         /// The sum of the times divided by their number, rounded down to the nanosecond.
         public var mean: Duration { .nanoseconds(Int64(clamping: histogram.sum / max(1, histogram.count))) }
-        /// The longest time, rounded up to three significant digits.
+        /// The longest time, to the nanosecond. A time of more than an hour counts as an hour.
         public var maximum: Duration { percentile(100) }
 
-        /// The time that `percent` of the requests did not exceed, rounded up to three significant digits.
+        /// The time that `percent` of the requests did not exceed, rounded up to three significant digits, but not above
+        /// ``maximum``.
         ///
         /// - Parameter percent: From 0 to 100. A number outside this range counts as its nearer end.
         public func percentile(_ percent: Double) -> Duration {
