@@ -16,8 +16,8 @@ public struct LoadReport: Sendable {
         /// The longest time, to the nanosecond. A time of more than an hour counts as an hour.
         public var maximum: Duration { percentile(100) }
 
-        /// The time that `percent` of the requests did not exceed, rounded up to three significant digits, but not above
-        /// ``maximum``.
+        /// The time that `percent` of the requests did not exceed, rounded up to three significant digits, but not
+        /// above ``maximum``.
         ///
         /// - Parameter percent: From 0 to 100. A number outside this range counts as its nearer end.
         public func percentile(_ percent: Double) -> Duration {
