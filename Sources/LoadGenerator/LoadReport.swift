@@ -11,14 +11,15 @@ public struct LoadReport: Sendable {
 
         /// The number of times that were counted.
         public var count: UInt64 { histogram.count }
-        /// Their sum divided by their number, to the nanosecond.
+        /// The sum of the times divided by their number, rounded down to the nanosecond.
         public var mean: Duration { .nanoseconds(Int64(clamping: histogram.sum / max(1, histogram.count))) }
-        /// The longest, rounded up to three significant digits.
+        /// The longest time, to the nanosecond. A time of more than an hour counts as an hour.
         public var maximum: Duration { percentile(100) }
 
-        /// The time that `percent` of the requests did not exceed, rounded up to three significant digits.
+        /// The time that `percent` of the requests did not exceed, rounded up to three significant digits, but not
+        /// above ``maximum``.
         ///
-        /// - Parameter percent: from 0 to 100; what lies outside counts as the nearer end.
+        /// - Parameter percent: From 0 to 100. A number outside this range counts as its nearer end.
         public func percentile(_ percent: Double) -> Duration {
             let wanted = min(max(percent, 0), 100)
             return .nanoseconds(Int64(clamping: histogram.summary(percentiles: [wanted])?[wanted] ?? 0))
@@ -61,14 +62,15 @@ public struct LoadReport: Sendable {
     }
     /// How long the measured part lasted, without warm-up and drain.
     public var measured: Duration { .nanoseconds(Int64(clamping: result.measured)) }
-    /// ``succeeded`` divided by ``measured``. What was answered after the measured part is left out.
+    /// ``succeeded`` divided by ``measured``, without responses after the measured part.
     public var successesPerSecond: Double {
         result.perSecond(result.metrics.succeeded - result.metrics.drainedSuccesses)
     }
 
-    /// From the first byte sent to the last received, of successes. Nil if there were none.
+    /// The times of successes, from the first byte sent to the last byte received. Nil if there were none.
     public var raw: Latency? { Latency(result.metrics.success) }
-    /// With a rate: from the instant a request was due to the last byte received, so that stalls count. Nil without a
+    /// With a rate: from the instant a request was due to the last byte received, so that stalls count. Requests that
+    /// timed out, were in flight at the end or were never sent count with the time that they had waited. Nil without a
     /// rate.
     public var corrected: Latency? { Latency(result.metrics.schedule?.corrected) }
     /// With a rate: how late the load tester itself was in noticing that a request was due. Nil without a rate.
@@ -80,9 +82,10 @@ public struct LoadReport: Sendable {
         }
     }
 
-    /// Why the load tester, and not the server, set these figures. Empty if it kept up.
+    /// Why the load tester, and not the server, limited these figures. Empty if the load tester kept up.
     public var generatorLimits: [String] { result.generatorLimits }
-    /// `volley`'s exit status for this run: 0 all well; 3 the load tester did not keep up with the rate; 4 requests or
-    /// connections failed, or nothing was completed; 5 some statuses were neither 2xx nor 3xx.
+    /// `volley`'s exit status for this run: 0 success; 3 the load tester did not keep up with the rate; 4 requests or
+    /// connections failed, requests that were due were never sent, or nothing was completed; 5 some statuses were
+    /// neither 2xx nor 3xx.
     public var exitStatus: Int32 { result.verdict.rawValue }
 }

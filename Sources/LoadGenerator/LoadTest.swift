@@ -1,8 +1,7 @@
 import Reactor
 import TLS
 
-/// A load test, driven from Swift: what `volley` does on the command line, and with scripts for what it cannot say
-/// there.
+/// A load test that a Swift program configures and runs: the load of the command `volley`, and scripts in Swift.
 ///
 /// ```swift
 /// var test = LoadTest(url: "http://127.0.0.1:8080/")
@@ -12,8 +11,9 @@ import TLS
 /// print(report.corrected?.percentile(99) ?? .zero)
 /// ```
 /// Each thread has its own event loop, connections and counters; histograms are added up at the end. Closed loop: each
-/// connection is a virtual user that sends its next request when it has an answer, so stalls hide what was not sent
-/// meanwhile. With a ``rate`` requests are due at exact instants, and latency counts from there.
+/// connection is a virtual user that sends its next request when it has an answer, so no request is sent during a
+/// stall, and the latencies lack those requests. With a ``rate`` requests are due at exact instants, and latency begins
+/// then.
 public struct LoadTest: Sendable {
     /// What to request: an http or https URL. Nil starts a server in this process and tests that.
     public var url: String?
@@ -23,7 +23,8 @@ public struct LoadTest: Sendable {
     public var threads = 1
     /// How long to measure, at most 744 hours; with ``requests``, whichever ends first. ``stages`` have their own.
     public var duration: Duration? = .seconds(10)
-    /// How many requests to send; with a rate, how many come due: visits, where a script makes several of one.
+    /// How many requests to send, without those that follow a redirection. With a ``rate``: how many instants come due,
+    /// each of them for one request, or for one visit of a script.
     public var requests: UInt64?
     /// Requests a second of all threads together, more than 0 and at most 1e9; nil for a closed loop.
     public var rate: Double?
@@ -40,7 +41,7 @@ public struct LoadTest: Sendable {
     /// begun. Only where that does no harm: GET, HEAD, OPTIONS, TRACE, PUT, DELETE. ``LoadReport/sentAgain`` counts
     /// these requests.
     public var retries = false
-    /// How long to wait after the end for what is late; nil: a second with a rate, otherwise not at all.
+    /// How long to wait after the end for late responses. Nil: a second with a ``rate`` or ``stages``, otherwise 0.
     public var drain: Duration?
     /// The method; nil for GET, or for POST with a ``body``.
     public var method: String?
@@ -63,13 +64,13 @@ public struct LoadTest: Sendable {
     public var authorities: String?
     /// The seed of all random choices: the same seed makes the same choices.
     public var seed: UInt64 = 1
-    /// Makes each virtual user's script; called on the user's thread with its number, from 0. A visit begins with the
-    /// script being asked for its first request, and ends when it says so.
+    /// Makes each virtual user's script; called on the user's thread with its number, from 0. A visit begins when the
+    /// script is asked for a first request, and ends when it returns ``LoadStep/done``.
     public var script: (@Sendable (_ user: Int) -> UserScript)?
 
-    /// What each virtual user does in a visit, in place of ``script``: the same in async form. It is called on a task
-    /// that prefers the user's loop, again and again in a closed loop, and once for each instant of a ``rate``. A visit
-    /// that throws has ended; one that the run's end overtakes gets a `CancellationError`.
+    /// What each virtual user does in a visit, as an asynchronous function in place of ``script``. It is called on a
+    /// task that prefers the user's loop, again and again in a closed loop, and once for each instant of a ``rate``. A
+    /// visit that throws has ended. A visit that is under way at the run's end gets a `CancellationError`.
     public var visit: (@Sendable (_ user: LoadUser) async throws -> Void)?
     /// The names that requests of scripts and visits may have (``LoadRequest/name``), at most 100: each has figures of
     /// its own in ``LoadReport/names`` and in every report.
@@ -79,11 +80,12 @@ public struct LoadTest: Sendable {
 
     /// A part of a run with a rate of its own.
     public struct Stage: Hashable, Sendable {
-        /// How long it lasts: more than 0, at most 744 hours.
+        /// How long the stage lasts: more than 0, at most 744 hours.
         public var duration: Duration
-        /// At the stage's end, in requests a second.
+        /// The rate at the stage's end, in requests a second.
         public var rate: Double
-        /// From the rate before, or 0, evenly to this one; otherwise this one throughout.
+        /// Whether the rate changes evenly to ``rate``, from that of the stage before, or from 0 in the first stage. If
+        /// not, it is ``rate`` throughout.
         public var isRamp: Bool
 
         /// A stage of that length and rate. ``LoadTest/run()`` checks both.

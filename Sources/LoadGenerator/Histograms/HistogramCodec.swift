@@ -6,7 +6,7 @@ package enum HistogramCodec {
     private static let cookie: UInt32 = 0x1C84_9313
     private static let compressedCookie: UInt32 = 0x1C84_9314
     private static let headSize = 40
-    /// The highest count: more than any run counts. Above it a percentile's rank is no longer exact.
+    /// The highest sum of counts that is read. No run reaches it, and above it a percentile's rank is not exact.
     package static let countLimit: UInt64 = 1 << 53
     /// The largest head and counters: five digits over 64 bits have 4 million counters of at most nine bytes.
     private static let unpackedLimit = 40 << 20

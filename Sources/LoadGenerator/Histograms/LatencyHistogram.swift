@@ -2,22 +2,22 @@ import Histogram
 
 /// Counts of values at three significant digits, from 1 to an hour in nanoseconds: an HdrHistogram.
 ///
-/// A nanosecond unit keeps three digits for a 45 µs response too, for 270 KB instead of 190. The same type
-/// counts rates, in requests a second. A value above the top counts at the top, and in ``clamped``; the
-/// package would drop it without a word.
+/// The unit is a nanosecond, so a response of 45 µs has three digits too. A histogram takes 270 KB; in microseconds it
+/// would take 190 KB. The same type counts rates, in requests a second. A value above ``highest`` counts as that, and
+/// in ``clamped``; the package would drop it silently.
 package struct LatencyHistogram: Sendable {
     /// One hour, in nanoseconds.
     package static let highest: UInt64 = 3_600_000_000_000
 
     private var histogram = Self.empty
-    /// All share its counters until they count something: they are then copied at once, where the package would set
-    /// each of 33,000 by itself. A run makes a dozen an interval, and one more a name and thread.
+    /// Each new histogram shares these counters until its first value, which copies all 33,000 at once. The package
+    /// would set them one by one. A run makes a dozen histograms for each interval, and one for each name and thread.
     private static let empty = Histogram<UInt64>(
         lowestDiscernibleValue: 1,
         highestTrackableValue: highest,
         numberOfSignificantValueDigits: .three
     )
-    /// The exact sum of the values, for the mean. It would take 584 years of waiting to wrap.
+    /// The exact sum of the values, for the mean. It would wrap after 584 years of latency.
     package private(set) var sum: UInt64 = 0
     /// The number of values that were above ``highest``.
     package private(set) var clamped: UInt64 = 0
@@ -25,8 +25,8 @@ package struct LatencyHistogram: Sendable {
     package var count: UInt64 { histogram.totalCount }
     package var isEmpty: Bool { histogram.totalCount == 0 }
 
-    /// Allocates with the first value, and then no more, provided that no copy of this value was kept (its counters are
-    /// copied on write then).
+    /// Counts a value. Only the first call allocates, unless a copy of this histogram exists: its counters are copied
+    /// on write.
     @inline(__always)
     package mutating func record(_ value: UInt64) {
         if value > Self.highest {
@@ -48,7 +48,7 @@ package struct LatencyHistogram: Sendable {
 
     /// Adds the other's counters to these, one by one. Both have the one layout above.
     package mutating func merge(_ other: LatencyHistogram) {
-        // Of most kinds nothing was counted in an interval, and of the rest the first part is the sum so far.
+        // Most of an interval's histograms are empty, and the first one that is not is the sum so far.
         guard !other.isEmpty else { return }
         if isEmpty { histogram = other.histogram } else { histogram.add(other.histogram) }
         sum &+= other.sum
@@ -59,9 +59,9 @@ package struct LatencyHistogram: Sendable {
     package var minimum: UInt64? { isEmpty ? nil : histogram.min }
     package var maximum: UInt64? { isEmpty ? nil : histogram.maxRecorded }
 
-    /// Takes the counters of another time or place, with the figures that a counter does not keep.
+    /// Makes a histogram from decoded counters, and from the exact figures that the counters do not keep.
     ///
-    /// Figures that contradict the counters are left out: they were read from a file.
+    /// A minimum or maximum that contradicts the counters is ignored, because it may come from a file.
     package init(_ counters: LatencyHistogram, minimum: UInt64, maximum: UInt64, sum: UInt64, clamped: UInt64) {
         self.init()
         let layout = HistogramLayout.latency
@@ -85,7 +85,7 @@ package struct LatencyHistogram: Sendable {
         (sum, clamped) = (0, 0)
     }
 
-    /// Returns a report's figures in one pass: the package takes 0.2 ms for each percentile that is asked for singly.
+    /// Returns a report's figures in one pass: the package would take 0.2 ms for each percentile.
     package func summary(percentiles: [Double] = Summary.reported) -> Summary? {
         guard count > 0 else { return nil }
         let ranks = percentiles.map { Self.rank($0, of: count) }
@@ -125,8 +125,8 @@ package struct LatencyHistogram: Sendable {
         }
     }
 
-    /// The rule of HdrHistogram's Java original: round up, after taking one unit in the last place off so that
-    /// 99.9 does not step over its own rank.
+    /// Returns the rank of a percentile by the rule of HdrHistogram's Java version, which rounds the product up. The
+    /// percentile is first lowered by one unit in the last place, so that rounding does not raise the rank of 99.9.
     package static func rank(_ percentile: Double, of total: UInt64) -> UInt64 {
         guard percentile < 100 else { return total }
         let exact = max(percentile.nextDown, 0) * Double(total) / 100

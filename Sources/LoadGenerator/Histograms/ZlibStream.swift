@@ -1,11 +1,11 @@
 internal import CZlib
 
-/// A whole zlib stream (RFC 1950), packed or unpacked in one call. Only this file here uses zlib's pointers.
+/// A whole zlib stream (RFC 1950), packed or unpacked in one call. No other file of this module uses zlib.
 enum ZlibStream {
     static func compress(_ bytes: [UInt8]) -> [UInt8] {
         var size = uLongf(compressBound(uLong(bytes.count)))
         var out = [UInt8](repeating: 0, count: Int(size))
-        // It only fails for want of memory or room, and the bound is the room.
+        // `compress2` fails only without memory, or if the buffer is smaller than `compressBound` says.
         let status = unsafe out.withUnsafeMutableBufferPointer { out in
             unsafe bytes.withUnsafeBufferPointer { bytes in
                 unsafe CZlib.compress2(out.baseAddress, &size, bytes.baseAddress, uLong(bytes.count), 6)

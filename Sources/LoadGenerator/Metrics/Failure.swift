@@ -46,7 +46,7 @@ package enum FailureClass: String, Hashable, Sendable, CaseIterable {
     /// The failure's detail is what differs from the expectation.
     case unexpected
     case redirectLimit = "redirect-limit"
-    /// The server answered a WebSocket's handshake otherwise; the status is the failure's detail.
+    /// The server answered a WebSocket's opening handshake with another status than 101, which is the failure's detail.
     case upgradeRefused = "upgrade-refused"
     /// The server closed a WebSocket in place of an answer; the close code is the failure's detail.
     case closeFrame = "close-frame"
@@ -79,8 +79,8 @@ package struct FailureLog: Sendable {
         package var example: String
     }
 
-    /// The most kinds that are counted apart. There are eleven phases and 24 classes, of which most pairs are
-    /// impossible, and as many reasons: a real server causes fewer.
+    /// The most kinds that are counted separately. Most pairs of the eleven phases and 24 classes are impossible, so a
+    /// real server causes fewer.
     package static let limit = 256
 
     package private(set) var records: [Failure: Record] = [:]

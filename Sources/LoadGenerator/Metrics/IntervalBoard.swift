@@ -44,7 +44,7 @@ package final class IntervalBoard: Sendable {
     private let workers: Int
     private let state: Mutex<State>
 
-    /// The most parts of a worker that wait to be fetched. Beyond it the interval gets longer instead. A part is 2 MB.
+    /// The most parts of a worker that wait to be fetched, of 2 MB each. If more would wait, the interval gets longer.
     private static let backlog = 8
 
     private let shape: MetricsShape

@@ -59,7 +59,7 @@ package struct IntervalCollector {
         return emit(before: reached.min() ?? 0)
     }
 
-    /// Ends the run: the workers' rests make the last interval, and their results become what they counted in all.
+    /// Ends the run: the workers' remaining counts make the last interval, and each result gets its worker's total.
     package mutating func finish(_ results: inout [WorkerResult], measured: UInt64) -> [Interval] {
         var intervals = collect()
         for index in results.indices {

@@ -24,11 +24,11 @@ package struct Metrics: Sendable {
     package var wireBytesOut: UInt64 = 0
     package var bodyBytesOut: UInt64 = 0
 
-    /// Over the whole run, warm-up included: most connections are made there. Where connections are all there is, of
+    /// Connections of the whole run, warm-up included, because most are opened there. In a run of handshakes: those of
     /// the measured part.
     package var connectionsOpened: UInt64 = 0
     package var connectionsFailed: UInt64 = 0
-    /// Where connections are all there is: those that were being opened or closed when the run stopped.
+    /// In a run of handshakes: connections that were being opened or closed when the run stopped.
     package var connectionsUnfinished: UInt64 = 0
     /// Connections at rest that were closed because bytes came that no request had asked for.
     package var connectionsStray: UInt64 = 0
@@ -54,7 +54,7 @@ package struct Metrics: Sendable {
     package var redirects: UInt64 = 0
     /// Answers to requests that followed another of their visit: none of these was due by itself.
     package var followUps: UInt64 = 0
-    /// Answers after the measured part, while the run drained: they are in every count, and in no rate.
+    /// Answers after the measured part, while the run drained. Every count includes them, and no rate does.
     package var drained: UInt64 = 0
     /// The part of ``drained`` that was a success.
     package var drainedSuccesses: UInt64 = 0
@@ -75,7 +75,7 @@ package struct Metrics: Sendable {
     /// Whether the counts add up.
     package var isBalanced: Bool { sent == completed &+ failed &+ inFlight }
 
-    /// Responses with a 2xx or 3xx status, which are the headline rate: an error can be fast.
+    /// Responses with a 2xx or 3xx status. The report's rate counts only these, because an error can be fast.
     package var succeeded: UInt64 { success.count }
     /// Responses with any other final status.
     package var httpErrors: UInt64 { httpError.count }
@@ -91,8 +91,8 @@ package struct Metrics: Sendable {
     /// All errors: failed requests, failed connects, and responses other than 2xx and 3xx.
     package var errors: UInt64 { failed &+ connectionsFailed &+ httpErrors }
 
-    /// Of the requests that came due in the measured part, the share of those answered in it, whatever their status:
-    /// the rate that was achieved, by the one that was wanted. nil without a schedule.
+    /// The share of the requests due in the measured part that were answered in it, whatever their status: the achieved
+    /// rate divided by the wanted one. Nil without a schedule.
     package var rateRatio: Double? {
         guard let due = schedule?.due, due > 0 else { return nil }
         return (Double(completed) - Double(drained) - Double(redirects) - Double(followUps)) / Double(due)

@@ -46,7 +46,7 @@ package enum MetricsCodec {
 
     // MARK: Writing
 
-    /// Encodes the counts. It leaves out those that are zero or empty.
+    /// Encodes the counts, without those that are zero or empty.
     package static func encode(_ metrics: Metrics) -> JSONTree {
         var members = encode(metrics, counts, times)
         let statuses = metrics.statuses.indices.filter { metrics.statuses[$0] > 0 }
@@ -112,7 +112,7 @@ package enum MetricsCodec {
 
     // MARK: Reading
 
-    /// Decodes counts. Returns nil for a value that is none.
+    /// Decodes counts. Returns nil for a value that does not encode counts.
     package static func decode(_ tree: JSONTree) -> Metrics? {
         var metrics = Metrics()
         guard case .object = tree, decode(tree, &metrics, counts, times) else { return nil }
@@ -168,7 +168,7 @@ package enum MetricsCodec {
         return true
     }
 
-    /// Returns an empty histogram for an absent value, and nil for a value that is none.
+    /// Returns an empty histogram for an absent value, and nil for a value that does not encode a histogram.
     private static func histogram(_ tree: JSONTree?) -> LatencyHistogram? {
         guard let tree, tree != .null else { return LatencyHistogram() }
         guard let text = tree["hdr"]?.string, let counters = try? HistogramCodec.decode(text: text),

@@ -2,7 +2,7 @@ extension Metrics {
     /// One of the histograms, with its tag in logs and reports.
     package struct Series: Sendable {
         package var tag: String
-        /// Whether the run is about it.
+        /// Whether the histogram has the times that the run is about.
         package var isMain = false
         package var histogram: LatencyHistogram
 

@@ -30,7 +30,7 @@ package struct MetricsShape: Hashable, Sendable {
     package var isScheduled = false
     /// Whether they count events.
     package var isStream = false
-    /// They count WebSockets.
+    /// Whether they count WebSockets.
     package var isWebSocket = false
     /// The number of names.
     package var names = 0

@@ -14,7 +14,7 @@ import TLS
         var completed: UInt64
     }
 
-    /// Makes the counters. `start` is when failure times and rates begin, in nanoseconds of the monotonic clock.
+    /// Makes the counters. Rates count from `start`, in nanoseconds of the monotonic clock.
     ///
     /// - Parameter shape: The additional counts.
     init(start: UInt64, shape: MetricsShape = MetricsShape()) {
@@ -65,7 +65,7 @@ import TLS
         completed(status: status, latency: latency, firstByte: firstByte, isSuccess: Metrics.isSuccess(status: status))
     }
 
-    /// Does the same with the caller's decision of what is a success.
+    /// Does the same, and the caller decides whether the response is a success.
     @inline(__always)
     func completed(status: Int, latency: UInt64, firstByte: UInt64, isSuccess: Bool) {
         unsafe metrics.pointee.completed &+= 1
@@ -137,7 +137,7 @@ import TLS
 
     /// Records a stream's first event.
     ///
-    /// - Parameter corrected: The time since its request was due. Nil for one that was not.
+    /// - Parameter corrected: The time since its request was due. Nil for a request without an instant.
     func firstEvent(_ latency: UInt64, corrected: UInt64?) {
         unsafe metrics.pointee.stream?.first.record(latency)
         if let corrected { unsafe metrics.pointee.stream?.correctedFirst.record(corrected) }
@@ -226,8 +226,8 @@ import TLS
         if isSuccess { unsafe metrics.pointee.drainedSuccesses &+= 1 }
     }
 
-    /// Notes the rate since the last mark; to be called about every tenth of a second, as wrk does, with the
-    /// monotonic clock. A span without a response is skipped, again as in wrk.
+    /// Notes the rate since the last mark. Call it about every tenth of a second, as wrk does, with the time of the
+    /// monotonic clock in nanoseconds. As in wrk, a span without a response is skipped.
     func markRate(at now: UInt64) {
         let done = unsafe metrics.pointee.completed &- rate.pointee.completed
         let span = unsafe now &- rate.pointee.since
@@ -239,7 +239,7 @@ import TLS
     /// Begins the run: rates count from here.
     func begin(at now: UInt64) { unsafe rate.pointee = RateMark(since: now, completed: 0) }
 
-    /// Ends the warm-up: the counts so far go, except those that ``Metrics/afterWarmUp(_:)`` keeps.
+    /// Ends the warm-up, and drops the counts so far except those that ``Metrics/afterWarmUp(_:)`` keeps.
     func beginMeasurement(at now: UInt64, of work: LoadKind) {
         unsafe metrics.pointee = metrics.pointee.afterWarmUp(work)
         begin(at: now)

@@ -1,5 +1,5 @@
-/// Limits of a connection's life and of a request's parts, each beside the whole's (``LoadOptions/timeout``). Times in
-/// nanoseconds; nil: none.
+/// Limits on a connection's life and on the parts of a request, in addition to the limit on the whole
+/// (``LoadOptions/timeout``). Times are in nanoseconds; nil means no limit.
 package struct ConnectionLimits: Hashable, Sendable {
     /// The limit of a connect, with its proxy and TLS.
     package var connect: UInt64?
@@ -7,7 +7,7 @@ package struct ConnectionLimits: Hashable, Sendable {
     package var firstByte: UInt64?
     /// The limit of a time without a byte in either direction.
     package var idle: UInt64?
-    /// How old a connection may become before it is ended, and replaced by another: each between the two, so that not
+    /// The age at which a connection is ended and replaced. Each connection has its own age in this range, so that not
     /// all end at once.
     package var age: ClosedRange<UInt64>?
     /// The speed at which requests are sent and answers read on a connection, in bytes a second.

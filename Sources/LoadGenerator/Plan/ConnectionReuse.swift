@@ -1,4 +1,4 @@
-/// The end of a connection after each response or, if nothing is requested, when it is open.
+/// What happens to a connection after each response or, in a run of handshakes, once the connection is open.
 package enum ConnectionReuse: String, Hashable, Sendable {
     case keepAlive = "keep-alive"
     /// Each request has a new connection, which volley ends by FIN: the TIME_WAIT is on this side.

@@ -61,7 +61,7 @@ package struct LoadOptions: Sendable {
     package var maxLag = LoadOptions.tolerableLag
     /// The seed of everything random.
     package var seed: UInt64
-    /// The requests that replace `request`. If empty, that is sent again and again.
+    /// The requests that replace `request`. If there are none, `request` is sent again and again.
     package var inputs: RequestInput
     package var order: RequestOrder
     /// The virtual users' other actions.
@@ -78,7 +78,7 @@ package struct LoadOptions: Sendable {
     package static let longest: UInt64 = 31 * 24 * 3_600_000_000_000
     /// The generator's lateness that is ignored, because it moves a percentile no more than this.
     package static let tolerableLag: UInt64 = 1_000_000
-    /// More connections than any process may hold open. ``Preflight`` knows the real limit of this one.
+    /// The most connections that an option may ask for. ``Preflight`` checks what this process may open.
     package static let connectionLimit: UInt64 = 1_000_000
     package static let threadLimit: UInt64 = 1_024
     /// A deeper pipeline only measures the server's buffers.

@@ -9,8 +9,8 @@ package struct Preflight: Hashable, Sendable {
     var descriptors: UInt64
     /// The value that the soft limit of descriptors must be raised to. Nil when it suffices.
     var descriptorLimit: UInt64?
-    /// Connects under way at once, all threads together: half of the accept queue, because one that overflows
-    /// answers a SYN only after a second.
+    /// The most connects under way at once, all threads together: half of the accept queue. A full queue drops the SYN,
+    /// and the client repeats it only after a second.
     var connectsInFlight: Int
     package var notes: [String]
 

@@ -81,8 +81,8 @@ package struct RunPlan: Sendable {
     /// The reports' text beside the figures.
     package let notes: [String]
 
-    /// The path of the embedded server: a small response from memory, so that the two ends are measured and not a
-    /// route. A method that this path does not answer gets the route for any method.
+    /// Returns the path to request from the embedded server. It answers with a small response from memory, so that the
+    /// run measures client and server and not the making of content. Other methods get the path that takes any method.
     package static func embeddedTarget(_ method: String?, hasBody: Bool, isWebSocket: Bool = false) -> String {
         if isWebSocket { return "/websocket" }
         return switch method ?? (hasBody ? "POST" : "GET") {
@@ -135,8 +135,8 @@ package struct RunPlan: Sendable {
     /// The duration of a swarm, which runs until it is told to stop. Schedules of this length have valid instants.
     package static let swarmDuration: UInt64 = 31 * 86_400 * 1_000_000_000
 
-    /// Names that this machine looks up: of the host it connects to, and the target's if the proxy is to be told its
-    /// address.
+    /// Names that this machine looks up: that of the host that it connects to and, if the proxy wants addresses
+    /// (SOCKS5), the target's.
     package var hostNames: [String] {
         let target: URLHost? = if case .tcp(let host, _) = destination { host } else { nil }
         let hosts =
@@ -195,7 +195,7 @@ package struct RunPlan: Sendable {
         return Array(sources[first...] + sources[..<first])
     }
 
-    /// Divides connections and requests. The remainders go to the first threads: wrk's `-t3 -c10` opens 9, this 10.
+    /// Divides connections and requests. The remainders go to the first threads: `-t3 -c10` opens 10, and 9 in wrk.
     private static func shares(_ options: LoadOptions, connectsInFlight: Int) -> [Share] {
         let threads = options.threads
         return (0..<threads).map { index in

@@ -8,7 +8,7 @@ package struct RequestDraft: Hashable, Sendable {
     package var body: [UInt8]?
     /// The whole request, octet by octet; nil for a request that is made of its method, fields and body.
     package var verbatim: [UInt8]?
-    /// How often it is taken, among all.
+    /// How often the request is taken, relative to the others.
     package var weight: UInt64
     /// The time in nanoseconds after the file's first request, if the file contains it.
     package var offset: UInt64?

@@ -1,7 +1,7 @@
 /// The order in which a run takes the requests of its inputs.
 package enum RequestOrder: String, Hashable, Sendable {
-    /// As they stand, each as often in a row as its weight says, all threads together; and again from the first after
-    /// the last.
+    /// In the order of the file, each as often in a row as its weight says. The first follows the last. All threads
+    /// share the order.
     case inOrder = "in-order"
     /// At random, each as often as its weight says.
     case random

@@ -30,7 +30,7 @@ package struct RequestNames: Sendable {
         (self.all, self.places) = all.count > 1 ? (all, places) : ([], [:])
     }
 
-    /// Takes the names that a program says its requests will have. It also takes a single one.
+    /// Takes the names that a program gives its requests. Unlike the names of a file, a single name is kept too.
     package init(given names: [String]) {
         all = Array(names.prefix(Self.limit))
         places = Dictionary(all.enumerated().map { ($1, $0) }) { first, _ in first }

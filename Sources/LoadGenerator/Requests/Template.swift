@@ -15,7 +15,7 @@ package struct Template: Hashable, Sendable {
         pieces.allSatisfy { if case .text = $0 { true } else { false } }
     }
 
-    /// The text's position in a request. Each position has bytes that may not be there.
+    /// The text's position in a request, which decides how a value is escaped.
     enum Place { case target, field, body }
 
     func render(_ context: inout TemplateContext, for place: Place) -> [UInt8] {

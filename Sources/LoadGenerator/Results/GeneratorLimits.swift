@@ -1,5 +1,7 @@
-/// Whether volley itself was the limit: an open-loop run whose schedule was not kept says nothing sure of the server.
+/// Decides whether volley itself was the limit. An open-loop run that did not keep its schedule proves nothing about
+/// the server.
 package enum GeneratorLimits {
+    /// The share of a thread's time above which the thread counts as busy.
     static let busy = 0.9
     /// The percentiles that volley's lateness must not change, together with those of the conditions.
     private static let told: Set<Double> = [50, 90, 99]
@@ -14,7 +16,8 @@ package enum GeneratorLimits {
         return reasons
     }
 
-    /// Returns the percentile that volley's lateness changed most, if by more than a tenth and more than is tolerated.
+    /// Describes the highest percentile that volley's lateness raised by more than a tenth and by more than
+    /// ``RunPlan/maxLag``. Nil if there is none.
     private static func lateness(_ schedule: ScheduleMetrics, _ plan: RunPlan) -> String? {
         let percentiles = told.union(plan.thresholds.compactMap(\.metric.correctedPercentile)).union(
             plan.search?.goal.percentiles ?? []
@@ -32,7 +35,8 @@ package enum GeneratorLimits {
             + "more threads\(plan.names.flag(.threads)), an idle machine or a lower rate"
     }
 
-    /// Returns notes for a closed loop, where this is no verdict.
+    /// Returns notes that do not affect the verdict: a busy thread in a closed loop, and requests that waited for a
+    /// connection in an open loop.
     package static func notes(_ result: RunResult) -> [String] {
         var notes: [String] = []
         if result.metrics.schedule == nil, result.plan.work == .requests, let text = busiest(result) {
@@ -41,15 +45,15 @@ package enum GeneratorLimits {
         if let schedule = result.metrics.schedule, schedule.due > 0, schedule.delayed > schedule.due / 100 {
             notes.append(
                 "all connections were busy for \(fixed(Double(schedule.delayed) / Double(schedule.due) * 100, 1)) % of the "
-                    + "requests when they were due: with more than \(result.plan.names[.connections]) \(result.plan.connections) they need not wait here"
+                    + "requests when they were due: with more than \(result.plan.names[.connections]) \(result.plan.connections) they need not wait"
             )
         }
         return notes
     }
 
-    /// The thread that had the least time to spare: work of its own, and waiting for a core that others had. What it
-    /// was late for by that shows in latencies, but in no lag: answers lie unread, and connections count as busy
-    /// meanwhile.
+    /// Describes the thread that was busiest, with its own work or waiting for a core that others used. Nil if none was
+    /// busy. Such a thread reads answers late, and its connections count as busy meanwhile. This raises latencies, but
+    /// no lag.
     private static func busiest(_ result: RunResult) -> String? {
         guard result.measured > 0 else { return nil }
         let share = { (time: UInt64) in Double(time) / Double(result.measured) }

@@ -29,8 +29,7 @@ package struct RunResult: Sendable {
     /// The figures that conditions found during the run.
     package var watched: [Threshold: Double] = [:]
 
-    /// Puts the threads' results together. The measured time is theirs in common, from the first start to the last
-    /// end.
+    /// Puts the threads' results together. The measured time lasts from the first thread's start to the last one's end.
     package init(plan: RunPlan, startedAt: UInt64, workers: [WorkerResult], interrupted: Bool) {
         (self.plan, self.startedAt, self.interrupted) = (plan, startedAt, interrupted)
         threads = workers.map {
@@ -102,7 +101,7 @@ package struct RunResult: Sendable {
         ThresholdFigures(metrics, of: plan.work, measured: measured, names: plan.requestNames.all)
     }
 
-    /// Why volley, and not the server, may have set the figures of a run with a schedule. Empty if it kept up.
+    /// Why volley, and not the server, limited the figures of a run with a schedule. Empty if volley kept up.
     package var generatorLimits: [String] { GeneratorLimits.reasons(self) }
 
     /// The connections a second, where connections are what is measured.

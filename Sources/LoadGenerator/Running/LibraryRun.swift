@@ -3,12 +3,12 @@ import HTTPEngine
 import Reactor
 import TestServer
 
-/// A run without display or signal handling, for programs that drive the load tester: signals are the program's.
+/// A run without a display, for programs that call the load tester. The program itself handles signals.
 struct LibraryRun {
     private let options: LoadOptions
     private let preflight: Preflight
 
-    /// Checks the options. Everything that can be refused is refused here.
+    /// Checks the options. Errors that can be found without the threads and the server are thrown here.
     init(_ options: LoadOptions, limits: SystemLimits = .read()) throws(LoadTestError) {
         self.options = options
         preflight = try Preflight(options, limits)

@@ -2,8 +2,8 @@ import HTTPEngine
 package import Reactor
 internal import Synchronization
 
-/// The names of target and proxy, looked up once before a run: an unknown one is a mistake in the command line, and a
-/// look-up a connection would measure the name server.
+/// Looks up the names of target and proxy once, before a run. An unknown name is then an error at once, and the run
+/// does not measure the name server.
 package enum NameLookup {
     /// Returns a resolver that already has the addresses of the plan's hosts.
     package static func resolver(

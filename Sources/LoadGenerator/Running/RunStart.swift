@@ -2,9 +2,10 @@ import HTTPEngine
 package import Reactor
 package import TestServer
 
-/// The steps of every run before its first connect: the command line's, a library's, a search's, a master's test.
+/// The steps of every run before its first connect: a run of the command line or of a program, a trial of a search, a
+/// master's test.
 extension RunPlan {
-    /// Starts, without a URL, a server in this process, with as many threads as the load has.
+    /// Starts a server in this process if the plan has no URL, with as many threads as the load has.
     package mutating func startEmbeddedServer() throws(LoadTestError) -> TestServer? {
         guard case .embedded = destination else { return nil }
         do throws(Errno) {
@@ -27,8 +28,8 @@ extension RunPlan {
 }
 
 extension Preflight {
-    /// Raises the limit of descriptors to the number that is needed, and has the kernel make room for them, which would
-    /// take its time during the run.
+    /// Raises the limit of descriptors to the number that is needed, and has the kernel make room for them now, because
+    /// that would delay the run.
     package func prepareDescriptors(_ limits: SystemLimits) throws(LoadTestError) {
         if let wanted = descriptorLimit, !SystemLimits.raiseDescriptors(to: wanted, hard: limits.hardDescriptors) {
             throw .descriptorLimit(needed: wanted)

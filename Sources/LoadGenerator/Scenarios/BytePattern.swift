@@ -1,9 +1,9 @@
-/// A regular expression over bytes, and the first place where it matches. All ways to match go forward together
-/// (Thompson, Pike), so that a match takes time in proportion to text and pattern: no answer of a server makes it hang.
+/// A regular expression over bytes. The matcher follows all ways to match at once (Thompson, Pike), so its time is
+/// proportional to the length of the text times that of the pattern, whatever a server answers.
 ///
-/// It has literals, `.`, `[a-z]`, `[^"]`, `\d \w \s \D \W \S`, `( )`, `(?: )`, `|`, `* + ?` and `{2,5}` (each also
-/// lazy, with `?` behind), `^` and `$` for the ends of the text. Of several matches the leftmost counts, and of these
-/// what a backtracking matcher would find first.
+/// A pattern has literals, `.`, `[a-z]`, `[^"]`, `\d \w \s \D \W \S`, `( )`, `(?: )`, `|`, `* + ?` and `{2,5}` (each
+/// also lazy, with `?` after it), `^` and `$` for the ends of the text. Of several matches the leftmost counts, and of
+/// these the one that a backtracking matcher would find first.
 package struct BytePattern: Sendable {
     private enum Instruction: Sendable {
         case byte(ByteSet)
@@ -60,7 +60,7 @@ package struct BytePattern: Sendable {
     }
 
     private mutating func append(_ node: PatternNode) throws(Problem) {
-        guard program.count < Self.limit else { throw Problem(description: "its counts multiply to too much") }
+        guard program.count < Self.limit else { throw Problem(description: "its repetitions multiply to too many") }
         switch node {
         case .bytes(let set): program.append(.byte(set))
         case .sequence(let nodes): for node in nodes { try append(node) }
@@ -165,7 +165,8 @@ package struct BytePattern: Sendable {
         return position < bytes.count && first.contains(bytes[position])
     }
 
-    /// Follows the instructions that take no byte. It has a stack of its own, since a pattern may be long.
+    /// Follows the instructions that take no byte. It has a stack of its own and does not recurse: a pattern may be
+    /// long.
     private func add(_ thread: Thread, at position: Int, of end: Int, to threads: inout Threads) {
         var stack = [thread]
         while var thread = stack.popLast() {

@@ -15,7 +15,7 @@ package struct Extraction: Sendable {
     /// The number of the variable that receives the value.
     let variable: Int
     let source: Source
-    /// The value where the answer has none. If this is nil, the request has failed then.
+    /// The value where the answer has none. Without it, such an answer fails the request.
     let fallback: [UInt8]?
 
     package init(_ name: String, variable: Int, _ source: Source, fallback: [UInt8]? = nil) {

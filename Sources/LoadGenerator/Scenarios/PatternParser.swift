@@ -93,7 +93,7 @@ struct PatternParser {
         let high = ends.count == 1 ? low : ends[1].isEmpty ? nil : Int(ends[1])
         guard ends.count == 1 || ends[1].isEmpty || high != nil else { return nil }
         guard low <= high ?? low, max(low, high ?? 0) <= Self.countLimit else {
-            throw problem("{\(text)} is no count: at most \(Self.countLimit), the less first")
+            throw problem("{\(text)} is no count: at most \(Self.countLimit), the lower first")
         }
         position = close + 1
         return (low, high)
@@ -108,7 +108,7 @@ struct PatternParser {
             if !isCaptured {
                 position += 2
             } else if next == UInt8(ascii: "?") {
-                throw problem("of groups with (? there is (?: alone")
+                throw problem("a group that begins with (? must begin with (?:")
             }
             if isCaptured { groups += 1 }
             let number = groups

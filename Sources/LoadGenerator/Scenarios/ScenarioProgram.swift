@@ -14,7 +14,7 @@ package indirect enum ScenarioPart: Hashable, Sendable {
         package init(weight: UInt64, parts: [ScenarioPart]) { (self.weight, self.parts) = (weight, parts) }
     }
 
-    /// Returns the least number of requests. A visit or a loop's round without one would begin again for ever.
+    /// Returns the least number of requests. A visit or a round without a request would begin again without end.
     package static func leastRequests(_ parts: [ScenarioPart]) -> Int {
         parts.reduce(0) { sum, part in
             switch part {
@@ -32,9 +32,9 @@ package struct ScenarioProgram: Hashable, Sendable {
     fileprivate enum Instruction: Hashable, Sendable {
         case send(Int)
         case pause(Pause)
-        /// Begins a loop of that depth.
+        /// Begins a loop at that depth of nesting.
         case enter(depth: Int)
-        /// Ends a round. The next begins at that place, until there were this many.
+        /// Ends a round. The next round begins at `from`, until there were `rounds`.
         case again(depth: Int, rounds: Int, from: Int)
         /// Continues at one of these places, chosen by the sums of their weights.
         case choose([Int], sums: [UInt64])

@@ -1,7 +1,7 @@
 package import TextCoding
 
-/// A request of a scenario: what its answer must be, and what is taken out of it. A class, so that each of a thousand
-/// users has its step for the price of a reference.
+/// The step of a request: the conditions of its answer, and the values to take from the answer. This is a class, so
+/// that thousands of users share one step.
 package final class ScenarioStep: Sendable {
     /// A value that the content must have, as JSON.
     package struct Expectation: Sendable {
@@ -19,7 +19,7 @@ package final class ScenarioStep: Sendable {
     let checks: ResponseChecks?
     private let expectations: [Expectation]
     private let extractions: [Extraction]
-    /// Whether the visit continues after an answer that was not good.
+    /// Whether the visit continues after an answer that was not a success.
     let goesOn: Bool
     let readsFields: Bool
     let readsContent: Bool
@@ -41,8 +41,8 @@ package final class ScenarioStep: Sendable {
     /// Whether any part of an answer is read.
     var inspects: Bool { readsFields || readsContent || checks?.isEmpty == false }
 
-    /// Takes what the answer has for the requests that follow. Returns what was wrong with it, from a fixed set of
-    /// words.
+    /// Checks the answer, and takes values from it for the requests that follow. Returns what was wrong, in words that
+    /// no server chooses.
     func read(_ response: LoadResponse, into variables: inout [[UInt8]]) -> String? {
         guard readsFields || readsContent else { return nil }
         let document = readsJSON ? try? JSONReader.read(response.body) : nil
@@ -60,7 +60,7 @@ package final class ScenarioStep: Sendable {
 }
 
 extension JSONTree {
-    /// Whether both are one value: numbers may be written in different ways, and members come in any order.
+    /// Whether both are the same value. Numbers may be written differently, and the order of members does not count.
     fileprivate func isSameValue(as other: JSONTree) -> Bool {
         switch (self, other) {
         case (.array(let mine), .array(let theirs)):

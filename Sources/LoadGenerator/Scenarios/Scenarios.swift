@@ -35,7 +35,7 @@ package final class Scenarios: Sendable {
         sums = all.map(\.weight).runningSums
     }
 
-    /// Whether a visit depends on how many were begun before.
+    /// Whether a visit depends on the number of visits before it.
     var isNumbered: Bool { tables.contains { $0.order == .inOrder && $0.rows.count > 1 } }
 
     var inspects: Bool { steps.contains { $0.inspects } }

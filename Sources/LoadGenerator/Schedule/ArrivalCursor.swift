@@ -1,8 +1,8 @@
 import Reactor
 
 /// Goes through one thread's arrivals by a schedule, from the first on. Threads take turns: the j-th request of thread
-/// k out of n is the schedule's number j · n + k. By chance (Poisson), each thread has arrivals of its own at an n-th
-/// of the rate, which together are again by chance.
+/// k out of n is the schedule's number j · n + k. For random arrivals (Poisson), each thread has a process of its own
+/// at an n-th of the rate; together they are a Poisson process at the whole rate.
 struct ArrivalCursor: Sendable {
     private let profile: LoadProfile
     private let origin: Instant
@@ -30,7 +30,7 @@ struct ArrivalCursor: Sendable {
         advanceByChance()
     }
 
-    /// The time when the present arrival is due. After the last it is never.
+    /// The time when the present arrival is due; `.never` after the last.
     var time: Instant {
         mutating get {
             guard index < limit else { return .never }
@@ -49,8 +49,8 @@ struct ArrivalCursor: Sendable {
         advanceByChance()
     }
 
-    /// The arrivals from the present one to `end`, in a thousand parts of about as many where they are many: when each
-    /// part's middle is due.
+    /// Calls `body` for the arrivals from the present one to `end`, one by one or, for ``ArrivalSchedule/crowd`` and
+    /// more, in about a thousand equal parts. `due` is the time of a part's middle.
     mutating func parts(until end: UInt64, _ body: (_ due: Instant, _ count: UInt64) -> Void) {
         let length = end - index < ArrivalSchedule.crowd ? 1 : (end - index) / 1_000
         while index < end {

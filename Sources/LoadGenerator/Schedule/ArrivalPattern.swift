@@ -1,6 +1,6 @@
-/// The distribution of requests in time by their rate.
+/// How the instants of requests are distributed in time at a given rate.
 package enum ArrivalPattern: String, Hashable, Sendable {
-    /// At even distances, by the rate.
+    /// At equal distances.
     case even
     /// At random, like the requests of many independent users.
     case poisson

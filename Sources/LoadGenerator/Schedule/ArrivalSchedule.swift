@@ -2,23 +2,23 @@ import Reactor
 
 /// One thread's requests by the schedule: those that have come due, and those that were sent.
 ///
-/// What is due and not yet sent is two cursors, however long a server hangs: each instant is computed again when its
-/// request is sent.
+/// Requests that are due and not yet sent take no memory, even if a server hangs: two cursors stand for them, and each
+/// instant is computed again when its request is sent.
 struct ArrivalSchedule: Sendable {
-    /// The arrivals that are noticed next, and taken next. Both cursors have the same arrivals.
+    /// The next arrival to notice, and the next one to take. Both cursors go through the same arrivals.
     private var noticing: ArrivalCursor
     private var taking: ArrivalCursor
 
-    /// The time when the next arrival that is not noticed yet is due. After the last it is never.
+    /// The time when the next arrival that is not noticed yet is due; `.never` after the last.
     private(set) var next: Instant
     private var looks = Looks()
     private let grain: Int64
     /// The time when the last look was due.
     private var lastLook: Instant
 
-    /// Requests that are due so soon after one another leave together, each timed from its own instant all the same: a
-    /// sleep and a wake-up are paid once for them, and at 50,000/s a quarter of the CPU went into setting timers. Up to
-    /// 10,000/s every one leaves alone.
+    /// Requests that are due within this time, in nanoseconds, are sent together, and each is timed from its own
+    /// instant. The thread then sleeps and wakes once for them: at 50,000/s, setting timers took a quarter of the CPU.
+    /// Up to 10,000/s each request is sent by itself.
     static let grain: Int64 = 100_000
 
     /// - Parameters:
@@ -93,12 +93,12 @@ struct ArrivalSchedule: Sendable {
     /// The schedule's number for the request that was taken last.
     var lastTaken: UInt64 { taking.lastNumber }
 
-    /// So many at once are a crowd: a rate that no machine keeps up with makes more of them come due while they are
-    /// looked at singly.
+    /// From this number on, arrivals are noticed in parts and not one by one. At a rate that no machine keeps up with,
+    /// more arrivals come due than can be noticed one by one.
     static let crowd: UInt64 = 10_000
 
-    /// Notices every arrival that is due by `now`. A crowd is noticed in a thousand parts of about the same size, each
-    /// at the instant at which its middle was due.
+    /// Notices every arrival that is due by `now`, a crowd in about a thousand parts of the same size. `due` is the
+    /// instant at which a part's middle was due.
     mutating func noticeCrowd(by now: Instant, _ body: (_ due: Instant, _ count: UInt64) -> Void) {
         let mine = noticing.count(by: now)
         guard mine > noticed else { return }

@@ -1,5 +1,5 @@
-/// How many connections are kept busy in a closed loop, as time goes on: stages in a row, each with one number or with
-/// one that grows or falls evenly.
+/// How many connections a closed loop keeps busy over time: successive stages, each with a constant number or with one
+/// that changes evenly.
 package struct CrowdProfile: Hashable, Sendable {
     package struct Stage: Hashable, Sendable {
         /// The length in nanoseconds.
@@ -19,7 +19,7 @@ package struct CrowdProfile: Hashable, Sendable {
     package var duration: UInt64 { stages.reduce(0) { $0 &+ $1.duration } }
     /// The highest number at any time.
     package var peak: UInt64 { stages.map { max($0.from, $0.to) }.max() ?? 0 }
-    /// The number for a warm-up: the first that is not zero.
+    /// The number for a warm-up: the first number that is not zero.
     package var first: UInt64 { stages.lazy.flatMap { [$0.from, $0.to] }.first { $0 > 0 } ?? 0 }
 
     /// Returns the number at `time`, in nanoseconds after the start. After the end, it is that of the end.

@@ -1,9 +1,9 @@
-/// When each request of an open-loop run is due: stages, each at a constant rate or with one that grows or falls
+/// When each request of an open-loop run is due: successive stages, each with a constant rate or with one that changes
 /// evenly.
 ///
-/// Request i, from 0 on, is due at the first whole nanosecond at which the rate's integral reaches i: nothing is
-/// accumulated, so nothing drifts, and the stages join without a gap or a double. The integral is kept in parts of a
-/// request: rate units times nanoseconds, in 128 bits.
+/// Request i, from 0 on, is due at the first whole nanosecond at which the integral of the rate reaches i. No rounding
+/// error accumulates, and no request is missing or doubled between two stages. The unit of the integral is a rate unit
+/// times a nanosecond, in 128 bits.
 package struct LoadProfile: Hashable, Sendable {
     package struct Stage: Hashable, Sendable {
         /// The length in nanoseconds.
@@ -99,7 +99,7 @@ package struct LoadProfile: Hashable, Sendable {
         end = Mark(time: (recorded.max() ?? 0) + 1, position: UInt128(recorded.count) * Self.request)
     }
 
-    /// Whether each request has an instant of its own, so that no other can replace it.
+    /// Whether the instants are recorded ones, each of which belongs to a certain request.
     var isRecorded: Bool { !recorded.isEmpty }
 
     package var duration: UInt64 { end.time }
@@ -132,7 +132,8 @@ package struct LoadProfile: Hashable, Sendable {
 
     /// Returns the nanoseconds after the start at which request `index` is due. Nil beyond the end.
     ///
-    /// - Parameter stage: The stage to begin with, and the one found: a caller with rising indices keeps it.
+    /// - Parameter stage: The stage to begin with; it becomes the stage of the request. A caller whose indices rise
+    ///   passes it again.
     package func due(_ index: UInt64, from stage: inout Int) -> UInt64? {
         let (wanted, overflow) = UInt128(index).multipliedReportingOverflow(by: Self.request)
         guard !overflow, wanted < end.position else { return nil }
@@ -151,7 +152,7 @@ package struct LoadProfile: Hashable, Sendable {
         return marks[stage].time + stages[stage].time(reaching: wanted - marks[stage].position)
     }
 
-    /// The rate of a warm-up: the first that is not zero.
+    /// The rate of a warm-up: the first rate that is not zero.
     package var firstRate: Rate {
         stages.lazy.flatMap { [$0.from, $0.to] }.first { $0 > .zero } ?? .zero
     }

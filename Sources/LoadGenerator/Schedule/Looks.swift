@@ -1,8 +1,7 @@
 import Reactor
 
-/// When requests that wait were noticed: which look at the schedule found each. Looks are kept as long as a request of
-/// theirs may wait; if they become too many, several count as one, and their requests as noticed with the first of
-/// them.
+/// The looks at the schedule, and which look noticed which request. A look is kept as long as one of its requests may
+/// wait. If there are too many looks, several become one with the time of the first.
 struct Looks: Sendable {
     private struct Look: Sendable {
         /// The first request that the look found.
@@ -13,12 +12,13 @@ struct Looks: Sendable {
     private var looks: [Look] = []
     /// The first look that a waiting request may belong to.
     private var head = 0
-    /// The number of looks that are kept as one. The last of these has had `inLast`.
+    /// The number of looks that are kept as one, and how many the last one stands for so far.
     private var grain = 1
     private var inLast = 0
     private var last = Instant.never
 
-    /// The most looks, of sixteen bytes each. A server that hangs for a minute at 10,000/s would leave 600,000.
+    /// The most looks, of sixteen bytes each. Without the limit, a server that hangs for a minute at 10,000/s would
+    /// cause 600,000.
     static let limit = 4_096
 
     var count: Int { looks.count - head }

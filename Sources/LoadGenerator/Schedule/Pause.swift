@@ -1,9 +1,9 @@
 /// The time that a virtual user waits between a response and its next request.
 package enum Pause: Hashable, Sendable {
-    /// All in nanoseconds.
+    /// A fixed time. All times are in nanoseconds.
     case fixed(UInt64)
     case uniform(UInt64, UInt64)
-    /// Exponential, with this mean, like independent users.
+    /// An exponentially distributed time with this mean, like the pauses of independent users.
     case exponential(UInt64)
 
     package func length(_ random: inout RandomStream) -> UInt64 {

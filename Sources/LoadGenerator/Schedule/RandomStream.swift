@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// SplitMix64: small, fast, and with the same numbers for the same seed.
+/// The generator SplitMix64. The same seed gives the same numbers.
 package struct RandomStream: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -19,7 +19,7 @@ package struct RandomStream: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// Returns a number of mean 1, distributed like the gaps of random events. More than 40 comes once in 10^17 times.
+    /// Returns an exponentially distributed number with the mean 1, at most 40: more would come once in 10^17 times.
     mutating func exponential() -> Double { min(-log(1 - fraction()), 40) }
 
     /// Returns a number from 0 to below 1.

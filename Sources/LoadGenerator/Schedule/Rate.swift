@@ -1,9 +1,9 @@
-/// Requests a second as an exact number: whole, decimal, or a count an hour, it becomes a whole number of ``units``.
+/// Requests a second as an exact number: a whole number of ``units``, for a decimal or a count an hour too.
 package struct Rate: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// The rate in parts of a request a second. ``unitsPerRequest`` of these are one request a second.
     package let units: UInt64
 
-    /// The parts of a request a second. The finest rate is one millionth of a request an hour.
+    /// The number of units in one request a second. One unit is a millionth of a request an hour.
     package static let unitsPerRequest: UInt64 = 3_600_000_000
     /// The highest rate: one request a nanosecond. `units` stays below 2^62.
     package static let highest = Rate(units: 1_000_000_000 * unitsPerRequest)

@@ -12,8 +12,8 @@ package struct Shard: Hashable, Sendable {
     /// - Parameter own: The request's number in this part, from 0.
     package func number(_ own: UInt64) -> UInt64 { own &* UInt64(count) &+ UInt64(index) }
 
-    /// The place of request `number` in a list of `length`: all parts together take each place once a round. From round
-    /// to round a part's places move on by one, so that each part comes to all of them.
+    /// The place of request `number` in a list of `length`. In each round, all parts together take each place once. A
+    /// part's places move on by one from round to round, so that each part takes every place in time.
     package func place(of number: UInt64, in length: UInt64) -> UInt64 {
         count == 1 ? number % length : (number &+ number / length) % length
     }

@@ -3,7 +3,7 @@ internal import CLinux
 /// The processor time of the calling thread, and how long it waited for a core, in nanoseconds.
 package struct CoreTime: Sendable {
     package let used: UInt64
-    /// The time that it had work, and other threads had the core. 0 where the kernel does not tell.
+    /// The time that the thread had work and no core. 0 where the kernel does not report it.
     package let queued: UInt64
 
     static func now() -> CoreTime {

@@ -4,7 +4,7 @@ package import Reactor
 
 /// Files by descriptor: the few calls that a load test needs.
 package enum Files {
-    /// The largest body. It is held in memory once; a larger one belongs in an upload test of another kind.
+    /// The largest file, in bytes. A file is held in memory once; a larger one needs an upload test of another kind.
     package static let bodyLimit = 256 << 20
 
     /// The name of standard input and output.
@@ -27,7 +27,7 @@ package enum Files {
         return bytes
     }
 
-    /// Returns what a file of `/proc` gives at once, at most this number of bytes.
+    /// Returns the result of one read of a file of `/proc`, at most this number of bytes.
     static func start(of path: String, count: Int) throws(FileProblem) -> [UInt8] {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {

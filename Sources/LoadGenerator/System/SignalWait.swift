@@ -1,17 +1,17 @@
 internal import CLinux
 internal import Glibc
 
-/// The main thread's sleep: until a worker wakes it, the user interrupts, or time is up.
+/// The main thread's sleep: until another thread wakes it, the user interrupts, or time is up.
 ///
-/// The first SIGINT, SIGTERM or SIGHUP is taken in turn with the wake-ups, so no handler ever runs in the middle of
-/// anything; the second ends the program at once. The loops' threads block all signals.
+/// ``wait(nanoseconds:)`` takes the first SIGINT, SIGTERM or SIGHUP as it takes wake-ups, so no handler interrupts the
+/// program's code. The second such signal ends the program at once. The loops' threads block all signals.
 package struct SignalWait {
     package enum Event { case woken, interrupted, timeOut }
 
     /// The signal that wakes. Like the others it stays pending if it comes before the wait.
     private static let wakeUp = SIGUSR1
 
-    /// The signals that end the run. A hang-up does too, unless volley was started to ignore it (nohup).
+    /// The signals that end the run. SIGHUP is one of them unless volley was started to ignore it (nohup).
     private static let interrupts = [SIGINT, SIGTERM] + (isIgnored(SIGHUP) ? [] : [SIGHUP])
 
     private var signals = sigset_t()
@@ -32,8 +32,8 @@ package struct SignalWait {
         switch unsafe sigtimedwait(&signals, nil, &limit) {
         case SIGINT, SIGTERM, SIGHUP:
             wasInterrupted = true
-            // A shell has its background jobs ignore SIGINT; the wait took the first all the same, so the next counts
-            // too.
+            // A shell has its background jobs ignore SIGINT. The wait took the first one even so, and the next one must
+            // end the program too.
             for number in Self.interrupts { _ = signal(number, SIG_DFL) }
             Self.unblock()
             return .interrupted
@@ -42,8 +42,8 @@ package struct SignalWait {
         }
     }
 
-    /// The run is over, and its reports are written: a first signal does not keep them from that, one more ends the
-    /// program.
+    /// Called when the run is over and its reports are being written. A first signal has no effect then, and a second
+    /// one ends the program.
     package mutating func finish() {
         guard !wasInterrupted else { return }
         wasInterrupted = true

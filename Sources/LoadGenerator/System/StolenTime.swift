@@ -4,15 +4,14 @@ package import Reactor
 /// The processor time that the host of this virtual machine gave to others while the machine had work for it: `steal`
 /// in `/proc/stat` (proc_stat(5)), all processors together.
 ///
-/// The kernel tells it in ticks, of 10 ms everywhere. It is read now and then; between two readings it is
-/// interpolated.
+/// The kernel counts it in ticks of 10 ms. Between two readings it is interpolated.
 package struct StolenTime: Sendable {
     /// The oldest first. The time is in nanoseconds since the machine's start.
     private var readings: [(instant: Instant, stolen: UInt64)] = []
 
     package init() {}
 
-    /// Reads the time now. Nothing happens where the kernel does not tell it.
+    /// Reads the time now. Does nothing where the kernel does not report it.
     package mutating func read() {
         guard let bytes = try? Files.start(of: "/proc/stat", count: 512),
             let stolen = Self.nanoseconds(inStat: String(decoding: bytes, as: UTF8.self))

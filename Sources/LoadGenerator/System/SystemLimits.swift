@@ -8,12 +8,12 @@ package struct SystemLimits: Hashable, Sendable {
     var ports: UInt64
     /// The longest accept queue that a local server can have.
     var acceptQueue: UInt64
-    /// The setting `tcp_tw_reuse`: 0 never, 1 everywhere, 2 on loopback only. Reuse comes after one second.
+    /// The setting `tcp_tw_reuse`: 0 never, 1 everywhere, 2 on loopback only. A port can be used again after a second.
     var timeWaitReuse: UInt64
-    /// The number of entries that connection tracking still takes. Nil where none is loaded.
+    /// The number of connections that connection tracking has room for. Nil where it is not loaded.
     var trackedConnections: UInt64?
 
-    /// Linux's defaults since 5.4, for everything that `/proc` does not tell.
+    /// Linux's defaults since 5.4, for limits that `/proc` does not have.
     package static let usual = SystemLimits(
         softDescriptors: 1_024,
         hardDescriptors: 1_048_576,

@@ -1,4 +1,4 @@
-/// A decimal number as written, without sign and rounding: `12`, `1.5`, `2e6`, `1.5e-3`.
+/// A decimal number without a sign, kept exactly as written: `12`, `1.5`, `2e6`, `1.5e-3`.
 package struct DecimalNumber: Hashable, Sendable {
     /// The number is `digits` · 10^`exponent`.
     private let digits: UInt64
@@ -44,9 +44,7 @@ package struct DecimalNumber: Hashable, Sendable {
     /// The nearest floating-point number.
     package var value: Double { Double("\(digits)e\(exponent)") ?? .infinity }
 
-    /// Returns `scale` times the number.
-    ///
-    /// - Parameter divisor: The number that the product is divided by.
+    /// Returns `scale` times the number, divided by `divisor`.
     package func times(_ scale: UInt64, over divisor: UInt64 = 1) -> Product {
         guard digits > 0, scale > 0 else { return .exact(0) }
         var product = UInt128(digits) * UInt128(scale)

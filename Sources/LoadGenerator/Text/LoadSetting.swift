@@ -7,7 +7,7 @@ public enum LoadSetting: String, Hashable, Sendable {
     case connectRate, sourceAddresses, connectionClose, connectTo, pipeline, template
 }
 
-/// The names of settings in messages: a library's are its properties, a command line's are its flags.
+/// The names of settings in messages: properties in a Swift program, flags on a command line.
 package struct SettingNames: Sendable {
     private let flags: [LoadSetting: String]
 
@@ -19,6 +19,6 @@ package struct SettingNames: Sendable {
 
     package subscript(setting: LoadSetting) -> String { flags[setting] ?? setting.rawValue }
 
-    /// Returns ` (-t)` to follow a word that already names the property. Empty where there are no flags.
+    /// Returns ` (-t)`, to follow a word that already names the setting. Empty where there are no flags.
     package func flag(_ setting: LoadSetting) -> String { flags[setting].map { " (\($0))" } ?? "" }
 }

@@ -2,7 +2,7 @@ public import HTTPEngine
 
 /// Why a load test cannot be run. Nothing was started.
 ///
-/// ``description`` says it in one line, with what would be right, in the words of ``LoadTest``'s properties.
+/// ``description`` is one line with the fault and the remedy, and names the properties of ``LoadTest``.
 public enum LoadTestError: Error, Hashable, Sendable {
     /// What is wrong with a header field.
     public enum HeaderProblem: Hashable, Sendable {
@@ -73,10 +73,12 @@ public enum LoadTestError: Error, Hashable, Sendable {
 }
 
 extension LoadTestError: CustomStringConvertible {
-    /// One line: what is wrong, and what would be right, in the words of ``LoadTest``'s properties.
+    /// One line with the fault and the remedy, which names the properties of ``LoadTest``.
     public var description: String { text(.properties) }
 
-    /// One line: what is wrong, and what would be right.
+    /// One line with the fault and the remedy.
+    ///
+    /// - Parameter names: The names of the settings in the line.
     package func text(_ names: SettingNames) -> String {
         switch self {
         case .url(let text, let problem): problem.words(on: text, names)

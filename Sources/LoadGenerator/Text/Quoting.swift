@@ -3,7 +3,8 @@ package func quoted(_ text: some StringProtocol) -> String {
     "\"" + oneLine(text.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined()) + "\""
 }
 
-/// Returns a user's or a peer's text without what would move a terminal's cursor, cut after `limit` characters.
+/// Returns a user's or a peer's text with its control characters escaped, so that it cannot control a terminal. The
+/// text is cut after `limit` characters.
 package func oneLine(_ text: some StringProtocol, limit: Int = 96) -> String {
     var out = ""
     for (index, scalar) in text.unicodeScalars.enumerated() {

@@ -1,6 +1,6 @@
 extension StringProtocol {
-    /// The text with `text` in the place of each `mark`, which is not empty. The standard library's `replacing` brings
-    /// its regular expressions along: 1.4 MB of a static program that has none of Foundation.
+    /// Returns the text with `text` in the place of each `mark`, which is not empty. The standard library's `replacing`
+    /// would link its regular expressions, 1.4 MB of a static program without Foundation.
     package func replacingEach(_ mark: String, by text: String) -> String {
         let (bytes, mark) = (Array(utf8), Array(mark.utf8))
         var result: [UInt8] = []

@@ -3,7 +3,7 @@ package struct SearchGoal: Hashable, Sendable {
     package enum Term: Hashable, Sendable {
         /// A percentile of the corrected latency, in nanoseconds.
         case percentile(Double, below: UInt64)
-        /// The share of errors among all requests, 0 to 1. Without such a term there must be none.
+        /// The share of errors among the requests that came due, 0 to 1. Without such a term no error is allowed.
         case errors(below: Double)
     }
 

@@ -1,13 +1,13 @@
 /// The goal of the runs of `--search-max`.
 package struct SearchTarget: Hashable, Sendable {
     package let goal: SearchGoal
-    /// Whether volley was the limit when the next higher rate failed: the server may take more than was found.
+    /// Whether volley was the limit in the last trial that missed the goal: the server may take a higher rate than was
+    /// found.
     package var isLimitedAbove = false
 
     package init(_ goal: SearchGoal) { self.goal = goal }
 
-    /// A run that keeps the goal is good, whatever volley was late for: its lateness is in the latency that was held to
-    /// the goal.
+    /// A run that keeps the goal is good even if volley was late, because the latency includes volley's lateness.
     package func verdict(of metrics: Metrics, generatorLimited: Bool) -> Verdict {
         guard goal.holds(metrics) else { return generatorLimited ? .generatorLimited : .threshold }
         return isLimitedAbove ? .generatorLimited : .good

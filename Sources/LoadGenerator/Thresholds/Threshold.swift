@@ -1,7 +1,7 @@
 /// A condition under which a run has failed: `p99>50ms`, `errors>0.1%`, `rps<1000`.
 package struct Threshold: Hashable, Sendable {
     package enum Comparison: String, Hashable, Sendable, CaseIterable {
-        // The ones with two characters come first, since they begin with the others.
+        // Those of two characters come first, because they begin with the others.
         case atLeast = ">="
         case atMost = "<="
         case above = ">"
@@ -21,11 +21,12 @@ package struct Threshold: Hashable, Sendable {
     package let text: String
     package let metric: ThresholdMetric
     package let comparison: Comparison
-    /// In the metric's own unit: nanoseconds, a share of 1, a count. With ``isRelative`` a change, as a share of the
-    /// old value.
+    /// The limit in the metric's unit: nanoseconds, a share of 1, a count. With ``isRelative``, a change as a share of
+    /// the old value.
     package let limit: Double
     package let isRelative: Bool
-    /// The length in nanoseconds of every stretch of the run that it is about. Nil if it is about the run as a whole.
+    /// The length in nanoseconds of the stretches of the run that the condition applies to. Nil if it applies to the
+    /// whole run.
     package let window: UInt64?
 
     package init(
@@ -40,7 +41,7 @@ package struct Threshold: Hashable, Sendable {
         (self.limit, self.isRelative, self.window) = (limit, isRelative, window)
     }
 
-    /// Whether more time can only raise the figure, so that a figure that is too low may still be reached.
+    /// Whether the condition requires a count of at least the limit, which the run may still reach.
     var isReachedInTime: Bool {
         switch comparison {
         case .above, .atLeast: false
@@ -56,8 +57,8 @@ package struct Threshold: Hashable, Sendable {
         }
     }
 
-    /// The errors of which it says how many are too many. What asks for a number at least, such as `failed<5`, allows
-    /// none.
+    /// The errors whose number the condition limits. A condition that requires at least a number, such as `failed<5`,
+    /// limits none.
     var tolerated: ToleratedErrors {
         switch comparison {
         case .above, .atLeast: metric.counted
@@ -65,7 +66,7 @@ package struct Threshold: Hashable, Sendable {
         }
     }
 
-    /// Returns whether `figures` fail by it. Nil where they do not contain the figure.
+    /// Returns whether `figures` fail by this condition. Nil where they do not contain its figure.
     func fails(_ figures: ThresholdFigures) -> Bool? { figures.value(metric).map { comparison.holds($0, limit) } }
 
     /// Returns the finding as text: `p99 is 61.2 ms`, `p99 is 61.2 ms in the worst 30 s`.

@@ -35,10 +35,10 @@ package struct ThresholdMetric: Hashable, Sendable {
         case completed, failed, httpErrors, sentAgain, unsent
         /// The figures of streams.
         case events, eventRate, stalls
-        /// Of WebSockets.
+        /// The figures of WebSockets.
         case opened, openRate, dropped, pushed
 
-        /// Whether it is counted for each name.
+        /// Whether the figure exists for each name.
         var isOfNames: Bool {
             switch self {
             case .time(series: nil, _), .errors, .completed, .failed, .httpErrors: true
@@ -60,7 +60,7 @@ package struct ThresholdMetric: Hashable, Sendable {
         + "completed_rps, rate_ratio, completed, failed, http_errors, sent_again, unsent, of streams events, events_rps and stalls, of WebSockets opened, opened_rps, dropped and pushed, or a class of failures such as timeout or "
         + "closed_before_answer; of the requests of one name p99{NAME}, errors{NAME} and the like"
 
-    /// Reads `p99`, `errors`, or `p99{checkout}` for the requests of one name. Returns nil for a text that is none.
+    /// Reads `p99`, `errors`, or `p99{checkout}` for the requests of one name. Returns nil for any other text.
     package init?(_ text: String) {
         var name = text
         var request: String?
@@ -138,7 +138,7 @@ package struct ThresholdMetric: Hashable, Sendable {
         }
     }
 
-    /// The errors that it counts. A figure of one name says nothing about errors of the others.
+    /// The errors that the figure counts. A figure of one name counts none, because it says nothing about other names.
     package var counted: ToleratedErrors {
         guard requestName == nil else { return ToleratedErrors() }
         return switch figure {

@@ -6,7 +6,7 @@ package struct ThresholdOutcome: Hashable, Sendable {
         /// The figure as text: `p99 is 61.2 ms`.
         package let figure: String
         package let isKept: Bool
-        /// Whether it is about the outcome of requests, and not about their times or their number a second.
+        /// Whether the condition is about errors, and not about times or rates.
         package var countsErrors = false
     }
 
@@ -14,7 +14,7 @@ package struct ThresholdOutcome: Hashable, Sendable {
     package let thresholds: [Finding]
     /// The finding about the goal of a search, for a run of one.
     package let goal: Finding?
-    /// The errors whose number was allowed by the conditions that were kept.
+    /// The errors that kept conditions limit: their number was allowed.
     let tolerated: ToleratedErrors
 
     /// - Parameter watched: The figures that were found during the run. They take precedence over those of its end.
@@ -37,7 +37,7 @@ package struct ThresholdOutcome: Hashable, Sendable {
                     countsErrors: !threshold.metric.counted.isEmpty
                 )
             )
-            // A stretch without too many errors says nothing about the other stretches.
+            // A condition about stretches does not limit the errors of the whole run.
             if isKept, threshold.window == nil { tolerated.formUnion(threshold.tolerated) }
         }
         (self.thresholds, self.tolerated) = (findings, tolerated)

@@ -1,5 +1,5 @@
-/// Looks at conditions while a run goes on, interval by interval: at those about stretches of it, and whether one is
-/// broken already. It holds some ten parts of a stretch, so that its memory does not grow with the run.
+/// Checks conditions during a run, interval by interval: those about stretches of the run and, for an early end, those
+/// about the whole. For a stretch it keeps about ten parts, so its memory does not grow with the run.
 package struct ThresholdWatch: Sendable {
     /// Consecutive intervals as one.
     private struct Part {
@@ -43,7 +43,7 @@ package struct ThresholdWatch: Sendable {
     /// The first broken condition, and the time, in nanoseconds after the start of the measured part.
     package private(set) var breach: (threshold: Threshold, time: UInt64)?
 
-    /// The shortest time of a figure. With less it would be chance.
+    /// The shortest measured time, in nanoseconds, for a condition about the whole. Before that, chance decides.
     static let shortest: UInt64 = 1_000_000_000
 
     package init(_ thresholds: [Threshold], of work: LoadKind, names: [String]) {
@@ -54,7 +54,7 @@ package struct ThresholdWatch: Sendable {
         }
     }
 
-    /// Whether it needs the intervals of a run that nothing ends early.
+    /// Whether conditions about stretches need the run's intervals.
     package var hasWindows: Bool { !windows.isEmpty }
 
     /// Adds the next interval, in order.
@@ -66,7 +66,7 @@ package struct ThresholdWatch: Sendable {
         }
     }
 
-    /// All that was counted in the first `measured` nanoseconds, for the conditions about the whole. Those that ask for
+    /// Checks the conditions about the whole against the counts of the first `measured` nanoseconds. Those that require
     /// a number that may still be reached are left for the end.
     package mutating func look(at total: Metrics, measured: UInt64) {
         guard breach == nil, measured >= Self.shortest else { return }

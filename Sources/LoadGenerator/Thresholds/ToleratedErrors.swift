@@ -1,4 +1,4 @@
-/// The errors whose allowed number is set by a condition.
+/// The errors whose number a condition limits.
 package struct ToleratedErrors: Hashable, Sendable {
     /// Whether all failed requests and connections are among them.
     package var failed = false

@@ -7,7 +7,7 @@ package enum Verdict: Int32, Sendable {
     case unusable = 1
     /// A limit of `--fail-if`, or of `volley compare`, was not kept; or no rate keeps the goal of `--search-max`.
     case threshold = 2
-    /// volley did not keep up with its own schedule, so the figures are not the server's alone.
+    /// volley did not keep up with its own schedule, so the figures do not describe only the server.
     case generatorLimited = 3
     /// A request or a connection failed, or nothing was completed. With a schedule also: a request was never sent.
     case failures = 4
@@ -16,10 +16,10 @@ package enum Verdict: Int32, Sendable {
     /// A signal ended the run early. The report covers the part until then.
     case interrupted = 130
 
-    /// The verdict over a finished run. What became of requests comes first: it is so whether volley kept up or not.
+    /// The verdict on a finished run. The outcomes of requests come first, because they count whether volley kept up or
+    /// not.
     ///
-    /// - Parameter search: the goal of a trial of `--search-max`, which has its own word on errors and on what volley
-    ///   was late for.
+    /// - Parameter search: the goal of a trial of `--search-max`, which decides on errors and on volley's lateness.
     package init(
         _ metrics: Metrics,
         of work: LoadKind,

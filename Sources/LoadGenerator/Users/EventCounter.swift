@@ -8,7 +8,7 @@ package enum StreamKind: String, Hashable, Sendable, CaseIterable {
     case bytes
 }
 
-/// Answers that are streams.
+/// How the events of answers that are streams are counted.
 package struct StreamOptions: Hashable, Sendable {
     package let kind: StreamKind
     /// The longest gap that is no stall, in nanoseconds.
@@ -24,7 +24,7 @@ package struct StreamOptions: Hashable, Sendable {
 /// ```
 struct EventCounter: Sendable {
     private let kind: StreamKind
-    /// The number of bytes of the line so far, up to the length of `data`.
+    /// The number of bytes of the line so far.
     private var column = 0
     private var isData = false
     /// Whether the event so far has data.

@@ -1,11 +1,11 @@
 internal import Reactor
 
-/// A virtual user in a visit, which a ``LoadTest/visit`` sends its requests with.
+/// A virtual user, with which a ``LoadTest/visit`` sends its requests.
 ///
-/// Any task may call it, one call at a time. A visit that the run's end overtakes gets a `CancellationError` from its
-/// next call, or from the one that it is in.
+/// Any task may call it, one call at a time. At the end of the run, the call in progress throws a `CancellationError`,
+/// and so does each later one.
 public final class LoadUser: Sendable {
-    /// The user's number among all of the test, from 0.
+    /// The user's number among all users of the test, from 0.
     public let number: Int
     private let visits: LoopBound<UserVisits>
 

@@ -30,7 +30,7 @@ package struct ResponseChecks: Hashable, Sendable {
 
 }
 
-/// Finds bytes in content that comes in pieces, without keeping any (Knuth, Morris and Pratt).
+/// Finds a text in content that comes in pieces, without keeping the content (Knuth, Morris and Pratt).
 package struct BodySearch: Hashable, Sendable {
     private let needle: [UInt8]
     /// The number of matched bytes to continue with, for each place where a match can break off.

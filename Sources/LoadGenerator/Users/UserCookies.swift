@@ -1,12 +1,13 @@
 import HTTPEngine
 import HTTPSemantics
 
-/// One virtual user's cookies, in memory alone, by the rules of `HTTPSemantics` (RFC 6265bis). All requests count as
-/// same-site, since the user makes each of them. No list of public suffixes is asked: a server under test sets cookies
-/// for itself.
+/// One virtual user's cookies, in memory only, by the rules of `HTTPSemantics` (RFC 6265bis). All requests count as
+/// same-site, because the user makes each of them. The list of public suffixes is not used: a server under test sets
+/// cookies for itself.
 struct UserCookies: Sendable {
     private var jar = CookieJar()
-    /// A number in place of a cookie's age, which orders what is sent: several lines of a response have the same time.
+    /// A number in place of a cookie's creation time, by which cookies are ordered: the cookies of one response would
+    /// have the same time.
     private var ordinal = 0.0
 
     private static let suffixes = PublicSuffixes { _ in false }

@@ -7,11 +7,11 @@ package struct UserOptions: Sendable {
     /// The number of redirections in a row that are followed.
     package var redirects = 0
     package var checks = ResponseChecks()
-    /// The places to fill in of the request's texts, and of those of the inputs.
+    /// The places to fill in, in the texts of the request and of the inputs.
     package var slots = TemplateSlots()
     /// Makes each user's script, by the user's number. A script decides from each response what comes next.
     package var script: (@Sendable (Int) -> UserScript)?
-    /// The same in async form, visit by visit.
+    /// What a user does in a visit, as an asynchronous function in place of ``script``.
     package var visit: (@Sendable (LoadUser) async throws -> Void)?
     /// The names of the requests of scripts and visits in the figures.
     package var names: [String] = []

@@ -1,16 +1,17 @@
 import TextCoding
 
-/// Decides what a virtual user does next. It is given the response to the user's last request, or nil at the beginning
-/// of a visit.
+/// Decides what a virtual user does next. A script gets the response to the user's last request, or nil at the
+/// beginning of a visit.
 ///
-/// It is called on the user's thread, always the same one, while the load runs: it must not block.
+/// A script is always called on the same thread, which also makes the load, so it must not block.
 public typealias UserScript = (LoadResponse?) -> LoadStep
 
-/// What a ``UserScript`` decides.
+/// The decision of a ``UserScript``.
 public enum LoadStep: Sendable {
     /// The next request, to be sent at once or after a pause.
     case request(LoadRequest, after: Duration = .zero)
-    /// The visit is over. Without a rate the next begins at once; with one, when it is due.
+    /// The visit is over. Without a rate the next visit begins at once, or after ``LoadTest/think``; with a rate, when
+    /// it is due.
     case done
 }
 
@@ -27,12 +28,12 @@ public struct LoadRequest: Hashable, Sendable {
     }
     /// The content; nil for none.
     public var body: [UInt8]?
-    /// What the figures call it: one of ``LoadTest/names``, or nil.
+    /// The name of the request in the figures: one of ``LoadTest/names``, or nil.
     public var name: String?
     private var fields: [RequestDescription.Field]
 
-    /// A request. A URL, method or field that cannot be sent is counted as a failed connection, and the visit pauses
-    /// for 10 ms.
+    /// A request. If its URL, method or field cannot be sent, it counts as a failed connection. A script's visit then
+    /// ends, and the user pauses for 10 ms; ``LoadUser/send(_:)`` throws.
     public init(
         _ method: String = "GET",
         _ url: String,
@@ -69,19 +70,19 @@ public struct LoadResponse: Sendable {
     /// Why there is no response; nil if there is one.
     public internal(set) var error: String?
 
-    /// How much of a response's content is kept for a script: 1 MiB. A script reads tokens and links; a whole download
-    /// would be held once for each user.
+    /// How many bytes of a response's content are kept for a script: 1 MiB. This is enough for tokens and links, while
+    /// a whole download would be kept once for each user.
     public static let bodyLimit = 1 << 20
 
-    /// The value at a place in the content, which is JSON (RFC 6901): `/items/0/id`. A text as it is, another value as
-    /// JSON writes it; nil if there is none.
+    /// The value in the content, which is JSON, that a pointer such as `/items/0/id` refers to (RFC 6901). A string is
+    /// returned without quotes, any other value as JSON. Nil if there is none.
     public func json(_ pointer: String) -> String? {
         guard let pointer = JSONPointer(pointer), let document = try? JSONReader.read(body) else { return nil }
         let value = pointer.value(in: document)
         return value?.string ?? value?.line()
     }
 
-    /// The value of the first field of that name, in upper or lower case; nil if there is none.
+    /// The value of the first field of that name, whose case does not matter; nil if there is none.
     public func header(_ name: String) -> String? {
         let name = name.lowercased()
         return headers.first { $0.name.lowercased() == name }?.value

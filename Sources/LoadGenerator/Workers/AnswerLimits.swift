@@ -17,7 +17,7 @@ struct AnswerLimits: Sendable {
         least = min(total, firstByte, connect)
     }
 
-    /// Returns the fault of a whole answer: it came late, or bytes followed it. Nil for nearly all answers.
+    /// Returns a failure if a whole answer came late, or if bytes followed it. Nil for nearly all answers.
     @inline(__always)
     func failure(_ report: ExchangeReport, until end: Instant) -> Failure? {
         guard report.surplus == 0, end.nanoseconds(since: report.timings.start) <= Int64(clamping: least) else {

@@ -1,7 +1,7 @@
-/// When a thread may open its next connection: by the rate, by the number under way, and not at once after a
-/// failure. Pure arithmetic on nanoseconds after the start of the run.
+/// When a thread may open its next connection: by the rate, by the number of connects under way, and not at once after
+/// a failure. It has no clock; times are nanoseconds after the start of the run.
 struct ConnectPacer: Sendable {
-    /// The number of requests that wait for a new connection.
+    /// The number of connections still to open.
     private(set) var pending: Int
     /// The number of connects begun so far.
     private(set) var ordinal: UInt64 = 0
@@ -9,8 +9,8 @@ struct ConnectPacer: Sendable {
     private let plan: RunPlan
     private let share: RunPlan.Share
 
-    /// A server that refuses is asked again by each connection after this time: often enough to see it come back,
-    /// and too seldom to spend a core on refusals.
+    /// The time after a failed connect in which the thread opens no connection, in nanoseconds. It is short enough to
+    /// notice a server that comes back, and long enough that refusals do not occupy a core.
     static let holdOff: UInt64 = 10_000_000
 
     init(_ plan: RunPlan, _ share: RunPlan.Share) {
@@ -33,7 +33,7 @@ struct ConnectPacer: Sendable {
     /// Adds a connection, which replaces another.
     mutating func add() { pending += 1 }
 
-    /// Sets the number of connections to make, whatever it was before.
+    /// Sets the number of connections still to open.
     mutating func want(_ count: Int) { pending = count }
 
     mutating func failed(at now: UInt64) { heldUntil = now &+ Self.holdOff }

@@ -4,7 +4,7 @@ import Reactor
 import TLS
 
 extension Failure {
-    /// Reads the end of an exchange, or that of a connection without one (`report` is nil), in the report's words.
+    /// Makes the failure of an exchange or, if `report` is nil, of a connection without an exchange.
     init(_ error: EngineError, _ report: ExchangeReport?) {
         switch error {
         case .connect(let cause): self.init(cause)
@@ -64,7 +64,7 @@ extension Failure {
         }
     }
 
-    /// Returns what was wrong with a whole answer, for an example.
+    /// Returns what was wrong with a whole answer, as the example of the failure.
     func words(_ report: ExchangeReport, _ latency: UInt64) -> String {
         kind == .surplus ? "\(report.surplus) bytes behind the whole answer" : "answered after \(Units.time(latency))"
     }
@@ -72,7 +72,7 @@ extension Failure {
     /// Returns the phase that the exchange had reached.
     private static func phase(of report: ExchangeReport?) -> Phase { openedPhase(report) ?? .connect }
 
-    /// Returns the same. Nil if there was no connection.
+    /// Returns the phase that the exchange had reached. Nil if there was no connection.
     static func openedPhase(_ report: ExchangeReport?) -> Phase? {
         guard let report, report.timings.requestStart != nil else { return nil }
         if report.timings.requestEnd == nil { return .write }
@@ -80,7 +80,7 @@ extension Failure {
         return report.status == nil ? .head : .body
     }
 
-    /// Reads a FIN, which has no error number, or a socket's error.
+    /// Makes the failure of a connection that ended by a FIN, which has no error number, or by a socket's error.
     init(_ phase: Phase, ended fin: FailureClass, by error: Errno?) {
         guard let error else {
             self.init(phase, fin)
@@ -89,7 +89,7 @@ extension Failure {
         self.init(phase, error.isPeerClosure ? .reset : FailureClass(error), errno: error.code)
     }
 
-    /// Reads the parser's reason as the name of its case: a fixed set, and fit for a program to read.
+    /// Makes the failure of a malformed response. Its detail is the name of the parser's reason, from a fixed set.
     init(malformed kind: HTTP1Error.Kind, in phase: Phase) {
         if case .limitExceeded(let limit) = kind {
             self.init(phase, .limit, detail: limit.rawValue)

@@ -4,7 +4,7 @@ package import Reactor
 
 /// A plan's request in the engine's form, made once and shared by all threads.
 package struct EngineRequests: Sendable {
-    /// As many copies in one request as the plan pipelines. The same as ``single`` without pipelining.
+    /// The request of an exchange that pipelines as many copies as the plan says; ``single`` without pipelining.
     let pipelined: EngineRequest
     let single: EngineRequest
     /// The requests of virtual users. Nil where none are needed.

@@ -1,13 +1,13 @@
 package import Reactor
 internal import Synchronization
 
-/// A worker for the main thread, which posts to the worker's loop.
+/// The main thread's handle on a worker. Each call posts to the worker's loop.
 package final class RemoteWorker: Sendable {
     private let loop: EventLoop
-    /// The worker. It is set once, on the loop, before it is ever read there.
+    /// The worker. It is set once, on the loop, before the loop reads it.
     private let worker = Mutex<LoopBound<Worker>?>(nil)
 
-    /// Posts the making of the worker to its loop, which counts it in `made` when it is ready to start.
+    /// Has the loop make the worker, and increment `made` when the worker is ready to start.
     init(_ job: WorkerSetup, _ share: RunPlan.Share, on loop: EventLoop, made: Monitor<Int>) {
         self.loop = loop
         loop.post { [self] in
@@ -25,7 +25,7 @@ package final class RemoteWorker: Sendable {
         loop.post { [self] in if let worker = worker.withLock({ $0 }) { order(worker.value) } }
     }
 
-    /// Ends the run early. It does nothing after the end.
+    /// Ends the run early. A call after the end has no effect.
     package func stop() {
         loop.post { [self] in worker.withLock { $0 }?.value.stop() }
     }

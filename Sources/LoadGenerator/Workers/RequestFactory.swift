@@ -38,8 +38,8 @@ struct RequestFactory: Sendable {
 
     private func options(host: String, endpoint: Endpoint) -> EngineRequest.Options {
         var options = EngineRequest.Options()
-        // Content is not decoded, since the bytes that the server sends are counted; no field asks for a coding that
-        // the user has not asked for.
+        // Content is not decoded, because the bytes that the server sends are counted. Only the user's own fields ask
+        // for a coding.
         options.decodesContent = false
         options.host = host
         options.endpoint = endpoint

@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// The one order that all threads of a run keep: each takes the next number when it sends. It costs
-/// one atomic addition a request where requests have numbers; a run that sends one request again and again has none.
+/// The numbers of a run's requests, shared by all threads: each takes the next one when it sends. This costs one atomic
+/// addition a request. A run that repeats one request takes no numbers.
 final class RequestSequence: Sendable {
     private let next = Atomic<UInt64>(0)
 

@@ -1,5 +1,5 @@
-/// Virtual users that wait for the next request that is due. HTTP's are taken last in, first out, as the engine's idle
-/// connections are; those with a WebSocket each in turn, so that every connection carries messages.
+/// Virtual users that wait for the next request that is due. Users of HTTP are taken last in, first out, as the
+/// engine's idle connections are. Users with a WebSocket are taken in turn, so that every connection carries messages.
 struct RestingUsers<User: AnyObject> {
     private var users: [User]
     private var first = 0
@@ -17,8 +17,7 @@ struct RestingUsers<User: AnyObject> {
         guard first < users.count else { return nil }
         let user = users[first]
         first += 1
-        // The places of users that were taken are removed when they are more than those left, so each place is moved
-        // once.
+        // The places of users that were taken are removed when they outnumber the others, so each place moves once.
         if first * 2 > users.count {
             users.removeFirst(first)
             first = 0

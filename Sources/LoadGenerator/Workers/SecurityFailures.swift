@@ -1,7 +1,7 @@
 import TLS
 
 extension Failure {
-    /// Reads an error of TLS. Details are names of this program and of RFC 8446's alerts, a fixed set for any peer.
+    /// Makes the failure of a TLS error. Its detail is from a fixed set: names of this program, or RFC 8446's alerts.
     init(_ error: TLSError, in phase: Phase) {
         switch error {
         case .untrusted(let failure):

@@ -4,15 +4,15 @@ import WebSocket
 struct UserSockets<User> {
     let options: WebSocketOptions
     let message: Template
-    /// The same where nothing is to be filled in.
+    /// The finished message. Nil if ``message`` has places to fill in.
     let fixed: WebSocketMessage?
-    /// All of the thread's.
+    /// All users of the thread.
     let users: [User]
     /// Users whose WebSocket is neither open nor being opened.
     var unopened: [User]
     /// WebSockets that are open, or being closed.
     var open = 0
-    /// Called when the last WebSocket has been closed, after the run's end; nothing is counted any more.
+    /// Called when the last WebSocket has been closed, after the run's end. Once this is set, nothing is counted.
     var whenClosed: (() -> Void)?
 
     init(_ options: WebSocketOptions, _ slots: TemplateSlots, _ users: [User]) {

@@ -9,9 +9,9 @@ final class VirtualUser: ExchangeDelegate {
     let driver: VirtualUserDriver
     /// The user's number among all users of the run, from 0.
     let number: Int
-    /// When its request was due by the schedule or, without one, was started. It is never before the first request.
+    /// When its request was due by the schedule or, without one, was started. `.never` before the first request.
     var due = Instant.never
-    /// The time between that instant and volley's noticing it, in nanoseconds.
+    /// How long after that instant volley noticed it, in nanoseconds.
     var lag: UInt64 = 0
     /// The present request's number among those of all threads and parts. 0 where it is not needed.
     var sequence: UInt64 = 0
@@ -45,7 +45,7 @@ final class VirtualUser: ExchangeDelegate {
     var firstEvent: Instant?
     var lastEvent: Instant?
 
-    /// Its WebSocket, open or not; nil: its requests are HTTP's.
+    /// Its WebSocket, open or not. Nil if it sends HTTP requests.
     var link: WebSocketLink?
     /// Whether a message was sent on the WebSocket and has no answer yet.
     var isTalking = false

@@ -10,27 +10,27 @@ import Reactor
 ///      └── a connection is to be made: ``ConnectPacer`` says when
 /// ```
 /// By a schedule, a request that is due takes a user at rest: an idle connection, or a new one as long as there are
-/// fewer than the plan allows. With none free it stays in ``ArrivalSchedule``, which is two counters, and its latency
-/// runs. Lives on the worker's loop. The loop's alarm is its own. Worker, driver and users hold each other until the
-/// run has ended: an unowned reference is an atomic operation at each touch, and a request touches some twenty.
+/// fewer than the plan allows. Without such a user the request stays in ``ArrivalSchedule``, and its latency includes
+/// the wait. The driver is confined to the worker's loop, and only it uses the loop's alarm. Worker, driver and users
+/// hold strong references to each other until the run has ended: each use of an unowned one costs an atomic operation.
 final class VirtualUserDriver: AlarmHandler {
     let worker: Worker
     let plan: RunPlan
     let share: RunPlan.Share
     var resting = RestingUsers<VirtualUser>()
-    /// nil: requests are HTTP's.
+    /// The users' WebSockets. Nil if they send HTTP requests.
     var sockets: UserSockets<VirtualUser>?
     private var asleep = DeadlineHeap<VirtualUser>()
     private var arrivals: ArrivalSchedule?
     /// The beginning of the measured part. Requests that were due before belong to the warm-up and count nowhere.
     private(set) var since = Instant.never
-    /// When a connection may be opened again. Never if no user waits for that.
+    /// When a connection may be opened again. `.never` if no user waits for that.
     private var mayConnect = Instant.never
     private var random: RandomStream
     var context: TemplateContext
     /// Whether a request, or a value in it, depends on the request's number.
     private let isNumbered: Bool
-    /// The number of virtual users that sleep before a certain request.
+    /// The number of virtual users whose next request is already decided and will start later.
     private var promised = 0
     /// The visits of all users, where they are in async form.
     private var allVisits: [UserVisits] = []
@@ -89,21 +89,20 @@ final class VirtualUserDriver: AlarmHandler {
     /// The number of virtual users with a request in progress or a pause.
     var active: Int { share.connections - resting.count }
 
-    /// Whether no request is in progress, and no user sleeps before a certain request.
+    /// Whether no request is in progress, and no user will start one that is already decided.
     var isIdle: Bool { worker.running == 0 && (promised == 0 || worker.isDraining) }
 
     /// Whether requests are due that were not sent.
     var hasBacklog: Bool { (arrivals?.backlog ?? 0) > 0 }
 
-    /// Takes the requests that are due by `end`, and no later ones. They are still sent while the run drains.
+    /// Ends the measured part: the requests that are due by `end` are still sent while the run drains, and no others.
     func timeIsUp(at end: Instant) {
         notice(by: end)
         sendDue()
         setAlarm()
     }
 
-    /// Ends the measured part here. A request that came due in it counts, even if the schedule has not been looked at
-    /// since.
+    /// Ends the measured part without a drain. A request that came due in it counts even if no look has noticed it.
     func noticeRest(until end: Instant) { notice(by: end) }
 
     /// Ends after the worker has stopped: requests that were due and not sent are dropped.
@@ -158,7 +157,7 @@ final class VirtualUserDriver: AlarmHandler {
         let before = arrivals?.noticed ?? 0
         if arrivals?.look(now) == true { notice(by: now) }
         sendDue()
-        // There are none if that was the end of the run.
+        // If that ended the run, there are no arrivals any more.
         let (noticed, backlog) = (arrivals?.noticed ?? before, arrivals?.backlog ?? 0)
         worker.metrics.delayed(min(noticed - before, backlog))
         while let user = asleep.pop(by: now) { wake(user) }
@@ -229,7 +228,7 @@ final class VirtualUserDriver: AlarmHandler {
         startNext(user)
     }
 
-    /// A user that is free, or has slept.
+    /// Starts the next request of a user that is free or has slept.
     func startNext(_ user: VirtualUser) {
         if user.request != nil { return start(user) }
         guard worker.budget != 0 else {
@@ -299,7 +298,7 @@ final class VirtualUserDriver: AlarmHandler {
         worker.engine.start(ready(planned, user), delegate: user)
     }
 
-    /// A visit goes on with the next request of its scenario, or is over.
+    /// Starts the next request of the visit's scenario, or ends the visit.
     private func goOn(_ user: VirtualUser) {
         let next = user.visit?.next(&random)
         guard let number = next?.step, mayStart(user), let planned = worker.requests.list?.requests[number] else {
@@ -312,7 +311,7 @@ final class VirtualUserDriver: AlarmHandler {
         start(user, after: next?.pause ?? 0)
     }
 
-    /// Notes that a user's next request will come with another turn of the loop, or has come.
+    /// Notes that a user's next request will come in another turn of the loop (true), or has come (false).
     func promise(_ isMade: Bool) { promised += isMade ? 1 : -1 }
 
     func start(_ user: VirtualUser, after pause: UInt64) {

@@ -28,7 +28,7 @@ extension VirtualUserDriver {
         case .success, .httpError:
             noteAnswer(user, report, sent: sent, end: end, latency, isSuccess: verdict.isSuccess)
         case .unwanted(let failure):
-            // The limit counts from the start, so what exceeded it took no less.
+            // The time limit counts from the exchange's start, so a late answer's latency does too.
             let isLate = failure.kind == .timeout
             let latency = isLate ? worker.nanoseconds(from: timings.start, to: end) : latency
             let words = missed?.words(report, latency) ?? "status \(report.status ?? 0)"
@@ -74,10 +74,10 @@ extension VirtualUserDriver {
     }
 
     private enum Judgement {
-        /// What was wanted; `next` is the request that a redirection leads to.
+        /// The response is as wanted. `next` is the request that a redirection leads to.
         case success(next: PlannedRequest?)
         case httpError
-        /// The response was whole, and not the one wanted.
+        /// The response is whole, but not as wanted.
         case unwanted(Failure)
 
         var isSuccess: Bool { if case .success = self { true } else { false } }
@@ -173,7 +173,7 @@ extension VirtualUserDriver {
             if isOfSchedule(user) { worker.metrics.refused() }
             let waited = worker.nanoseconds(from: report.timings.start, to: now)
             worker.logFailure(failure, report, user, sent: nil, latency: waited)
-            // By a schedule no more are tried than are due. Others would be tried as fast as they are refused.
+            // A schedule limits the attempts. Without one, connects would be tried as fast as they are refused.
             if plan.profile == nil { worker.pacer.failed(at: time) }
             return
         }
@@ -181,7 +181,7 @@ extension VirtualUserDriver {
         worker.noteBytes(report)
         worker.metrics.sent()
         noteWait(user, report)
-        // The limit counts from the start, so what exceeded it took no less.
+        // The time limit counts from the exchange's start, so the latency of a timeout does too.
         let isWhole = report.retried || failure.kind == .timeout
         noteStream(user, sent: sent, until: now, isCut: false)
         let latency = worker.nanoseconds(from: isWhole ? report.timings.start : sent, to: now)
@@ -189,7 +189,8 @@ extension VirtualUserDriver {
         worker.logFailure(failure, report, user, sent: sent, latency: latency)
     }
 
-    /// Counts at the run's end: a request that was sent is in flight, one that got no connection never began.
+    /// Counts a request that has no outcome at the run's end: as in flight if it was sent; otherwise, if it was due by
+    /// a schedule, as unsent.
     func noteUnfinished(_ user: VirtualUser, _ report: ExchangeReport) {
         let now = worker.loop.now
         guard report.timings.requestStart != nil else {

@@ -1,9 +1,9 @@
 import HTTPEngine
 import Reactor
 
-/// What a virtual user's request is made of, and when a thread's requests are due.
+/// The values of a virtual user's request, and the schedule of a thread's requests.
 extension VirtualUserDriver {
-    /// The bytes of a request: the same for all, or with what this one has of its own.
+    /// Returns the request to send: the finished one, or one with this user's values and cookies.
     func ready(_ planned: PlannedRequest, _ user: VirtualUser) -> EngineRequest {
         var cookies: String?
         if plan.users.keepsCookies {
@@ -12,18 +12,18 @@ extension VirtualUserDriver {
         if cookies == nil, let fixed = planned.fixed { return fixed }
         (context.user, context.number, context.variables) = (user.number, user.sequence, user.variables)
         let more = cookies.map { [(name: "Cookie", value: $0)] } ?? []
-        // Values can always be sent, and cookies are checked when they are set. If the request cannot be written even
-        // so, it is sent without its values.
+        // Values can always be sent, and cookies are checked when they are set. If a request cannot be written even so,
+        // its finished form without cookies is sent, or else the run's own request.
         return (try? planned.filled(&context, adding: more)) ?? planned.fixed ?? worker.requests.single
     }
 
-    /// A text with its places filled in for the user's request.
+    /// Returns a text with its places filled in for the user's request.
     func render(_ template: Template, for user: VirtualUser) -> [UInt8] {
         (context.user, context.number, context.variables) = (user.number, user.sequence, user.variables)
         return template.render(&context, for: .body)
     }
 
-    /// This thread's part: of all threads of all shards it has one number, and they take turns.
+    /// Returns this thread's part of a schedule. All threads of all shards are numbered, and take turns.
     func arrivals(_ profile: LoadProfile, from start: Instant, limit: UInt64? = nil) -> ArrivalSchedule {
         let thread = plan.shard.index * plan.threads + share.index
         return ArrivalSchedule(
@@ -32,7 +32,7 @@ extension VirtualUserDriver {
             thread: thread,
             of: plan.shard.count * plan.threads,
             limit: limit,
-            // A run that polls is to send each request at its instant.
+            // A run that polls sends each request at its instant.
             grain: plan.spin > 0 ? 0 : ArrivalSchedule.grain,
             random: plan.arrivals == .poisson ? RandomStream(seed: plan.seed &+ 1, stream: thread) : nil
         )

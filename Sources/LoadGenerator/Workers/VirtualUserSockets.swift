@@ -6,7 +6,7 @@ import WebSocket
 ///
 /// All connections are opened at once, as fast as the pacer allows, and opened again when they end.
 extension VirtualUserDriver {
-    /// The pacer allows another connection.
+    /// Opens the WebSocket of a user without one. Called when the pacer allows another connection.
     func openSocket() {
         guard let user = sockets?.unopened.popLast() else { return }
         let (factory, request) = (worker.requests.factory, plan.request)
@@ -65,7 +65,7 @@ extension VirtualUserDriver {
         reopen(user, afterFailure: true)
     }
 
-    /// The user's next WebSocket is opened as soon as the pacer allows.
+    /// Has the user's next WebSocket opened as soon as the pacer allows.
     private func reopen(_ user: VirtualUser, afterFailure: Bool = false) {
         user.needsConnection = true
         sockets?.unopened.append(user)
@@ -83,7 +83,7 @@ extension VirtualUserDriver {
     /// Sends the user's message.
     func say(_ user: VirtualUser) {
         guard let sockets, let link = user.link else { return }
-        // Its connection has ended while it slept.
+        // The user's connection has ended while the user slept.
         guard link.isOpen else {
             if plan.profile == nil {
                 worker.budget? += 1
@@ -151,7 +151,7 @@ extension VirtualUserDriver {
         giveUp(user)
     }
 
-    /// The server has ended a WebSocket, or the closing handshake that was begun here is over.
+    /// Called when the server has ended a WebSocket, or when the closing handshake that was begun here is over.
     func ended(_ user: VirtualUser, _ ending: WebSocketEnding) {
         sockets?.open -= 1
         if let whenClosed = sockets?.whenClosed {
@@ -166,7 +166,7 @@ extension VirtualUserDriver {
             fail(user, Failure(ending), words: Self.words(ending), latency, now)
         } else if user.link?.isClosing != true {
             worker.metrics.dropped()
-            // One that sleeps finds out when it wakes.
+            // A user that sleeps notices this in `say` when it wakes.
             guard resting.remove(user) else { return }
         }
         reopen(user)
@@ -197,7 +197,7 @@ extension VirtualUserDriver {
         worker.logMessage(failure, user, latency: latency)
     }
 
-    /// Ends a WebSocket whose next answer could be the last message's.
+    /// Ends a WebSocket at once, for example because its next message could be the late answer.
     private func giveUp(_ user: VirtualUser) {
         user.link?.abort()
         sockets?.open -= 1
@@ -212,7 +212,7 @@ extension VirtualUserDriver {
 
     // MARK: The end
 
-    /// Messages without an answer are in flight.
+    /// Counts messages without an answer as in flight.
     func noteUnansweredMessages() {
         let now = worker.loop.now
         for user in sockets?.users ?? [] where user.isTalking {

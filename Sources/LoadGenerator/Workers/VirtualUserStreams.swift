@@ -27,11 +27,11 @@ extension VirtualUserDriver {
         worker.metrics.events(UInt64(count))
     }
 
-    /// Counts a stream at its end, or at the run's.
+    /// Counts a stream at its end, or at the run's end.
     ///
     /// - Parameters:
     ///   - sent: The time when the request's first byte was sent.
-    ///   - isCut: Whether the run's end has cut it short.
+    ///   - isCut: Whether the run's end has cut the stream short.
     func noteStream(_ user: VirtualUser, sent: Instant, until end: Instant, isCut: Bool) {
         guard let stream = plan.stream else { return }
         defer { (user.events, user.firstEvent, user.lastEvent) = (nil, nil, nil) }

@@ -6,7 +6,7 @@ extension VirtualUserDriver {
     func ask(_ user: VirtualUser, _ response: LoadResponse?) {
         switch user.script?(response) ?? .done {
         case .done:
-            // A visit without a request would begin again for ever.
+            // Without this pause, visits without a request would follow each other without end in one turn.
             if response == nil { return sleep(user, 1_000_000) }
             free(user)
         case .request(let request, let pause):
@@ -39,7 +39,7 @@ extension VirtualUserDriver {
                 rest: { [unowned self] span in sleep(user, span) },
                 end: { [unowned self] isEmpty in
                     promise(false)
-                    // A visit without a request would begin again for ever.
+                    // As for scripts: visits without a request need a pause.
                     if isEmpty, worker.budget != 0 { sleep(user, 1_000_000) } else { free(user) }
                     finishIfDone()
                     worker.finishIfDone()

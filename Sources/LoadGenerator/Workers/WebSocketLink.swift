@@ -7,7 +7,7 @@ import WebSocket
 protocol WebSocketLinkOwner: AnyObject {
     func linkDidOpen(_ report: ExchangeReport)
 
-    /// - Parameter report: of the opening handshake.
+    /// - Parameter report: The report of the opening handshake.
     func linkDidFailToOpen(_ failure: Failure, words: String, _ report: ExchangeReport)
 
     func linkDidReceive(_ message: WebSocketMessage)
@@ -26,7 +26,7 @@ protocol WebSocketLinkOwner: AnyObject {
 ///      ▲                │              └── lost, or closed by the peer ──▶┐
 ///      └── refused ─────┘◀─────────────────────────────────────────────────┘
 /// ```
-/// Loop-confined.
+/// It is confined to its loop.
 final class WebSocketLink {
     private enum State {
         case closed
@@ -53,7 +53,7 @@ final class WebSocketLink {
     /// Whether this side has closed it.
     private(set) var isClosing = false
 
-    /// Starts the opening handshake: `request` makes the request that carries its fields.
+    /// Starts the opening handshake. `request` makes the request with the handshake's fields.
     func open(_ engine: Engine, _ request: (ClientHandshake) throws(EngineError) -> EngineRequest) throws(EngineError) {
         // Without subprotocols no handshake is refused.
         guard case .closed = state, let handshake = try? ClientHandshake(deflate: nil) else { return }
@@ -66,21 +66,21 @@ final class WebSocketLink {
     /// Sends a message and begins to wait for another.
     ///
     /// - Parameters:
-    ///   - limit: how long the answer may take.
-    ///   - left: called when the kernel has taken all of it.
+    ///   - limit: How long the answer may take, in nanoseconds.
+    ///   - left: Called when the kernel has taken the whole message.
     func send(_ message: WebSocketMessage, limit: UInt64, then left: @escaping () -> Void) {
         guard case .open(let connection) = state else { return }
         timer = loop.arm(at: loop.now.advanced(byNanoseconds: Int64(clamping: limit)), self)
         connection.send(message) { hasLeft in if hasLeft { left() } }
     }
 
-    /// The answer has come.
+    /// Ends the wait for an answer: it has come, or is no longer wanted.
     func stopWaiting() {
         if let timer { loop.cancel(timer) }
         timer = nil
     }
 
-    /// Bytes that have come and gone since this was last asked, those of the frames included.
+    /// Returns the bytes received and sent since the last call, including the heads of frames.
     func takeBytes() -> (received: UInt64, sent: UInt64) {
         let connection: WebSocketConnection? =
             switch state {
@@ -102,7 +102,7 @@ final class WebSocketLink {
         connection.close(reason)
     }
 
-    /// Ends it at once, by RST. The end is not reported.
+    /// Ends the WebSocket at once, by RST. The owner gets no call for this.
     func abort() {
         stopWaiting()
         switch state {
@@ -203,7 +203,7 @@ extension Failure {
         }
     }
 
-    /// From a fixed set: the name of the case.
+    /// Returns the name of an error, from a fixed set.
     private static func name(of error: WebSocketError) -> String {
         if case .violation(let rule) = error { return String("\(rule)".prefix(80)) }
         return switch error {

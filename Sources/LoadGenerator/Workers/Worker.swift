@@ -4,14 +4,14 @@ import Reactor
 /// One thread's part of a run: an engine on its own loop, kept busy on each of its connections.
 ///
 /// Closed loop: the outcome of a request, or a connection's end, starts the next one, from inside the engine's call.
-/// Lives on the loop; all times are the loop's. How outcomes are counted stands in `WorkerOutcomes.swift` and
-/// `WorkerHandshakes.swift`.
+/// A worker is confined to its loop, and all times are the loop's. `WorkerOutcomes.swift` and `WorkerHandshakes.swift`
+/// count outcomes.
 ///
 /// ```
 ///   ready ──start──▶ warmingUp ──▶ measuring ──stop──▶ stopped ──engine drained──▶ (reported)
 ///                                     └──time is up──▶ draining ──▶┘
 /// ```
-/// With a schedule, or more to decide than to send the same again, ``VirtualUserDriver`` decides what is sent when.
+/// Unless the run only repeats one request, ``VirtualUserDriver`` decides what is sent, and when.
 final class Worker: TimerHandler {
     private enum Phase {
         case ready
@@ -38,11 +38,11 @@ final class Worker: TimerHandler {
     var pacer: ConnectPacer
     /// The number of requests still to start in the measured part. Nil: until time is up.
     var budget: UInt64?
-    /// The number of connections that may be busy at once. Only a swarm has fewer than it could.
+    /// The number of connections that may be busy at once. Only a swarm or a crowd profile limits it.
     var wanted = Int.max
     /// The number of exchanges without their last outcome, or of connections being opened or closed.
     var running = 0
-    /// How many exchanges have one request although the plan pipelines several: the rest of a budget that is too small
+    /// The exchanges with one request although the plan pipelines several, because the rest of the budget is too small
     /// for a pipeline.
     var singles: Set<ExchangeID> = []
     let limits: AnswerLimits
@@ -57,7 +57,7 @@ final class Worker: TimerHandler {
     private var pacing: TimerID?
     private var drainEnd: TimerID?
 
-    /// The interval at which wrk samples its rates, and a tenth of that of the progress line.
+    /// The interval at which wrk samples its rates, in nanoseconds. The progress line has ten times this interval.
     private static let tickSpan: Int64 = 100_000_000
     /// The ticks between two deliveries of the log: records reach the main thread within half a second, however few.
     private static let logTicks = 5
@@ -84,9 +84,9 @@ final class Worker: TimerHandler {
         // Preflight has already checked the descriptors.
         configuration.budget = nil
         configuration.resendsRequests = plan.retries
-        // Connections last until the server ends them: neither their age nor idle time does.
+        // Only the server ends connections, unless the plan sets an age. Idle time does not end them.
         let forever = Duration.seconds(366 * 86_400)
-        // A swarm that shrank has connections that are no longer used.
+        // A swarm or crowd that has shrunk has connections that are no longer used.
         configuration.idleTimeout = plan.isSwarm || plan.crowd != nil ? .seconds(5) : forever
         configuration.maximumAge = plan.limits.age.map { .nanoseconds(Int64(clamping: $0.upperBound)) } ?? forever
         let spread = plan.limits.age.map { $0.upperBound - $0.lowerBound } ?? 0
@@ -152,7 +152,7 @@ final class Worker: TimerHandler {
         phase = .measuring(since: now, core: .now(), until: end)
     }
 
-    /// Ends the run here, at its deadline or before. Requests in progress then are in flight at stop.
+    /// Ends the run, at its deadline or before. Requests in progress count as in flight.
     func stop() {
         switch phase {
         case .stopped: return
@@ -200,7 +200,7 @@ final class Worker: TimerHandler {
     /// Hands over the counts when the engine has ended its last exchange.
     private func report(from start: Instant, to end: Instant, _ core: CoreTime) {
         engine.shutdown { [self] in
-            // The users and the driver refer to each other.
+            // The users and the driver hold each other, so the driver is released here.
             driver?.sockets = nil
             driver = nil
             log?.flush()
@@ -217,8 +217,8 @@ final class Worker: TimerHandler {
         }
     }
 
-    /// Whether there is time left; the warm-up ends in here. Asked at each outcome, so that under load the deadline
-    /// is exact, and by the tick, which a wheel of timers fires up to 8 ms late.
+    /// Whether there is time left. It also ends the warm-up. Each outcome calls it, so that under load the deadline is
+    /// exact, and so does the tick, which may come 8 ms late.
     @inline(__always)
     func hasTime() -> Bool {
         switch phase {
@@ -254,7 +254,7 @@ final class Worker: TimerHandler {
         }
     }
 
-    /// Ends the run after the tick has seen the deadline pass: with no request in progress, no outcome would.
+    /// Ends the run after a timer has seen the deadline pass. Without a request in progress, no outcome would do that.
     func timeIsUp() {
         if !drain() || running == 0 && driver?.hasBacklog != true { stop() }
     }
@@ -273,7 +273,7 @@ final class Worker: TimerHandler {
 
     private func endWarmUp(at end: Instant) {
         leaveWarmUp()
-        // A schedule continues at its instant, even if this call comes later.
+        // With a schedule the measured part begins at its instant, even if this call comes later.
         measure(from: plan.profile == nil ? loop.now : end)
     }
 
@@ -374,7 +374,7 @@ final class Worker: TimerHandler {
         if case .draining = phase { true } else { false }
     }
 
-    /// The end of the present phase, as far as time decides.
+    /// The end of the present phase; `.never` where no time ends it.
     var deadline: Instant {
         switch phase {
         case .ready, .draining, .stopped: .never

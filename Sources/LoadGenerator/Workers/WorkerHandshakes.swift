@@ -1,12 +1,12 @@
 import HTTPEngine
 import Reactor
 
-/// `--handshake-only`: connections that are opened and closed again, each counted once.
+/// A run of handshakes: each connection is opened, counted once, and closed again.
 extension Worker {
     func probe() {
         budget? -= 1
         running += 1
-        // A worker lives as long as its loop runs.
+        // The worker exists as long as its loop runs.
         engine.probe(requests.single) { [unowned self] outcome in probed(outcome) }
     }
 

@@ -51,9 +51,9 @@ extension Worker {
         )
     }
 
-    /// A message on a WebSocket.
+    /// Logs a message on a WebSocket.
     ///
-    /// - Parameter failure: nil where it was answered.
+    /// - Parameter failure: Nil if the message was answered.
     func logMessage(_ failure: Failure?, _ user: VirtualUser, latency: UInt64) {
         guard let log else { return }
         log.add(
@@ -69,7 +69,7 @@ extension Worker {
         )
     }
 
-    /// The instant at which the request was due by the schedule.
+    /// The instant at which the request was due, in nanoseconds after the start of the run. Nil without a schedule.
     private func due(_ user: VirtualUser?) -> UInt64? {
         guard plan.profile != nil, let user else { return nil }
         return sinceBegin(user.due)

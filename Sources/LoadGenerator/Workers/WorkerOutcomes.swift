@@ -39,7 +39,7 @@ extension Worker: ExchangeDelegate {
             running -= 1
         case .failed(let error):
             fail(id, error, report)
-            // The rest of a pipeline would be sent again.
+            // `fail` may have put the rest of a pipeline back, and the run sends no more.
             budget = 0
         }
         if running == 0 { stop() }
@@ -97,7 +97,7 @@ extension Worker: ExchangeDelegate {
             metrics.withdrew(lost)
             budget? += lost
         } else {
-            // The limit counts from the start, so what exceeded it took no less.
+            // The time limit counts from the exchange's start, so the latency of a timeout does too.
             let isWhole = report.retried || failure.kind == .timeout
             let latency = nanoseconds(from: isWhole ? report.timings.start : sent, to: loop.now)
             for _ in 0..<lost {
@@ -107,15 +107,15 @@ extension Worker: ExchangeDelegate {
         }
     }
 
-    /// The rest of a pipeline that the server closed between two answers goes out again (RFC 9112 §9.3.2) if the last
-    /// answer had said so, or the user wants it.
+    /// Whether the rest of a pipeline is sent again, after the server has closed between two answers (RFC 9112 §9.3.2):
+    /// if the last answer had announced the close, or if the user wants retries.
     private func isSentAgain(_ error: EngineError, _ report: ExchangeReport) -> Bool {
         guard case .closedBeforeResponse(nil) = error, report.remaining > 0 else { return false }
         return report.closeAnnounced || plan.retries
     }
 
-    /// Counts an outcome after the end: a request that was sent is in flight, and any other was never begun. The
-    /// outcome of a pipeline's response is followed by that of the rest.
+    /// Counts an outcome after the end: a request that was sent is in flight, and any other does not count. The outcome
+    /// of a pipeline's response counts one request, and the later outcome of the rest counts the others.
     private func noteUnfinished(_ id: ExchangeID, _ outcome: Outcome, _ report: ExchangeReport) {
         guard report.timings.requestStart != nil else { return }
         noteBytes(report)
@@ -129,7 +129,7 @@ extension Worker: ExchangeDelegate {
         }
     }
 
-    /// Returns the number of requests without an answer; the engine counts them only after the first has come.
+    /// Returns the number of requests without an answer. The engine counts them only after the first answer.
     private func lostRequests(_ id: ExchangeID, _ report: ExchangeReport) -> UInt64 {
         defer { forget(id) }
         return UInt64(report.remaining > 0 ? report.remaining : pipelineDepth(id))
@@ -143,7 +143,8 @@ extension Worker: ExchangeDelegate {
         if plan.pipeline > 1 { singles.remove(id) }
     }
 
-    /// Counts a connection. Call it with an exchange's first outcome: a connection is counted with the first on it.
+    /// Counts a new connection, and a request that was sent again. Call it once for each exchange, with the report of
+    /// its first outcome.
     func noteConnection(_ report: ExchangeReport) {
         if report.retried { metrics.repeated() }
         guard !report.reusedConnection, let record = report.connection else { return }

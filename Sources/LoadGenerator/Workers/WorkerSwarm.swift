@@ -1,8 +1,8 @@
 import Reactor
 
-/// A run whose size is set from outside while it continues.
+/// A run whose number of connections or rate is set from outside while the run continues.
 extension Worker {
-    /// Keeps this many connections busy from now on. Those beyond it end with their answers and stay idle for a while.
+    /// Keeps this many connections busy from now on. The others become idle after their answers, and are closed later.
     func setConnections(_ count: Int) {
         loop.stamp()
         wanted = count
@@ -16,7 +16,7 @@ extension Worker {
         driver?.change(to: rate)
     }
 
-    /// Sends no more requests, and ends with the last answer, so that it has counted every request that the server has.
+    /// Sends no more requests, and ends the run with the last answer, so that every request that the server got counts.
     func retire() {
         loop.stamp()
         budget = 0

@@ -54,12 +54,13 @@ package struct Comparison: Sendable {
     private let failures: FailureComparison
     private let names: [String: (old: JSONTree, new: JSONTree)]
 
-    /// Below this probability, a difference is not due to chance.
+    /// Below this probability, a difference counts as real and not as chance.
     static let significance = 0.05
-    /// A percentile needs some values beyond it in an interval; otherwise it is only the maximum.
+    /// The percentiles to compare. An interval counts for a percentile only with enough values beyond it; otherwise the
+    /// percentile would be the maximum.
     private static let percentiles: [Double] = [50, 90, 99, 99.9]
 
-    /// - Parameter tolerance: a change below this share counts as none, even if it is significant.
+    /// - Parameter tolerance: A change of at most this share counts as none, even if it is significant.
     package init(_ old: SavedReport, _ new: SavedReport, tolerance: Double) throws(ReportError) {
         for name in ["work", "mode"] where old.document["run"]?[name]?.string != new.document["run"]?[name]?.string {
             throw .twoKinds(old.path, new.path, member: name)
@@ -88,7 +89,7 @@ package struct Comparison: Sendable {
         if let left, let right { (left, right) } else { nil }
     }
 
-    /// The complete intervals: not the first and the last one. Their stolen time is that of the moment around them.
+    /// The intervals without the first and the last one, which may be incomplete. Their stolen time is smoothed.
     private static func course(_ intervals: [SavedReport.Interval]) -> [SavedReport.Interval] {
         let stolen = StolenShare.smoothed(intervals.map { ($0.stolen, $0.seconds) })
         let found = zip(intervals, stolen).map { interval, stolen in
@@ -134,7 +135,7 @@ package struct Comparison: Sendable {
         addTime("mean", .mean, old, new, before, after, of: 0)
     }
 
-    /// - Parameter count: the times that an interval must have.
+    /// - Parameter count: The least number of times that an interval must have.
     private mutating func addTime(
         _ name: String,
         _ statistic: ThresholdMetric.Statistic,
@@ -152,7 +153,7 @@ package struct Comparison: Sendable {
         }
     }
 
-    /// Adds a row, which the figures of both runs' intervals judge.
+    /// Adds a row, and judges it by the figures of both runs' intervals.
     private mutating func add(
         _ row: Row,
         _ before: [SavedReport.Interval],
@@ -208,7 +209,7 @@ package struct Comparison: Sendable {
         }
     }
 
-    // MARK: What came of it
+    // MARK: Results
 
     package var isWorse: Bool { rows.contains { $0.finding == .worse } }
 

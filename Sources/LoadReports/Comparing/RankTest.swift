@@ -11,7 +11,7 @@ enum RankTest {
     /// The samples are in the order of time. Neighbors are correlated where the state of the machine outlasts an
     /// interval, so the deviation of the ranks is that of a smaller number of samples.
     ///
-    /// - Parameter doubt: the factor by which the samples' difference is less certain than the samples are.
+    /// - Parameter doubt: The factor by which the deviation of the ranks is increased, at least 1.
     static func probability(_ first: [Double], _ second: [Double], doubt: Double = 1) -> Double? {
         let (n, m) = (Double(first.count), Double(second.count))
         guard first.count >= 5, second.count >= 5 else { return nil }
@@ -39,7 +39,7 @@ enum RankTest {
         return erfc(distance / (deviation * doubt) / 2.0.squareRoot())
     }
 
-    /// The correlation of neighbors, from 0 to 0.9.
+    /// The correlation of neighbouring samples, from 0 to 0.9.
     static func memory(_ values: [Double]) -> Double {
         let mean = values.reduce(0, +) / Double(values.count)
         let variance = values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }

@@ -1,7 +1,7 @@
 /// A figure of one interval, with the processor time that the host of the virtual machine took meanwhile.
 struct IntervalSample: Sendable {
     let value: Double
-    /// As a share of the interval.
+    /// The stolen time as a share of the interval.
     let stolen: Double
 }
 
@@ -16,7 +16,7 @@ struct StolenShare: Sendable {
     /// The change of the intervals' mean without what stolen time explains; nil where it explains nothing.
     let change: Double?
 
-    /// - Parameter isCost: whether stolen time can only raise the figure; otherwise it can only lower it.
+    /// - Parameter isCost: Whether stolen time can only raise the figure; otherwise it can only lower it.
     init(_ old: [IntervalSample], _ new: [IntervalSample], isCost: Bool) {
         var (products, squares) = (0.0, 0.0)
         for run in [old, new] {
@@ -39,8 +39,9 @@ struct StolenShare: Sendable {
         change = isExplained ? Comparison.change(early, late) : nil
     }
 
-    /// The shares of stolen time in the intervals, each with a part of its neighbors'. The kernel counts in ticks of
-    /// 10 ms, and a tick often counts in the next interval. The part is half at 0.1 s, and less at longer intervals.
+    /// The shares of stolen time in the intervals, each with a part of its neighbours' shares. The kernel counts in
+    /// ticks of 10 ms, and a tick often counts in the next interval. The part is half for intervals of 0.1 s, and less
+    /// for longer ones.
     static func smoothed(_ intervals: [(share: Double, seconds: Double)]) -> [Double] {
         intervals.indices.map { index in
             let neighbors = [index - 1, index + 1].filter(intervals.indices.contains).map { intervals[$0].share }

@@ -23,7 +23,7 @@ extension SavedReport {
 
     /// The figures of one interval.
     package struct Interval: Sendable {
-        /// Its length.
+        /// The length of the interval.
         var seconds: Double
         /// Completed requests or opened connections per second.
         package var perSecond: Double

@@ -48,8 +48,8 @@ enum HTMLPlots {
     /// The number of bars per decade.
     private static let barsInDecade = 20
 
-    /// The edges of a decade's bars, from 1 to less than 10. They are computed once, so that rounding of logarithms
-    /// cannot differ.
+    /// The edges of a decade's bars, from 1 to less than 10. They are constants, so that no logarithm is rounded
+    /// differently for a value and for an edge.
     private static let edges: [Double] = (0..<barsInDecade).map { index in
         let tenths = [
             1, 1.122, 1.259, 1.413, 1.585, 1.778, 1.995, 2.239, 2.512, 2.818, 3.162, 3.548, 3.981, 4.467, 5.012, 5.623,
@@ -72,8 +72,8 @@ enum HTMLPlots {
         return value
     }
 
-    /// Start, end, rate, p50, p90, p99, slowest, failed, HTTP errors, wanted rate (null without a schedule), and counts
-    /// by status in the order of ``statuses(_:)``.
+    /// Start and end in seconds, rate, p50, p90, p99, slowest, failed, HTTP errors, wanted rate (null without a
+    /// schedule), and an object of the counts by status.
     private static func row(of point: JSONTree) throws(ReportError) -> JSONTree {
         let summary = try point["latency"].flatMap { value throws(ReportError) in
             try SavedReport.histogram(value, "the report")

@@ -1,6 +1,6 @@
 import LoadGenerator
 
-/// The script that draws the page's plots. It uses no library and no other resource. It sets text as text, never as
+/// The script that draws the page's plots, without libraries or other resources. It inserts text as text, never as
 /// markup.
 enum HTMLScript {
     static let text = #"""

@@ -15,11 +15,12 @@ package enum HistogramLog {
 
     /// The divisor with which a log reader converts `Interval_Max` from nanoseconds to milliseconds.
     private static let maximumUnit = 1_000_000.0
-    /// The most lines: more than a week of seconds with six tags each.
+    /// The limit on the start and the length of a line, in seconds.
     private static let secondsLimit = 1e9
+    /// The most lines: more than a week of seconds with six tags each.
     static let lineLimit = 4_000_000
 
-    /// - Parameter startedAt: the start in milliseconds since 1970.
+    /// - Parameter startedAt: The start in milliseconds since 1970.
     package static func head(startedAt: UInt64) -> String {
         let seconds = "\(startedAt / 1_000).\(threeDigits(startedAt % 1_000))"
         return """
@@ -32,7 +33,7 @@ package enum HistogramLog {
             """
     }
 
-    /// One line with its line end. An empty histogram has one too: a gap would look like a broken log.
+    /// One line with its line end. An empty histogram has a line too: a gap would look like a broken log.
     package static func line(tag: String, start: UInt64, length: UInt64, _ histogram: LatencyHistogram) -> String {
         let greatest = Double(histogram.maximum ?? 0) / maximumUnit
         return "Tag=\(tag),\(fixed(Double(start) / 1e9, 3)),\(fixed(Double(length) / 1e9, 3)),\(fixed(greatest, 3)),"

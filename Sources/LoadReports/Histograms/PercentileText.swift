@@ -1,6 +1,7 @@
 package import LoadGenerator
 
-/// HdrHistogram's percentile text (`.hgrm`), which its plotters read: five steps for each halving of the rest.
+/// HdrHistogram's percentile text (`.hgrm`), which its plotters read: five steps each time the share of values above is
+/// halved.
 package enum PercentileText {
     private static let ticks = 5.0
 

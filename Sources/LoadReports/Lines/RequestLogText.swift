@@ -1,6 +1,7 @@
 package import LoadGenerator
 
-/// The log of single requests as comma-separated values: one line each, in the order of each thread's outcomes.
+/// The log of single requests as comma-separated values, one line each. The lines of one thread are in the order of the
+/// outcomes.
 package struct RequestLogText {
     package static let head =
         "due_ns,start_ns,latency_ns,first_byte_ns,status,bytes_in,thread,new_connection,sent_again,name,error\n"
@@ -10,14 +11,14 @@ package struct RequestLogText {
 
     package init(_ names: [String] = []) { self.names = names.map { Array(NamedReport.cell($0).utf8) } }
 
-    /// The lines of a chunk. The memory is reused when the last lines are written.
+    /// Returns the lines of a chunk. Write them before the next call, which reuses the memory.
     package mutating func lines(_ chunk: RequestLogBoard.Chunk) -> [UInt8] {
         buffer.removeAll(keepingCapacity: true)
         for record in chunk.records { append(record, UInt64(chunk.worker)) }
         return buffer
     }
 
-    /// Written octet by octet: at a hundred thousand lines per second, strings are too slow.
+    /// Appends a line octet by octet. Strings are too slow for a hundred thousand lines per second.
     private mutating func append(_ record: RequestRecord, _ thread: UInt64) {
         if let due = record.due { append(due) }
         buffer.append(UInt8(ascii: ","))

@@ -86,7 +86,7 @@ package enum ReportMerge {
         return sum.json
     }
 
-    /// Merges rows of one kind by what identifies them, and intervals by their index. All other elements are kept.
+    /// Merges rows by the members that identify them, and intervals by their index. All other elements are kept.
     private static func lists(
         _ mine: [JSONTree],
         _ theirs: [JSONTree],
@@ -122,7 +122,7 @@ package enum ReportMerge {
     }
 
     /// The time from the first part's start to the last one's end, in nanoseconds. Starts are known to the millisecond,
-    /// and starts within the same millisecond count as simultaneous.
+    /// and starts less than two milliseconds apart count as simultaneous.
     private static func span(_ reports: [SavedReport]) -> UInt64 {
         let parts = reports.map { report -> (start: UInt64, length: UInt64) in
             let run = { (name: String) in report.document["run"]?[name]?.integer ?? 0 }

@@ -22,7 +22,7 @@ package final class OTLPPush: Sendable {
         var problem = ""
     }
 
-    /// The time limit of the last push.
+    /// The longest wait for a push that is under way.
     private static let patience = Duration.seconds(10)
 
     /// - Parameter url: the collector's URL; a path of `/` means `/v1/metrics`.
@@ -44,14 +44,14 @@ package final class OTLPPush: Sendable {
     /// Sends the current counts, unless a push is under way.
     package func publish(_ metrics: Metrics, of plan: RunPlan) { push(metrics, of: plan, isLast: false) }
 
-    /// Sends the last counts, and waits for the collector's answer.
+    /// Sends the last counts. It waits for a push under way and for the collector's answer, at most 10 s each.
     package func finish(_ metrics: Metrics, of plan: RunPlan) {
         wait()
         push(metrics, of: plan, isLast: true)
         wait()
     }
 
-    /// The result of the pushes, if one failed, for the report.
+    /// A note for the report about pushes that failed; nil if none failed.
     package var note: String? {
         tally.withLock { tally in
             guard tally.failed > 0 else { return nil }
@@ -101,7 +101,7 @@ package final class OTLPPush: Sendable {
             engine = Engine(on: loop, configuration: configuration, resolver: Resolver())
         }
 
-        /// - Parameter then: called once, with the error if there was one.
+        /// - Parameter then: Called once, with the error or nil.
         func send(_ content: [UInt8], to url: TargetURL, then: @escaping (String?) -> Void) {
             do throws(EngineError) {
                 let fields: HTTPFields

@@ -5,7 +5,7 @@ struct RunTests {
     enum Outcome: Hashable {
         case passed(String)
         case failed(String)
-        /// The run proves nothing, and the server is not the cause.
+        /// The run proves nothing, and not because of the server.
         case unfit(String)
     }
 

@@ -2,7 +2,7 @@ package import LoadGenerator
 package import Reactor
 internal import Synchronization
 
-/// Answers GET /metrics during a run, on a loop of its own. A scrape costs the workers nothing.
+/// Answers GET /metrics during a run, on a loop of its own, so that a scrape does not delay the workers.
 package final class MetricsServer: Sendable {
     package let port: UInt16
     private let group: EventLoopGroup
@@ -43,7 +43,7 @@ package final class MetricsServer: Sendable {
         page.set(MetricsText.text(metrics, of: plan))
     }
 
-    /// Without IPv6 in the kernel, listens on IPv4 only.
+    /// Listens on both families, or on IPv4 only if that fails, as without IPv6 in the kernel.
     private static func listen(
         _ port: UInt16,
         on loop: EventLoop,

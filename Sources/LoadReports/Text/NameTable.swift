@@ -20,7 +20,7 @@ enum NameTable {
 
     static func name(_ row: JSONTree, limit: Int) -> String { oneLine(row["name"]?.string ?? "", limit: limit) }
 
-    /// What stands below ``heads`` for one name.
+    /// The cells of one name's row, in the columns of ``heads``.
     static func cells(_ row: JSONTree, _ path: String) throws(ReportError) -> [String] {
         let count = { (name: String) in row[name]?.integer ?? 0 }
         let times = try row["latency"].flatMap { value throws(ReportError) in try SavedReport.histogram(value, path) }

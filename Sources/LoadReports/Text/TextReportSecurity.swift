@@ -3,7 +3,7 @@ import TLS
 
 /// The part of the report for people about TLS.
 extension TextReport {
-    /// The trusted authorities, where they are not the system's, and other TLS settings.
+    /// A line about verification, server name, client certificate and resumption, as far as these are not the defaults.
     package static func security(_ plan: RunPlan) -> [String] {
         guard let configuration = plan.security.target?.configuration else { return [] }
         var parts: [String] = []

@@ -1,7 +1,7 @@
 import LoadGenerator
 
-/// Numbers in wrk's format (its `units.c`). The next unit is used from 85 % of it on, and the last unit of each family
-/// is never used, so two hours are `120m` and 900,000 µs are `900.00ms`.
+/// Numbers in wrk's format (its `units.c`). The next unit is used from 85 % of it on. wrk never uses the last unit of
+/// each family, so two hours are `120m` and 900,000 µs are `900.00ms`.
 enum WrkUnits {
     /// Microseconds as `45.00us`, `1.23ms`, `2.00s`, `1.50m`.
     static func microseconds(_ value: Double) -> String {

@@ -1,9 +1,9 @@
 import LoadGenerator
 
-/// How long a worker looks for its master: for a minute after it last had one. A server that sends anything but
-/// Locust's messages is not a master.
+/// How long a worker looks for its master: for a minute since the last connection to one. A server that sends anything
+/// but Locust's messages is not a master.
 struct LocustPatience: Hashable, Sendable {
-    /// In seconds.
+    /// The time limit in seconds.
     static let span = 60.0
 
     private var last: Double

@@ -6,7 +6,8 @@ import LoadGenerator
 /// ```
 ///   handshake ──READY──▶ introduced ──ack──▶ ready ──spawn──▶ running ──stop──▶ stopping ──stopped()──▶ introduced
 /// ```
-/// A `spawn` in `running` changes the users. Masters before 2.10 send no `ack`; there a `spawn` has the same effect.
+/// A `spawn` in `running` changes the users. Masters before 2.10 send no `ack`, so a `spawn` starts the load in
+/// `introduced` too.
 struct LocustSession {
     enum Effect: Hashable, Sendable {
         case send([UInt8])
@@ -54,7 +55,7 @@ struct LocustSession {
     /// The bytes to send before anything is received.
     var opening: [UInt8] { ZMTP.greeting + ZMTP.ready(identity: identity) }
 
-    /// Whether the peer is a Locust master: its bytes after the greeting were ZeroMQ's and Locust's.
+    /// Whether the peer is a Locust master: it has sent a message of Locust.
     private(set) var isIntroduced = false
 
     /// The users that the master wants at present.
@@ -85,7 +86,7 @@ struct LocustSession {
 
     /// Sends introductions and heartbeats that are due. Call it several times per second.
     ///
-    /// - Parameter load: the machine's load, for the heartbeat.
+    /// - Parameter load: This process's load, for the heartbeat.
     mutating func tick(at now: Double, _ load: LocustLoad) throws(LocustError) -> [Effect] {
         guard now - lastHeard < Double(Self.patience) else { throw .silent(seconds: Self.patience) }
         var effects: [Effect] = []
@@ -137,7 +138,7 @@ struct LocustSession {
             }
         case "quit": return [.quit]
         case "reconnect": return [.reconnect]
-        // Heartbeats have been recorded when they came. Other messages concern only Locust's own workers.
+        // `received` has recorded the time of a heartbeat. Other messages concern only Locust's own workers.
         default: return []
         }
     }
@@ -161,7 +162,7 @@ struct LocustSession {
 
     // MARK: What the worker says
 
-    /// Every request of the stopped test has its outcome. `last` is their report.
+    /// Called when every request of the stopped test has its outcome. `last` has the remaining counts.
     mutating func stopped(_ last: LocustStats?, at now: Double) -> [Effect] {
         guard case .stopping(let order) = state else { return [] }
         let report = last.map { [message("stats", $0.data(of: order, users: 0))] } ?? []
@@ -185,18 +186,18 @@ struct LocustSession {
         ]
     }
 
-    /// The worker leaves by itself.
+    /// Tells the master that this worker leaves.
     func farewell() -> [Effect] { [message("quit")] }
 }
 
-/// The load of the machine, for heartbeats.
+/// The resources that this process uses, for heartbeats.
 struct LocustLoad: Hashable, Sendable {
-    /// In percent of one core. The master warns above 90.
+    /// The CPU use in percent of all cores of the machine. The master warns above 90.
     var cpu: Double
-    /// In bytes.
+    /// The resident memory in bytes.
     var memory: UInt64
 
-    /// Without the CPU's use, the master's listener would fail with an error.
+    /// The content of a heartbeat. Without `current_cpu_usage`, the master's listener would fail with an error.
     fileprivate func heartbeat(state: String) -> MessagePack {
         .map([
             MessagePack.Pair("state", .string(state)), MessagePack.Pair("current_cpu_usage", .number(cpu)),

@@ -51,7 +51,7 @@ struct LocustStats: Sendable {
             times.merge(metrics.failure)
         }
 
-        /// Of a single name, only the successes have times.
+        /// The figures of one name, for which only successes have times.
         init(_ metrics: NamedMetrics) {
             (requests, failures, times) = (metrics.ended, metrics.errors, metrics.latency)
             timeless = requests &- min(requests, times.count)

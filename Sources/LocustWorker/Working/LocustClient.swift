@@ -4,7 +4,8 @@ package import HTTPEngine
 package import LoadGenerator
 import Reactor
 
-/// A Locust worker from its command line to its end. It uses the main thread.
+/// A Locust worker: it connects to a master, and starts, changes and ends the load as the master says. It uses the main
+/// thread.
 package struct LocustClient {
     private let host: URLHost
     private let port: UInt16
@@ -190,7 +191,7 @@ package struct LocustClient {
         }
     }
 
-    /// Sends the last reports: the master accepts them for half a second after its `quit`.
+    /// Ends the swarm and sends the last report, which the master accepts for half a second after its `quit`.
     private mutating func finish(_ session: inout LocustSession, _ link: inout LocustLink) throws(LocustError) {
         guard let swarm else { return }
         if session.order != nil { swarm.retire() }

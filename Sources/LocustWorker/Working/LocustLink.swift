@@ -3,13 +3,13 @@ internal import Glibc
 import LoadGenerator
 import Reactor
 
-/// The connection to a master, with received bytes and bytes that must still be sent. Its thread waits on nothing else.
+/// The connection to a master, with the bytes that must still be sent. Its thread waits for nothing else.
 struct LocustLink: ~Copyable {
     private let socket: Socket
     private var outgoing: [UInt8] = []
     private var sent = 0
 
-    /// The most unsent bytes. A master that reads nothing for so long is gone; its own limit for messages is the same.
+    /// The most unsent bytes. A master that reads so little counts as gone.
     private static let backlogLimit = ZMTP.frameLimit
     private static let connectSpan: CInt = 5_000
 
@@ -68,7 +68,7 @@ struct LocustLink: ~Copyable {
         (outgoing, sent) = ([], 0)
     }
 
-    /// False when the time has passed or a signal came.
+    /// Returns false if the time has passed or a signal came.
     private static func wait(for events: Int16, on number: CInt, milliseconds: CInt) -> Bool {
         var descriptor = pollfd(fd: number, events: events, revents: 0)
         return unsafe poll(&descriptor, 1, milliseconds) > 0

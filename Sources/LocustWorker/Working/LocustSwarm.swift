@@ -19,7 +19,7 @@ final class LocustSwarm {
     /// The length of an interval, and so the time between two reports to the master.
     private static let interval: UInt64 = 1_000_000_000
 
-    /// Reports every error that can be found before the start, in a text for the master's page.
+    /// Starts the swarm. It throws every error that can be found before the start, for the master's page.
     init(_ target: LocustTarget, _ order: LocustSpawn, _ signals: inout SignalWait) throws(LocustProblem) {
         self.target = target
         let options = try target.options(order)
@@ -61,7 +61,7 @@ final class LocustSwarm {
         }
     }
 
-    /// Applies the number of users in the order, or the rate that they stand for.
+    /// Applies the number of users in the order or, in a run with a rate, their share of the rate.
     func follow(_ order: LocustSpawn) throws(LocustProblem) {
         if plan.profile != nil {
             let rate = try target.rate(order) ?? .zero
@@ -100,7 +100,7 @@ final class LocustSwarm {
         return stats.isEmpty ? nil : stats
     }
 
-    /// The remaining counts, after which the swarm is gone. Called when ``isOver``.
+    /// Ends the threads, and returns the remaining counts. Called when ``isOver``.
     func end() -> LocustStats {
         var stats = stats
         var results = workerBoard.finished ?? []

@@ -9,7 +9,8 @@ struct ProcessMeter {
 
     init() { last = (uncurl_clock_ns(CLOCK_MONOTONIC), uncurl_clock_ns(CLOCK_PROCESS_CPUTIME_ID)) }
 
-    /// The CPU use since the last call, at least a second ago, as a share of this machine's cores.
+    /// Returns the resources that this process uses. The CPU use is measured over at least a second, in percent of all
+    /// cores of this machine.
     mutating func load() -> LocustLoad {
         let wall = uncurl_clock_ns(CLOCK_MONOTONIC)
         if wall - last.wall >= 1_000_000_000 {

@@ -49,7 +49,8 @@ struct ZMTPReader {
         return nil
     }
 
-    /// The first byte shows a peer that does not speak ZeroMQ, so a web server is not asked for 64 bytes.
+    /// Reads the greeting; returns false if it is incomplete. The first byte shows whether the peer speaks ZeroMQ, so
+    /// another server, which never sends 64 bytes, is refused at once.
     private mutating func readGreeting() throws(ZMTPError) -> Bool {
         if start < input.count, input[start] != 0xFF { throw .notZeroMQ }
         guard input.count - start >= ZMTP.greetingSize else { return false }
@@ -99,7 +100,7 @@ struct ZMTPReader {
         }
     }
 
-    /// Names in lower case, because they are compared without case.
+    /// Returns the properties, with names in lower case, because names are compared without case.
     private static func properties(_ data: ArraySlice<UInt8>) throws(ZMTPError) -> [String: String] {
         var found: [String: String] = [:]
         var rest = data

@@ -9,7 +9,7 @@ struct CompareJob {
     private let tolerance: Double
     private let thresholds: [Threshold]
 
-    /// - Parameter tolerance: a share such as `3%`.
+    /// - Parameter tolerance: A share such as `3%`.
     init(_ old: String, _ new: String, tolerance: String, thresholds: [String]) throws(UsageError) {
         (self.old, self.new) = (old, new)
         guard let share = ThresholdMetric.Kind.share.value(tolerance), (0..<10).contains(share) else {
@@ -29,8 +29,8 @@ struct CompareJob {
         self.thresholds = parsed
     }
 
-    /// With conditions, only they decide. Without, any figure decides that is worse beyond chance and tolerance. Where
-    /// volley was the limit, only errors count.
+    /// Compares the reports, and writes the result. With conditions, only they decide. Without conditions, a figure
+    /// decides that is worse beyond chance and tolerance. If volley was the limit, only errors count.
     func perform() throws(UsageError) -> Verdict {
         let comparison = try orUsage(
             report: try Comparison(SavedReport(path: old), SavedReport(path: new), tolerance: tolerance)

@@ -37,7 +37,7 @@ struct LeadCommand: SubCommand {
             throw UsageError("lead needs a URL: each part would test a server of its own")
         }
         guard !invocation.reports.contains(where: { $0.format == .requests }) else {
-            throw UsageError("--format requests is not for a lead: the parts tell counts, and no single requests")
+            throw UsageError("--format requests is not for a lead: the parts send counts, and no single requests")
         }
         guard invocation.load.connections >= on.count else {
             throw UsageError(

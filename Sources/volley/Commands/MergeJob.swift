@@ -24,7 +24,7 @@ struct MergeJob {
     func perform() throws(UsageError) -> Verdict {
         let logs = paths.filter { $0.hasSuffix(".hlog") }
         guard logs.isEmpty || logs.count == paths.count else {
-            throw UsageError("merge cannot put logs and reports together: name either .hlog files or JSON reports")
+            throw UsageError("merge cannot combine logs with reports: name either .hlog files or JSON reports")
         }
         return logs.isEmpty ? try mergeReports() : try mergeLogs()
     }
@@ -33,7 +33,7 @@ struct MergeJob {
         var reports: [SavedReport] = []
         for path in paths { reports.append(try orUsage(report: try SavedReport(path: path))) }
         if sinks.contains(where: { $0.format == .hlog }) {
-            throw UsageError("merge makes a log of logs alone: name .hlog files")
+            throw UsageError("merge writes hlog only from interval logs: name .hlog files")
         }
         let files = try ReportFile.open(sinks)
         let whole = try orUsage(report: try ReportMerge.merge(reports))
@@ -58,7 +58,7 @@ struct MergeJob {
             logs.append((path, try orUsage(report: try HistogramLog.read(text, path: path))))
         }
         if let other = sinks.first(where: { [.json, .html].contains($0.format) })?.format {
-            throw UsageError("logs hold times alone: merge JSON reports for \(other.rawValue)")
+            throw UsageError("interval logs contain only times: merge JSON reports for \(other.rawValue)")
         }
         let files = try ReportFile.open(sinks)
         let whole = try orUsage(report: try LogMerge(logs))

@@ -9,8 +9,8 @@ import TestServer
 @main
 enum Program {
     static func main() {
-        // A report without a reader, or longer than a file may be, is an error of its write. It must not keep the other
-        // reports from being written.
+        // A report that nothing reads, or that is too long for a file, is an error of its write and not a signal, so
+        // that the other reports are still written.
         for number in [SIGPIPE, SIGXFSZ] { _ = signal(number, SIG_IGN) }
         let status: Verdict
         do {
@@ -34,7 +34,7 @@ enum Program {
         }
     }
 
-    /// Everything after the arguments are read. The error is the one line that the user sees.
+    /// Carries out a command line. The error is the one line that the user sees.
     static func perform(_ arguments: [String]) throws(UsageError) -> Verdict {
         switch try parse(line: arguments) {
         case .information(let text):

@@ -48,7 +48,7 @@ struct WorkerCommand: SubCommand {
             throw UsageError("--orphan \(quoted(orphan)) is unknown: use stop or run")
         }
         var load = load
-        // Only to allow that many threads: the master says how many users there are.
+        // This only allows that many threads: the master says how many users there are.
         if load.threads != nil { load.connections = load.threads }
         let invocation = try Invocation(load)
         let (host, port) = try Self.address(of: master)
@@ -64,7 +64,7 @@ struct WorkerCommand: SubCommand {
 }
 
 extension WorkerCommand {
-    /// `HOST` or `HOST:PORT`.
+    /// Reads `HOST` or `HOST:PORT`.
     private static func address(of text: String) throws(UsageError) -> (URLHost, UInt16) {
         guard let url = try? TargetURL("http://" + text), url.target == "/", !text.hasSuffix("/") else {
             throw UsageError("--master \(quoted(text)) is no address: use HOST or HOST:PORT such as 10.0.0.7:5557")
@@ -88,7 +88,7 @@ extension LoadCommand {
         ]
         if let flag = ofMaster.first(where: \.1)?.0 {
             throw UsageError(
-                "\(flag) is not for a worker: its master says how many users there are, and when; leave it out"
+                "\(flag) is not for a worker: its master controls the load; leave the flag out"
             )
         }
         let ofReports = [

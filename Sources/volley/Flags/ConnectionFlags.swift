@@ -1,7 +1,7 @@
 import ArgumentParser
 import LoadGenerator
 
-/// The text of the flags about the duration of connections and of the parts of a request.
+/// The text of the flags about the lifetime of connections, and about the time limits of a request's parts.
 struct ConnectionFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -21,8 +21,8 @@ struct ConnectionFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How long no byte may move either way, at least 20ms and less than --timeout, exact to 10 ms. "
-                + "(default: no limit)",
+            "The longest time without a byte in either direction, at least 20ms and less than --timeout, exact to "
+                + "10 ms. (default: no limit)",
             valueName: "TIME"
         )
     )
@@ -74,7 +74,7 @@ extension LoadOptions {
         limits.connect = try part(flags.connectTimeout, "--connect-timeout")
         limits.firstByte = try part(flags.firstByteTimeout, "--first-byte-timeout")
         limits.idle = try part(flags.idleTimeout, "--idle-timeout")
-        // The engine's timers check idle connections, so the limit is as coarse as they are.
+        // The engine checks for idle connections with timers, so the limit is as coarse as the timers are.
         if let idle = limits.idle, idle < 20_000_000 {
             throw UsageError(
                 "--idle-timeout \(quoted(flags.idleTimeout ?? "")) is finer than volley's timers: use 20ms or more"

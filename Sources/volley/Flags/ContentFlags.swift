@@ -2,7 +2,7 @@ import ArgumentParser
 import LoadGenerator
 import TextCoding
 
-/// The text of the flags about a request's content and fields that curl, hey and oha have too.
+/// The text of those flags about a request's content and fields that curl, hey and oha have too.
 struct ContentFlags: ParsableArguments {
     @Option(
         parsing: .unconditionalSingleValue,

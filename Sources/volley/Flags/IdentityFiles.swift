@@ -2,7 +2,7 @@ import LoadGenerator
 import TLS
 
 extension SecurityFlags {
-    /// The limit is enough for a key and some certificates. A larger file is something else.
+    /// The largest file of a key or of certificates, in bytes. A larger file is something else.
     private static var identityLimit: Int { 1 << 20 }
 
     /// The identity of `--cert`, `--key` and `--pass`; nil without them. Reads the files.

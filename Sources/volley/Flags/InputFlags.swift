@@ -180,7 +180,7 @@ extension LoadOptions {
         for path in command.content.cookie where !path.contains("=") { users.cookies += try CookieFile.read(path) }
     }
 
-    /// Refuses flags of single requests beside a file that has them.
+    /// Refuses flags that define a request together with a file that does.
     private func checkContent(_ flags: InputFlags, _ command: LoadCommand, isScenario: Bool) throws(UsageError) {
         let own =
             [
@@ -196,7 +196,7 @@ extension LoadOptions {
             ("--template", flags.template),
         ]
         if isScenario, let flag = others.first(where: \.1)?.0 {
-            throw UsageError("\(flag) and --scenario exclude each other: the scenario says what comes when")
+            throw UsageError("\(flag) and --scenario exclude each other: the scenario says which requests are sent")
         }
     }
 
@@ -264,10 +264,10 @@ extension LoadOptions {
             throw UsageError("--stream is about one answer at a time: leave --pipeline and --handshake-only out")
         }
         guard pipeline == 1 || users.isPlain && inputs.drafts.isEmpty else {
-            throw UsageError("--pipeline sends one and the same request: leave it out, or what makes requests differ")
+            throw UsageError("--pipeline repeats one request: leave it out, or the flags that make requests differ")
         }
         guard work == .requests || users.isPlain && inputs.drafts.isEmpty else {
-            throw UsageError("--handshake-only requests nothing: leave out what is about requests")
+            throw UsageError("--handshake-only sends no requests: leave it out, or the flags about requests")
         }
     }
 }

@@ -125,7 +125,7 @@ struct LoadCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How long to load the server before measuring; in no figure. (default: 0)",
+            "How long to load the server before measuring; no figure includes this time. (default: 0)",
             valueName: "TIME"
         )
     )

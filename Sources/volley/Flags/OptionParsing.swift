@@ -71,8 +71,8 @@ extension LoadOptions {
         }
     }
 
-    /// Reads `-c` and `-t`. wrk's ten connections and two threads are defaults and give way to other settings: `-n 1`
-    /// alone means one connection on one thread. A given value is used or refused.
+    /// Reads `-c` and `-t`. The defaults are wrk's ten connections and two threads, or fewer if `-n` asks for fewer
+    /// requests: `-n 1` alone means one connection on one thread. A given value is used or refused.
     private static func crowd(_ command: LoadCommand, requests: UInt64?) throws(UsageError) -> (Int, Int) {
         let asked = try command.connections.map { text throws(UsageError) in
             try count(text, for: "-c", limit: connectionLimit)

@@ -134,7 +134,7 @@ extension LoadOptions {
 
     private mutating func setRate(_ text: String) throws(UsageError) {
         let rate = try Rate(text, for: "--rate")
-        // A run of so many requests has no duration, so the profile lasts as long as any run may.
+        // A run that only `-n` ends has no duration, so the profile lasts as long as any run may.
         let profile = LoadProfile(rate: rate, duration: duration ?? Quantity.longest)
         guard profile.count > 0 else { throw UsageError("--rate: no request comes due") }
         self.profile = profile

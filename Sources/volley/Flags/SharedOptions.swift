@@ -1,8 +1,8 @@
 import LoadGenerator
 
 extension LoadOptions {
-    /// Reduces these options to those of one part: its share of connections, requests and threads. Rates are shared
-    /// while the run goes on.
+    /// Reduces these options to those of one part: its share of connections and requests, and no more threads than
+    /// connections. A rate stays whole, because the parts take turns in its schedule.
     mutating func take(_ shard: Shard) throws(UsageError) {
         guard connections >= shard.count else {
             throw UsageError(

@@ -52,7 +52,7 @@ enum AccessLogInput {
         return input
     }
 
-    /// The texts between quotes. A backslash escapes a quote, and `\\xHH` stands for a byte that is not allowed in a
+    /// The texts between quotes. A backslash escapes a quote, and `\xHH` stands for a byte that is not allowed in a
     /// log.
     private static func quotedParts(_ text: Substring) -> [String] {
         var parts: [String] = []

@@ -3,14 +3,14 @@ import LoadGenerator
 /// Reads cookies in Netscape's format, as curl and browsers write it: one cookie per line, in seven fields separated by
 /// tabs.
 enum CookieFile {
-    /// The limit is enough for any file of cookies. A larger file is something else.
+    /// The largest file of cookies, in bytes. A larger file is something else.
     private static let limit = 1 << 20
 
     /// - Parameter path: the file; `-` for standard input.
     static func read(_ path: String) throws(UsageError) -> [GivenCookie] {
         var cookies: [GivenCookie] = []
         for (text, place) in InputLines(try Files.read(path, for: "--cookie", limit: limit), path) {
-            // curl marks cookies that scripts must not read.
+            // curl marks cookies with this prefix that scripts must not read.
             let line = text.hasPrefix("#HttpOnly_") ? String(text.dropFirst(10)) : text
             guard !line.hasPrefix("#"), !line.trimmed.isEmpty else { continue }
             cookies.append(try cookie(line, place))

@@ -4,7 +4,7 @@ import TextCoding
 
 /// Reads an HTTP Archive, as browsers export it: `log.entries`, each with its request and its start time.
 enum HARInput {
-    /// Fields that volley sets itself, and HTTP/2's and HTTP/3's names for fields.
+    /// Fields that volley sets itself, or that concern only the recorded connection (RFC 9110 §7.6.1).
     private static let dropped: Set<String> = [
         "content-length", "connection", "transfer-encoding", "keep-alive", "proxy-connection", "upgrade", "te",
         "expect", "proxy-authorization",
@@ -65,7 +65,7 @@ enum HARInput {
         guard let post = request["postData"], let fields = post["params"]?.elements, !fields.isEmpty else { return nil }
         guard post["mimeType"]?.string?.lowercased().hasPrefix("application/x-www-form-urlencoded") == true else {
             throw place.problem(
-                "its form is in params alone, with nothing of the content sent: an export with text has it"
+                "its form has only params, and not the content that was sent: export it with postData.text"
             )
         }
         var bytes: [UInt8] = []

@@ -1,8 +1,8 @@
 import LoadGenerator
 import TextCoding
 
-/// Reads an OpenAPI description (3.x, JSON): one request for each operation, with the description's examples, or else
-/// with the smallest values that its schemas allow.
+/// Reads an OpenAPI description (3.x, JSON): one request for each operation, with the description's examples or, where
+/// there are none, with small values that its schemas allow.
 enum OpenAPIInput {
     private static let methods = ["get", "put", "post", "delete", "options", "head", "patch", "trace"]
 
@@ -92,7 +92,7 @@ enum OpenAPIInput {
 /// The schemas of a description, and values that they allow.
 private struct OpenAPISchemas {
     private let root: JSONTree
-    /// The limit of nested schemas: a schema may contain itself.
+    /// The most levels of nested schemas, because a schema may contain itself.
     private static let depthLimit = 8
 
     init(_ root: JSONTree) { self.root = root }

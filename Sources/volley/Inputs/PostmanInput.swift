@@ -30,7 +30,7 @@ private struct PostmanReader {
 
     init(file: String, _ variables: [String: String]) { (self.file, self.variables) = (file, variables) }
 
-    /// Reads nested folders. The document reader has its own limit of nesting.
+    /// Reads folders by recursion. The JSON reader limits the nesting.
     mutating func read(_ items: [JSONTree], folder: String) throws(UsageError) {
         for item in items {
             let name = folder + (item["name"]?.string ?? "")

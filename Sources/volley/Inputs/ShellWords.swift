@@ -1,5 +1,5 @@
-/// Splits command lines as a POSIX shell does: words, quotes, backslashes, `$'…'` and comments. It expands nothing: a
-/// text that a shell would expand is an error.
+/// Splits command lines as a POSIX shell does: words, quotes, backslashes, `$'…'` and comments. Texts that a shell
+/// would expand are errors.
 struct ShellWords {
     /// Why a text is not a command line, and in which line.
     struct Problem: Error, Hashable {
@@ -39,7 +39,7 @@ struct ShellWords {
     private var peek: Character? { position < characters.count ? characters[position] : nil }
     private var isBehindBlank: Bool { position > 0 && Self.isBlank(characters[position - 1]) }
 
-    /// A shell knows no other: a carriage return alone, or a space of Unicode's, is a part of a word.
+    /// Whether a shell ends a word here. A single carriage return, or another space of Unicode, is part of a word.
     private static func isBlank(_ character: Character) -> Bool {
         character == " " || character == "\t" || isNewline(character)
     }
@@ -70,7 +70,7 @@ struct ShellWords {
                 advance()
                 text += try quoted { Self.escapes[$0] }
             case "$", "`", "|", "&", "<", ">", "(", ")":
-                throw Problem(line: line, text: "\(character) is for a shell to act on: put it in single quotes")
+                throw Problem(line: line, text: "\(character) means something to a shell: put it in single quotes")
             case "\\":
                 advance()
                 guard let next = peek else { throw Problem(line: line, text: "nothing follows a backslash") }

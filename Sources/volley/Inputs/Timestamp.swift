@@ -65,8 +65,8 @@ enum Timestamp {
         return (date.daysSince1970 * 86_400 + hour * 3_600 + minute * 60 + seconds - zone) * second
     }
 
-    /// Logs have whole seconds. If all requests of a second were sent at its start, they would be a burst that never
-    /// happened, so they are spread evenly over the second.
+    /// Spreads the requests of each second evenly over the second, because logs have whole seconds. Otherwise the start
+    /// of each second would have a burst that never happened.
     static func spread(_ times: [Int64?]) -> [Int64?] {
         var counts: [Int64: Int64] = [:]
         for case let time? in times { counts[time, default: 0] += 1 }

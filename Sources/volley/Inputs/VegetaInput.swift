@@ -48,8 +48,7 @@ enum VegetaInput {
         return input
     }
 
-    /// Whether the line is capital letters, a space, and a text without a colon before its first slash except that of a
-    /// scheme.
+    /// Whether the line is a word of capital letters, a space and a text. The name of a header line ends with a colon.
     private static func isRequestLine(_ text: String) -> Bool {
         let words = text.split(separator: " ", maxSplits: 1)
         guard words.count == 2 else { return false }

@@ -9,8 +9,8 @@ extension Files {
         do throws(FileProblem) { return try read(path, limit: limit) } catch { throw UsageError(error, for: flag) }
     }
 
-    /// Opens a file for a report. It is opened before the run, so that a bad path is an error at once. Its old content
-    /// stays until ``replaceContents(of:with:)``.
+    /// Opens a file for a report. Call it before the run, so that a bad path is an error at once. The old content stays
+    /// until ``replaceContents(of:with:)``.
     static func openForWriting(_ path: String, for flag: String) throws(UsageError) -> CInt {
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {

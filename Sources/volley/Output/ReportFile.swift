@@ -36,10 +36,10 @@ struct ReportFile {
         }
     }
 
-    /// Writes the reports that are made at the end. Each is written even if another fails, because a run cannot be
-    /// repeated for a full disk.
+    /// Writes the reports that are made at the end. Each is written even if another fails, because only another run
+    /// could replace a lost report.
     ///
-    /// - Parameter trouble: an error from an earlier report.
+    /// - Parameter trouble: An error from an earlier report.
     static func write(
         _ files: [ReportFile],
         after trouble: ReportProblem? = nil,

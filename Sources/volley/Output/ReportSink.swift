@@ -26,7 +26,7 @@ struct ReportSink: Hashable, Sendable {
             }
         }
 
-        /// Whether a file with this suffix may hold the format: any suffix but that of another format.
+        /// Whether a file with this suffix may have the format. Only suffixes of other formats are excluded.
         func suits(_ ending: String?) -> Bool {
             switch ending {
             case "json"?: self == .json

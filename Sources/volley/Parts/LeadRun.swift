@@ -1,7 +1,8 @@
 import LoadGenerator
 
-/// `volley lead`: a run whose parts run in other processes, on other machines. The counts of their threads arrive here
-/// as those of local threads do, so views, reports and conditions are the same as for any run.
+/// `volley lead`: a run whose parts are other processes, on other machines. They send the counts of their threads to
+/// this process, which treats the counts as those of local threads. So views, reports and conditions are the same as
+/// for any run.
 struct LeadRun {
     private var invocation: Invocation
     private let arguments: [String]

@@ -4,7 +4,7 @@ import LoadGenerator
 import LoadReports
 import Reactor
 
-/// The parts of a lead. They make one run after the other.
+/// The parts of a lead. They make one run after another.
 struct PartCrew: TrialMaker {
     private let arguments: [String]
     private var parts: [PartProcess] = []
@@ -15,9 +15,9 @@ struct PartCrew: TrialMaker {
 
     /// How long the start of a part may take, in seconds: it may load an image or wait for a password.
     private static let patience: UInt64 = 120
-    /// How often a part is asked for its time. The fastest answer is used.
+    /// How many times a part is asked for its time. The fastest answer is used.
     private static let clockRounds = 8
-    /// The time from the parts' start message to the start, in milliseconds.
+    /// The time from the start message to the start of the run, in milliseconds.
     private static let lead: UInt64 = 500
 
     /// - Parameter arguments: the command line of the runs.
@@ -33,7 +33,7 @@ struct PartCrew: TrialMaker {
             do throws(BlockingPool.Refusal) {
                 try part.link.begin(on: pool)
             } catch {
-                throw UsageError("\(part.name) cannot be listened to: \(error)")
+                throw UsageError("the messages of \(part.name) cannot be read: \(error)")
             }
         }
     }
@@ -49,7 +49,7 @@ struct PartCrew: TrialMaker {
         try measure(trial, rate: rate, files ?? [], on: &stage)
     }
 
-    /// - Parameter rate: replaces the rate of the command line.
+    /// - Parameter rate: The rate in place of the command line's; nil for the command line's.
     mutating func measure(
         _ invocation: Invocation,
         rate: Rate?,
@@ -220,7 +220,7 @@ struct PartCrew: TrialMaker {
         return result
     }
 
-    /// Whether counts are missing, or the last message of a part, which would otherwise be the first of its next run.
+    /// Whether counts are missing, or the last message of a part. The next run must not receive that message.
     private func isUnderWay(_ board: WorkerBoard) -> Bool {
         board.finished == nil || parts.contains { !$0.hasEnded && !$0.hasVanished }
     }

@@ -24,14 +24,14 @@ final class PartLink: Sendable {
     @discardableResult
     func send(_ message: PartMessage) -> Bool { (try? BlockingOutput.writeAll(message.line, to: output)) != nil }
 
-    /// Closes this side's output.
+    /// Closes both descriptors.
     func close() {
         _ = Glibc.close(input)
         _ = Glibc.close(output)
     }
 
-    /// Reads on a thread of the pool, for ``take()`` and ``next()``. Each message wakes the main thread, which must
-    /// already wait with `SignalWait`.
+    /// Reads on a thread of the pool, for ``take()`` and ``next()``. Each message wakes the main thread by a signal, so
+    /// the main thread must have made its `SignalWait` before.
     func begin(on pool: BlockingPool) throws(BlockingPool.Refusal) {
         try pool.run { [self] in
             var reader = PartReader(input)
@@ -75,7 +75,7 @@ struct PartReader: Sendable {
 
     init(_ descriptor: CInt) { self.descriptor = descriptor }
 
-    /// Nil at the end, or for a line that is not a message.
+    /// Returns the next message. Nil at the end, or for a line that is too long or not a message.
     mutating func next() -> PartMessage? {
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
         while true {

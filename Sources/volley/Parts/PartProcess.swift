@@ -28,14 +28,14 @@ final class PartProcess {
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         unsafe posix_spawn_file_actions_adddup2(&actions, toPart.read, STDIN_FILENO)
         unsafe posix_spawn_file_actions_adddup2(&actions, fromPart.write, STDOUT_FILENO)
-        // The main thread blocks the signals that it waits for. A child would inherit that.
+        // The main thread blocks the signals that it waits for. Without this, a child would inherit the blocking.
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
         var signals = sigset_t()
         unsafe sigemptyset(&signals)
         unsafe posix_spawnattr_setsigmask(&attributes, &signals)
-        // The program ignores these. A child would inherit that too.
+        // The program ignores these signals. Without this, a child would ignore them too.
         for number in [SIGPIPE, SIGXFSZ] { unsafe sigaddset(&signals, number) }
         unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
         unsafe posix_spawnattr_setpgroup(&attributes, 0)
@@ -69,7 +69,7 @@ final class PartProcess {
     /// The part's name in messages.
     var name: String { "part \(number) (\(oneLine(command)))" }
 
-    /// Ends the process, which has sent all its messages, and waits for it.
+    /// Kills the process and its group, and waits for the process. Call it when its messages are no longer needed.
     func end() {
         kill(-id, SIGKILL)
         var status: CInt = 0

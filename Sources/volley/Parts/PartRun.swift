@@ -9,10 +9,10 @@ import Reactor
 struct PartRun {
     private let link = PartLink(input: STDIN_FILENO, output: STDOUT_FILENO)
 
-    /// Makes one run after the other until the lead has closed. The lead learns why a run cannot be made. The status is
-    /// 0 if the lead was told everything.
+    /// Makes one run after another until the lead has closed. If a run cannot be made, the lead gets the reason, and
+    /// the status is 1; otherwise it is 0.
     func perform() throws(UsageError) -> Verdict {
-        // Made before the thread that wakes this one.
+        // This blocks the signal with which the pool's thread wakes this one, so it comes first.
         _ = SignalWait()
         let pool = BlockingPool(name: "lead", threads: 1)
         defer { withExtendedLifetime(pool) {} }
@@ -97,7 +97,7 @@ struct PartRelay: RunObserver {
     let intervals: IntervalBoard?
     let log: RequestLogBoard? = nil
     let series = IntervalSeries()
-    /// Whether the lead has ended the run or has closed.
+    /// Whether the lead has stopped the run or closed the connection.
     private(set) var isToEnd = false
     private let link: PartLink
 

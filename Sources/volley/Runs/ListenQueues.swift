@@ -21,8 +21,8 @@ package struct ListenQueues: Hashable, Sendable {
         overflows = count
     }
 
-    /// A note about connects that were dropped since `before`; empty where there were none, or where the server is on
-    /// another machine and its queues are unknown.
+    /// A note about connects that were dropped since `before`. Nil if there were none, or if the server is on another
+    /// machine, whose queues are unknown.
     package static func note(since before: ListenQueues?, now: ListenQueues?, isLocal: Bool) -> String? {
         guard isLocal, let before, let now, now.overflows > before.overflows else { return nil }
         return

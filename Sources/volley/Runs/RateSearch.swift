@@ -1,7 +1,7 @@
 import LoadGenerator
 
 /// Finds the highest rate that keeps a goal: it doubles the rate, then bisects, then confirms the result by another
-/// run. It only decides; it runs nothing.
+/// run. It only decides which rate is tried next; the caller makes the runs.
 ///
 /// ```
 ///   bracketing ──bad / good ≤ 1.05──▶ confirming ──good twice──▶ found
@@ -35,8 +35,8 @@ struct RateSearch: Sendable {
 
     /// The search ends when the first bad rate is at most this factor above the last good one.
     static let precision = 1.05
-    /// The most trials: up or down by 2^20, then the bisection. On a machine of changing speed a search would never
-    /// end.
+    /// The most trials: enough for a factor of 2^20 and the bisection. Without this limit, a search on a machine of
+    /// changing speed might never end.
     static let trialLimit = 48
 
     private var good: Double?
@@ -51,8 +51,8 @@ struct RateSearch: Sendable {
     private let lowest: Double
 
     /// - Parameters:
-    ///   - rate: the first rate.
-    ///   - lowest: a rate at which a trial is one request, so that a lower one tells nothing more.
+    ///   - rate: The first rate.
+    ///   - lowest: The rate at which a trial has one request. A lower rate would not even have that.
     init(from rate: Rate, notBelow lowest: Rate) {
         self.rate = rate.perSecond
         self.lowest = min(lowest.perSecond, rate.perSecond)
@@ -69,7 +69,8 @@ struct RateSearch: Sendable {
     /// Whether the next trial is the last if it is good.
     var isConfirming: Bool { if case .confirming(goods: 1, _) = phase { true } else { false } }
 
-    /// How far the found rate may be below the best one, as a share of it; infinite where no rate was bad.
+    /// How far the highest good rate may be above the found one, as a share of the found one. Infinite if no rate was
+    /// bad.
     var uncertainty: Double { bad.map { $0 / rate - 1 } ?? .infinity }
 
     /// Records the result of the last trial. An unclear trial is repeated once.

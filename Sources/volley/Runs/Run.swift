@@ -12,7 +12,7 @@ struct Run {
         preflight = try orUsage(try Preflight(invocation.load, limits))
     }
 
-    /// Carries out the run. Every error that can be found before the first connect is reported then.
+    /// Carries out the run. It throws every error that can be found before the first connect at that time.
     func perform() throws(UsageError) -> Verdict {
         let files = try ReportFile.open(invocation.reports)
         var stage = try RunStage(invocation, preflight, limits)
@@ -40,7 +40,7 @@ struct Run {
         }
     }
 
-    /// Makes one run, which may follow others. Its files replace theirs.
+    /// Makes one run, which may follow others. Its reports replace those of earlier runs.
     func measure(on stage: inout RunStage, _ files: [ReportFile]) throws(UsageError) -> Measured {
         var plan = RunPlan(invocation.load, preflight)
         let server = try orUsage(try plan.startEmbeddedServer())

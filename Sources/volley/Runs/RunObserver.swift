@@ -17,7 +17,7 @@ protocol RunObserver {
     mutating func begin(startedAt: UInt64)
     /// Called about once per ``span``. `elapsed` is the time since the start of the run, in nanoseconds.
     mutating func turn(elapsed: UInt64)
-    /// Called after the last message of a worker and before the first report. The results get the counts that were
-    /// handed over before.
+    /// Called after the workers' last messages and before the first report. It adds the counts that were handed over
+    /// before to the results.
     mutating func finish(_ results: inout [WorkerResult], measured: UInt64)
 }

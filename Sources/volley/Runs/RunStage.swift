@@ -12,7 +12,7 @@ struct RunStage {
     private let linger: UInt64
     private var signals = SignalWait()
 
-    /// Reports every error of this machine that can be found before the first connect.
+    /// Prepares this machine for the runs. It throws every error that can be found before the first connect.
     init(_ invocation: Invocation, _ preflight: Preflight, _ limits: SystemLimits) throws(UsageError) {
         (chatter, linger) = (invocation.chatter, invocation.linger)
         try orUsage(try preflight.prepareDescriptors(limits))
@@ -53,7 +53,7 @@ struct RunStage {
 
     /// Makes one run with threads of its own, observed by `watch`.
     ///
-    /// - Parameter startAt: the time of `--start-at`.
+    /// - Parameter startAt: The time of `--start-at`, in milliseconds since 1970.
     mutating func run(
         _ plan: RunPlan,
         _ requests: EngineRequests,

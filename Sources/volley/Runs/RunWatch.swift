@@ -20,7 +20,7 @@ struct RunWatch: RunObserver {
     /// The state of the run's conditions.
     private(set) var conditions: ThresholdWatch
     private let abortsOnFail: Bool
-    /// The first report that could not be written. The run continues, and its end reports the error.
+    /// The error of the first report that could not be written. The run reports the error at its end.
     private(set) var trouble: ReportProblem?
 
     init(_ invocation: Invocation, _ plan: RunPlan, files: [ReportFile], live: LiveMetrics) {
@@ -101,8 +101,8 @@ struct RunWatch: RunObserver {
         live.publish(total, of: plan)
     }
 
-    /// Called after the last message of a worker and before the first report. The results get the counts that were
-    /// handed over before.
+    /// Called after the workers' last messages and before the first report. It adds the counts that were handed over
+    /// before to the results.
     mutating func finish(_ results: inout [WorkerResult], measured: UInt64) {
         writeLog()
         if var collector {

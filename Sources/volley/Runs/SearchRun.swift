@@ -4,7 +4,7 @@ import TestServer
 
 /// Makes the runs of a search: in this process, or in processes that it leads.
 protocol TrialMaker {
-    /// - Parameter files: the search's reports if this run may be the last; nil for other runs.
+    /// - Parameter files: The search's reports if this run may be the last; nil for other runs.
     mutating func measure(
         _ trial: Invocation,
         _ rate: Rate,
@@ -74,7 +74,7 @@ struct SearchRun {
         return try perform(by: &maker, on: &stage, files)
     }
 
-    /// The same with runs that `maker` makes.
+    /// Carries out the search with runs that `maker` makes.
     func perform(
         by maker: inout some TrialMaker,
         on stage: inout RunStage,
@@ -88,7 +88,7 @@ struct SearchRun {
             let measured = try maker.measure(trial, rate, search.isConfirming ? files : nil, on: &stage)
             last = measured
             if measured.result.interrupted || !measured.result.lost.isEmpty {
-                lines.append("the search was interrupted: this is what its last run had come to")
+                lines.append("the search was interrupted: these are the figures of its last run")
                 return try report(measured, lines, to: files, &stage)
             }
             let verdict = Self.trial(measured.result, target.goal)
@@ -118,7 +118,7 @@ struct SearchRun {
         return trial
     }
 
-    /// The result of a search: its last run, and the trials before it.
+    /// Reports the last run of a search, with a note for each trial.
     private func report(
         _ measured: Run.Measured,
         _ lines: [String],
@@ -131,7 +131,7 @@ struct SearchRun {
         return try measured.report(to: files)
     }
 
-    /// A trial that keeps the goal is good even if volley was late: the latency includes its lateness.
+    /// Judges a trial. A trial that keeps the goal is good even if volley was late: the latency includes the lateness.
     static func trial(_ result: RunResult, _ goal: SearchGoal) -> RateSearch.Trial {
         if goal.holds(result.metrics) { return .good }
         return result.generatorLimits.isEmpty ? .bad : .unclear

@@ -62,7 +62,7 @@ private struct ScenarioReader {
             values[try declare(name, at: value)] = Array(try value.text().utf8)
         }
         for (name, value) in try root["data"]?.members() ?? [] { try readTable(name, value) }
-        // The variables of every visit. A value from an answer is known from the step on that extracts it.
+        // The variables that every step may use. A value from an answer is known only after the step that extracts it.
         let known = numbers
         slots.variables = known
         if let node = root["fields"] { fields = try readFields(node) }
@@ -86,7 +86,7 @@ private struct ScenarioReader {
 
     // MARK: Values
 
-    /// Declares a variable. Later placeholders may name it.
+    /// Declares a variable, or finds the one of this name, and returns its number.
     private mutating func declare(_ name: String, at node: ScenarioNode) throws(UsageError) -> Int {
         let isWord = name.utf8.allSatisfy { Self.letters.contains($0) }
         guard isWord, !name.isEmpty, (try? TemplateValue(name)) == nil else {

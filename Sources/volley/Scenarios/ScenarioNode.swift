@@ -17,7 +17,7 @@ struct ScenarioNode {
     /// The position in error messages.
     var place: String { path.isEmpty ? quoted(file) : inputPlace.inMessages }
 
-    /// The position of a part that is a request.
+    /// The position as the place of a request.
     var inputPlace: InputPlace { InputPlace(file: file, path: path) }
 
     func problem(_ text: String) -> UsageError { UsageError("\(place) \(text)") }

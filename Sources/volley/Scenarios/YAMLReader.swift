@@ -13,7 +13,7 @@ struct YAMLReader {
         /// The line, counted from 1.
         let line: Int
         let kind: Kind
-        /// The text that is meant, if the line may have several.
+        /// The text with the error, where the line alone does not show it.
         var text: String?
 
         var description: String { "line \(line): \(text.map { "\(quoted($0)): " } ?? "")\(kind.rawValue)" }
@@ -90,8 +90,8 @@ struct YAMLReader {
         }
     }
 
-    /// Whether YAML 1.2 §5.1 allows the character. Unicode line ends are excluded, because only YAML 1.1 treats them as
-    /// line ends.
+    /// Whether YAML 1.2 §5.1 allows the character. Unicode's line ends are excluded too, because only YAML 1.1 treats
+    /// them as line ends.
     private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x09, 0x20...0x7E, 0xA0...0x2027, 0x202A...0xD7FF, 0xE000...0xFEFE, 0xFF00...0xFFFD: true
@@ -256,7 +256,7 @@ struct YAMLReader {
                 continue
             }
             guard own > indent, own >= width ?? 0 else { break }
-            // A blank line with deeper indentation than the text, before the first line of text, is ambiguous.
+            // A blank line before the text that is indented deeper than the text is ambiguous.
             guard width != nil || widest <= own else { throw Problem(line: line.number, kind: .indentation) }
             let text = Array(line.whole.dropFirst(width ?? own))
             width = width ?? own

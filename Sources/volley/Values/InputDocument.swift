@@ -3,7 +3,7 @@ import TextCoding
 
 /// Reads files that are JSON documents.
 enum InputDocument {
-    /// - Parameter uniqueNames: Whether two members of an object with one name are an error.
+    /// - Parameter uniqueNames: Whether it is an error if two members of an object have the same name.
     static func read(_ bytes: [UInt8], _ file: String, uniqueNames: Bool = false) throws(UsageError) -> JSONTree {
         do throws(JSONReader.Problem) {
             return try JSONReader.read(bytes, uniqueNames: uniqueNames)

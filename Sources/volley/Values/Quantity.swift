@@ -5,12 +5,10 @@ import LoadGenerator
 /// The units are wrk's, in upper or lower case, so `1m` is a million connections or one minute. volley adds fractions,
 /// powers of ten, and units below a second. Values are exact: a number with a remainder is refused and not rounded.
 enum Quantity {
-    /// A month. Instants are signed 64-bit nanoseconds, so a sum of several such times fits.
+    /// The longest time, 744 hours in nanoseconds. A sum of several such times fits in an instant.
     static let longest = LoadOptions.longest
 
-    /// `10`, `1.5k`, `1e6`, `1M`, `1G`.
-    ///
-    /// - Parameter allowingZero: whether zero is allowed.
+    /// Reads `10`, `1.5k`, `1e6`, `1M`, `1G`.
     static func count(
         _ text: String,
         for flag: String,
@@ -27,9 +25,7 @@ enum Quantity {
         return value
     }
 
-    /// `10` (seconds), `500us`, `500ms`, `0.2s`, `2m`, `1h30m`, in nanoseconds.
-    ///
-    /// - Parameter allowingZero: whether zero is allowed.
+    /// Reads `10` (seconds), `500us`, `500ms`, `0.2s`, `2m`, `1h30m`. Returns nanoseconds.
     static func time(
         _ text: String,
         for flag: String,
@@ -108,7 +104,7 @@ enum Quantity {
 }
 
 extension Rate {
-    /// `1000`, `2.5k`, `1e3`, `0.2/s`, `90/m`, `100/h`.
+    /// Reads `1000`, `2.5k`, `1e3`, `0.2/s`, `90/m`, `100/h`.
     init(_ text: String, for flag: String, allowingZero: Bool = false) throws(UsageError) {
         do throws(Problem) {
             self = try Rate(text, allowingZero: allowingZero)

@@ -1,7 +1,7 @@
 import LoadGenerator
 
 extension Shard {
-    /// The most parts, which is more than a scheduler starts at once.
+    /// The most parts. No scheduler starts more at once.
     private static var limit: Int { 100_000 }
 
     /// Reads `2/8`, or `/8` with the index that a Kubernetes Indexed Job gives its pods.

@@ -6,7 +6,7 @@ import Reactor
 ///
 /// One source address has some 28,000 ports per destination, so more addresses allow more connections.
 enum SourceAddressList {
-    /// 65,536 addresses have 1.8 billion ports, which is enough, while `::/0` would fill the memory.
+    /// The most addresses. 65,536 of them have 1.8 billion ports, while `::/0` would fill the memory.
     static let limit = 65_536
 
     static func parse(_ arguments: [String]) throws(UsageError) -> [SocketAddress] {

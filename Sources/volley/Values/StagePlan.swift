@@ -6,7 +6,7 @@ enum StagePlan: Hashable, Sendable {
     case rates(LoadProfile)
     case connections(CrowdProfile)
 
-    /// The most stages. A profile is searched from its start.
+    /// The most stages, because a profile goes through its stages one by one.
     static let limit = 1_000
 
     /// Reads successive stages, each with a time and a rate or a number of connections. A stage with `linear` changes

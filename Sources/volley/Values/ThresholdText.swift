@@ -3,7 +3,7 @@ import LoadGenerator
 extension Threshold {
     /// Reads a condition of `--fail-if`.
     ///
-    /// - Parameter comparing: whether it refers to an earlier report, so that `p99>+10%` is a change.
+    /// - Parameter comparing: Whether the condition compares two reports, so that `p99>+10%` is a change.
     init(_ text: String, comparing: Bool = false) throws(UsageError) {
         var reader = ThresholdReader(text)
         let metric = try reader.metric()

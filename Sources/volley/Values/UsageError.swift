@@ -10,14 +10,14 @@ struct UsageError: Error, Hashable, CustomStringConvertible {
 
     init(_ description: String) { self.description = description }
 
-    /// The load generator's error, with flags as the names of its settings. The parts of a request in a file have no
-    /// flags.
+    /// Makes an error of the load generator's, with flags as the names of settings. The parts of a request in a file
+    /// have no flags.
     init(_ error: LoadTestError) {
         let names: SettingNames = if case .at = error { .requestsOfFiles } else { .flags }
         self.init(error.text(names))
     }
 
-    /// The same for a request that a file has at this place.
+    /// Makes an error of the load generator's about a request of a file.
     init(_ error: LoadTestError, at place: InputPlace) { self.init(.at(place.inMessages, error)) }
 
     init(_ error: FileProblem, for flag: String) { self.init("\(flag) \(error.description): \(error.advice)") }
@@ -43,7 +43,7 @@ extension SettingNames {
     /// The names of settings as volley's flags.
     static let flags = SettingNames(flags: flagsOfSettings)
 
-    /// The same, with words for the parts of a request.
+    /// The flags, with words for the parts of a request.
     static let requestsOfFiles = SettingNames(
         flags: flagsOfSettings.merging([.method: "the method", .headers: "the field", .body: "the content"]) { $1 }
     )
