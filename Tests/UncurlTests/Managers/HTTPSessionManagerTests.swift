@@ -84,7 +84,7 @@ struct HTTPSessionManagerTests {
         let manager = server.manager()
         try manager.requestDefaults.setHeader("X-Key", to: "key")
         let answer = await manager.response(to: HTTPRequest(other.url("/headers")), serializer: .string)
-        #expect(try answer.value.contains("key"))
+        #expect(answer.value?.contains("key") == true)
         manager.staysAtBaseOrigin = true
         let refused = await manager.response(to: HTTPRequest(other.url("/headers")), serializer: .string)
         guard case .invalidURL? = refused.error else {
