@@ -58,7 +58,8 @@ extension CachedURLResponse {
 }
 
 extension HTTPURLResponse {
-    /// Returns the same response with other fields. What it says of the content stays: the stored content is meant.
+    /// Returns the same response with other fields. The values that describe the content stay, because the content is
+    /// the stored one.
     fileprivate func with(_ fields: HTTPFields) -> HTTPURLResponse {
         var values = values
         values.http?.fields = .received(fields)

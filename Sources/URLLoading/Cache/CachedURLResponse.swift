@@ -67,7 +67,7 @@ open class CachedURLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Se
     /// Whether a cache may write it to disk.
     open var storagePolicy: URLCache.StoragePolicy { policy }
 
-    /// Returns the same response with what is needed to judge it later.
+    /// Returns the same response with the record by which the rules of caching judge it later.
     func with(_ record: CacheRecord) -> CachedURLResponse {
         CachedURLResponse(
             response: response,

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// A question that a task's user must answer: for credentials, by a server or a proxy, or whether a server is trusted,
-/// by a connection. It never changes; any thread.
+/// A question to the program. A server or a proxy asks for credentials; a connection asks whether its server is
+/// trusted, or for a client certificate. A challenge never changes. Any thread.
 open class URLAuthenticationChallenge: NSObject, NSSecureCoding, @unchecked Sendable {
     private let space: URLProtectionSpace
     private let credential: URLCredential?
@@ -18,7 +18,7 @@ open class URLAuthenticationChallenge: NSObject, NSSecureCoding, @unchecked Send
     ///   - previousFailureCount: how many answers were refused before.
     ///   - response: the response that asks; nil for none.
     ///   - error: the error of the last attempt; nil for none.
-    ///   - sender: is told of the answer.
+    ///   - sender: the object that gets the answer.
     public init(
         protectionSpace space: URLProtectionSpace,
         proposedCredential credential: URLCredential?,

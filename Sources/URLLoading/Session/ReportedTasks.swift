@@ -21,8 +21,8 @@ extension URLSession {
     /// Makes a suspended task.
     ///
     /// - Parameters:
-    ///   - request: of a resumed download in place of the one that its data has; nil for that.
-    ///   - delegate: the task's own; hears of its being resumed and suspended too.
+    ///   - request: the request; nil takes that of the resume data.
+    ///   - delegate: the task's own delegate. It is also told when the task is resumed or suspended.
     package func task(
         _ kind: ReportedKind,
         _ request: URLRequest?,

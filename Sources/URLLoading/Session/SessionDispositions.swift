@@ -5,7 +5,7 @@ extension URLSession {
     @frozen public enum AuthChallengeDisposition: Int, Sendable {
         /// Use the given credential; without one, go on without credentials.
         case useCredential
-        /// Do as without a delegate.
+        /// Handle the challenge as if there were no delegate.
         case performDefaultHandling
         /// End the task as cancelled.
         case cancelAuthenticationChallenge
@@ -23,8 +23,8 @@ extension URLSession {
         @available(*, deprecated, message: "Make a download task instead")
         case becomeDownload
         /// Make the task a stream task, which reads the content as it is asked for. After 101 (Switching Protocols) to
-        /// a request with an Upgrade field, it has the whole connection, in both directions; after any other answer it
-        /// can only be read.
+        /// a request with an Upgrade field, the stream task reads and writes the connection; after any other answer it
+        /// can only read.
         case becomeStream
     }
 

@@ -8,10 +8,10 @@ internal import Synchronization
 /// take effect after everything that was asked for before them, and before everything asked for later. Calls made
 /// before the connection is there wait for it.
 ///
-/// Up to some 64 KiB that is not asked for is read ahead; the rest stays with the peer. The task ends without an error
-/// when both directions are closed and all has been read. It ends with one when the connection breaks: after that every
-/// call fails. Handlers are called on the session's delegate queue. The request's time limit applies to connecting and
-/// to handshakes, that of the resource to the whole task.
+/// Up to some 64 KiB are read ahead of the program's reads; the rest stays with the peer. The task ends without an
+/// error when both directions are closed and all has been read. It ends with one when the connection breaks: after that
+/// every call fails. Handlers are called on the session's delegate queue. The request's time limit applies to
+/// connecting and to handshakes, that of the resource to the whole task.
 open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
     let channel = StreamChannel()
     /// The host and port; nil for a task that was a data task.
@@ -56,7 +56,7 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
             try await withCheckedThrowingContinuation { continuation in
                 let reply = TaskReply<(Data?, Bool)>.awaited { continuation.resume(with: $0) }
                 channel.ask(.read(reading(number, minBytes, maxBytes, timeout, reply)))
-                // It was cancelled before there was a read to take back.
+                // The Swift task was cancelled before there was a read to take back.
                 if Task.isCancelled { channel.takeBack(number) }
             }
         } onCancel: {
@@ -84,9 +84,9 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
     /// Writes bytes.
     ///
     /// - Parameters:
-    ///   - data: all of it is written, after what was given before.
-    ///   - timeout: in seconds, from now or the task's first `resume()` on; 0 for none. A write that exceeds it fails,
-    ///     and if part of it had left, so does every later one.
+    ///   - data: the bytes, which are sent after those of earlier calls.
+    ///   - timeout: in seconds, from now or the task's first `resume()` on; 0 for none. A write that exceeds it fails;
+    ///     if part of it has been sent, every later write fails too.
     ///   - completionHandler: called when the kernel has taken all of it, or never will. How much of it the peer has
     ///     read is not known.
     open func write(
