@@ -18,7 +18,6 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
             deprecated,
             message: "There is no synchronized storage on Linux: such credentials are not stored."
         )
-        /// Not kept by any storage: there is no other device to synchronize with.
         case synchronizable
     }
 
