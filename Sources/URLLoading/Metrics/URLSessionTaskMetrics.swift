@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The metrics of a task, by transaction. They are told before the task's end.
+/// The metrics of a task, by transaction. They are reported before the task's end.
 open class URLSessionTaskMetrics: NSObject, @unchecked Sendable {
     /// Where a transaction's answer came from.
     @frozen public enum ResourceFetchType: Int, Sendable {
@@ -17,7 +17,8 @@ open class URLSessionTaskMetrics: NSObject, @unchecked Sendable {
 
     /// How a name was looked up.
     @frozen public enum DomainResolutionProtocol: Int, Sendable {
-        /// The system's resolver, which does not say: files, name servers, others. Always so here.
+        /// Not known: the system's resolver does not say whether it asks files, name servers or others. Always the case
+        /// here.
         case unknown
         /// Does not happen here.
         case udp
