@@ -2,8 +2,8 @@ internal import Foundation
 internal import HTTPEngine
 internal import Reactor
 
-/// A stream task's connection in its user's hands: a pair of Foundation's streams, for any threads. The connection is
-/// closed when both have been closed or released.
+/// A stream task's connection as a pair of Foundation's streams, which the program may use on any thread. The
+/// connection is closed when both have been closed or released.
 ///
 /// The streams block, as Foundation's do. A program that does not want to wait asks `hasBytesAvailable` and
 /// `hasSpaceAvailable`, or schedules the stream in a run loop, where its delegate is told.

@@ -94,9 +94,9 @@ open class URLSessionTaskTransactionMetrics: NSObject, @unchecked Sendable {
     /// The source of the answer.
     public var resourceFetchType: URLSessionTaskMetrics.ResourceFetchType { facts.fetchType }
 
-    /// The length of the request's head, in bytes.
+    /// The length of the request's head, with the framing of the content, in bytes.
     public var countOfRequestHeaderBytesSent: Int64 { facts.requestHeaderBytes }
-    /// The length of the request's content as it was sent, with its framing, in bytes.
+    /// The length of the request's content as it was sent, without its framing, in bytes.
     public var countOfRequestBodyBytesSent: Int64 { facts.requestBodyBytes }
     /// The length of the request's content without its framing, in bytes.
     public var countOfRequestBodyBytesBeforeEncoding: Int64 { facts.requestContentBytes }

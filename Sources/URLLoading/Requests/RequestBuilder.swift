@@ -21,7 +21,7 @@ struct RequestBuilder {
     var terms: TransferTerms?
     /// The target of the connection.
     var endpoint = Endpoint.origin
-    /// A redirect has led to another origin, which must not get the session's secrets.
+    /// Whether a redirect has led to another origin, which must not get the session's secrets.
     var hasLeftOrigin = false
     /// The TLS settings, for https.
     var context: TLSContext?

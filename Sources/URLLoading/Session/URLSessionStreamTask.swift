@@ -125,8 +125,8 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
     open func closeRead() { channel.ask(.closeRead) }
 
     /// Begins TLS as the client, with the host that the task was made for. The delegate of the session or the task
-    /// judges the server's certificate, as with https. Calls made meanwhile wait. A connection that already uses TLS
-    /// goes on with it; one that carries an HTTP answer cannot use it, and fails.
+    /// judges the server's certificate, as with https. Calls made meanwhile wait. If the connection already uses TLS,
+    /// the call does nothing. If the task reads an HTTP answer, it fails with `URLError.secureConnectionFailed`.
     open func startSecureConnection() { channel.ask(.startSecurity) }
 
     /// Ends TLS in order: close_notify is sent, and the peer's is read. Nothing follows in the clear. Without TLS it
