@@ -25,7 +25,7 @@ struct Attempt: ~Copyable {
     var givenCookies: String?
     /// The cached response that the machine knows as its stored response.
     var stored: CachedURLResponse?
-    /// The response that the user gets; nil before there is one.
+    /// The response that the program gets; nil before there is one.
     var response: URLResponse?
     /// The user name and password that were sent and that the server may accept, and the space they are for.
     var offered: (credential: URLCredential, space: ProtectionSpace)?
