@@ -10,7 +10,7 @@ extension CachedURLResponse {
     ///   - request: the fields as they were sent, for comparison.
     ///   - requested: when the request went out.
     ///   - received: when the response's head came.
-    ///   - vary: how the users of stored answers are told apart.
+    ///   - vary: the rule that distinguishes the users of stored answers.
     convenience init(
         _ response: HTTPURLResponse,
         data: Data,

@@ -158,7 +158,7 @@ extension ResponseFields {
         }
     }
 
-    /// The fields as a list. A response that a user made up may hold what no field can: that is left out.
+    /// The fields as a list. Values that no field can hold, in a response that a program has made, are left out.
     var list: HTTPFields {
         switch self {
         case .received(let fields): return fields

@@ -66,8 +66,8 @@ final class CookieStore: Sendable {
         set { state.withLock { $0.policy = newValue } }
     }
 
-    /// Sets the observer, which is told of changes that no call of the program's made: from the network, or another
-    /// process.
+    /// Sets the observer. It is called after changes that no call of the program has made: changes from the network or
+    /// from another process.
     func whenChanged(_ body: @escaping @Sendable () -> Void) {
         observer.withLock { $0.body = body }
     }
@@ -101,7 +101,7 @@ final class CookieStore: Sendable {
 
     // MARK: Changing
 
-    /// Stores the cookies in a response's Set-Cookie fields. Observers are told on another thread.
+    /// Stores the cookies in a response's Set-Cookie fields. The observer is called on another thread.
     ///
     /// - Parameter policy: the session's policy; the store's own applies too.
     func store(setCookieLines lines: [String], from scope: CookieScope, document: URL?, policy: HTTPCookie.AcceptPolicy)

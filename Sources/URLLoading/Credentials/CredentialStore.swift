@@ -25,7 +25,7 @@ struct CredentialStore: Sendable {
         do throws(CredentialFile.Failure) {
             kept = try file.read()
         } catch {
-            // The program goes on without the file's credentials: an unreadable file must not stop it.
+            // The program continues without the file's credentials: an unreadable file must not stop it.
             kept = CredentialTable()
             report(error, file)
         }

@@ -119,12 +119,12 @@ open class URLAuthenticationChallenge: NSObject, NSSecureCoding, @unchecked Send
 public protocol URLAuthenticationChallengeSender: NSObjectProtocol, Sendable {
     /// Answers with a credential.
     func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge)
-    /// Goes on without a credential: the response that asked is delivered.
+    /// Continues without a credential: the response that asked is delivered.
     func continueWithoutCredential(for challenge: URLAuthenticationChallenge)
     /// Ends the load as cancelled.
     func cancel(_ challenge: URLAuthenticationChallenge)
     /// Handles the challenge as if there were no delegate.
     func performDefaultHandling(for challenge: URLAuthenticationChallenge)
-    /// Rejects this challenge and goes on to the response's next one, if it has one.
+    /// Rejects this challenge and continues with the response's next one, if it has one.
     func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge)
 }

@@ -21,7 +21,7 @@ final class SessionEngine {
     private var loads: [any TaskLoad] = []
     /// The credentials that servers have accepted: later requests carry them from the start.
     var authorizations = AuthorizationMemory()
-    /// The proxies, with the credentials that the user has given for them since.
+    /// The proxies, with the credentials that the program has given for them since.
     private(set) var proxies: SessionProxies
     /// The last request that was sent, for the next one like it: most programs load one URL again and again.
     var lastPlan: RequestPlan?

@@ -2,7 +2,7 @@ internal import Foundation
 
 /// The task that a stream, a WebSocket or a source of an answer reports to. Loop-confined.
 protocol LoadDelegate: AnyObject {
-    /// The task as its user sees it: a data task may become another one.
+    /// The task as the program sees it: a data task may become another one.
     var task: URLSessionTask { get }
     var session: URLSession { get }
 

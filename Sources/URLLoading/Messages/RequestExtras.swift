@@ -2,8 +2,8 @@ internal import Foundation
 internal import HTTP1
 package import HTTPEngine
 
-/// Properties that the room above sets on a request, and that no public API of this room has. Copies of the request
-/// have them too. A task keeps those of its first request, so that no redirect, challenge or retry loses them. They are
+/// Properties that Uncurl sets on a request, and that this room's public API does not have. Copies of the request have
+/// them too. A task keeps those of its first request, so that no redirect, challenge or retry loses them. They are
 /// never archived.
 extension URLRequest {
     /// Content in segments, instead of data or a stream.

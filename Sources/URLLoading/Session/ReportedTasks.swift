@@ -1,7 +1,7 @@
 package import FoundationEssentials
 internal import Synchronization
 
-/// The functions by which the room above makes its tasks.
+/// The functions by which Uncurl makes its tasks.
 extension URLSession {
     /// The kind of a task with a report, and the source of its request's content.
     package enum ReportedKind: Sendable {

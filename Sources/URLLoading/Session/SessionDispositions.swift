@@ -3,13 +3,13 @@ internal import Foundation
 extension URLSession {
     /// How to answer a challenge.
     @frozen public enum AuthChallengeDisposition: Int, Sendable {
-        /// Use the given credential; without one, go on without credentials.
+        /// Use the given credential; if there is none, continue without credentials.
         case useCredential
         /// Handle the challenge as if there were no delegate.
         case performDefaultHandling
         /// End the task as cancelled.
         case cancelAuthenticationChallenge
-        /// Go on to the answer's next challenge, if there is one; otherwise take the answer as it is.
+        /// Continue with the response's next challenge, if there is one; otherwise take the response as the answer.
         case rejectProtectionSpace
     }
 

@@ -12,8 +12,8 @@ protocol SessionHome: AnyObject, Sendable {
     /// Whether the caller runs on the session's loop.
     var isOnLoop: Bool { get }
 
-    /// Notes that the task has been resumed or suspended. Its load begins, stops or goes on, by the task's state at the
-    /// time the loop comes to it.
+    /// Notes that the task has been resumed or suspended. Its load begins, pauses or continues, according to the task's
+    /// state when the message runs on the loop.
     func updateFlow(of task: URLSessionTask, in session: URLSession)
 
     /// - Returns: false if it is too late to cancel anything.
@@ -72,7 +72,7 @@ protocol TaskKeeper: AnyObject, Sendable {
 
 /// A task's load, as its task and its session's engine know it. Loop-confined.
 protocol TaskLoad: AnyObject {
-    /// The task as its user sees it: a data task may become another one.
+    /// The task as the program sees it: a data task may become another one.
     var task: URLSessionTask { get }
     /// The load's place among the engine's loads. The engine sets it.
     var index: Int { get }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The events that a delegate hears of. Other events are not queued for it, so they cost nothing.
+/// The events that a delegate gets. Other events are not queued for it, so they cost nothing.
 package struct TaskInterests: OptionSet, Sendable {
     package let rawValue: UInt16
 

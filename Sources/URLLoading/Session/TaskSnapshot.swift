@@ -37,7 +37,7 @@ extension URLSessionTask {
         /// The task's own delegate.
         var listener: Listener?
         var watcher: (any TaskWatcher)?
-        /// Whether the session's observers have been told of the task.
+        /// Whether the task has been reported to the session's observers.
         var isObserved = false
         /// What reports the task to the session's observers, until the load takes it; nil without observers.
         var observation: TaskObservation?
@@ -86,7 +86,7 @@ extension URLSessionTask {
             isPausedByProgress = other.isPausedByProgress
         }
 
-        /// The counts, with the user's guesses for those that are not known.
+        /// The counts, with the program's guesses for those that are not known.
         var progressCounts: TaskCounts {
             var counts = counts
             if counts.expectedToSend <= 0, expectsToSend > 0 { counts.expectedToSend = expectsToSend }
@@ -115,7 +115,7 @@ struct TaskCounts {
 
     /// Shows the counts on a progress. It is never called under a lock, since it runs the observers of the progress.
     func show(on progress: Progress) {
-        // A server may state any length, and a user may guess any.
+        // A server may state any length, and a program may guess any.
         let (sum, isTooMuch) = expectedToSend.addingReportingOverflow(expectedToReceive)
         let isKnown = expectedToSend >= 0 && expectedToReceive >= 0 && sum > 0 && !isTooMuch
         let total = isKnown ? sum : -1

@@ -18,7 +18,7 @@ final class TaskSpec: Sendable {
         case awaitedFile
         /// An asynchronous sequence, which takes bytes as it is read.
         case bytes(ByteChannel)
-        /// One closure, which gets everything at the end; the delegate hears of the events that it is interested in.
+        /// One closure, which gets everything at the end; the delegate gets the events of its interests.
         case report(TaskReport)
     }
 

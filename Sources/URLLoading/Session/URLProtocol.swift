@@ -9,7 +9,7 @@ internal import Synchronization
 open class URLProtocol: NSObject {
     private let given: (request: URLRequest, cachedResponse: CachedURLResponse?)
 
-    /// The client that is told what comes back. Any thread may tell it.
+    /// The client, to which the instance reports what it loads, on any thread.
     open var client: (any URLProtocolClient)?
 
     /// The task that the instance loads for; nil for an instance that a program made by hand.
@@ -20,7 +20,7 @@ open class URLProtocol: NSObject {
     /// - Parameters:
     ///   - request: the request to load.
     ///   - cachedResponse: what the session's cache has for it, usable or not.
-    ///   - client: the client that is told what comes back.
+    ///   - client: the client, to which the instance reports what it loads.
     public required init(request: URLRequest, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?) {
         given = (request, cachedResponse)
         self.client = client

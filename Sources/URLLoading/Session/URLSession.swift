@@ -129,8 +129,7 @@ open class URLSession: NSObject, @unchecked Sendable {
 
     // MARK: Tasks
 
-    /// Gives a task its number, and adds it to the session. An invalid session makes tasks too; they fail when they are
-    /// resumed.
+    /// Numbers a task, and adds it to the session. An invalid session makes tasks too; they fail when they are resumed.
     func add<Made: URLSessionTask>(_ make: (Int) -> Made) -> Made {
         let identifier = state.withLock { state in
             defer { state.nextIdentifier += 1 }
@@ -265,12 +264,12 @@ open class URLSession: NSObject, @unchecked Sendable {
         return add { URLSessionUploadTask(self, $0, TaskSpec(request, content, .data(completionHandler))) }
     }
 
-    /// Makes a task whose content goes to a file, which the delegate is told of.
+    /// Makes a task whose content goes to a file, whose location the delegate gets.
     open func downloadTask(with request: URLRequest) -> URLSessionDownloadTask {
         add { URLSessionDownloadTask(self, $0, TaskSpec(request)) }
     }
 
-    /// Makes a task whose content goes to a file, which the delegate is told of.
+    /// Makes a task whose content goes to a file, whose location the delegate gets.
     open func downloadTask(with url: URL) -> URLSessionDownloadTask { downloadTask(with: URLRequest(url: url)) }
 
     /// Makes a task whose content goes to a file. The file is deleted when the handler returns.
@@ -338,7 +337,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         }
     }
 
-    // MARK: Its end
+    // MARK: The end
 
     /// Closes the session to new tasks. When its tasks have ended, it is invalid and releases its delegate.
     open func finishTasksAndInvalidate() { close(cancelling: false) }

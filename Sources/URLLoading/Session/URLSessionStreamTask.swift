@@ -118,10 +118,10 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
     /// reports nothing more.
     open func captureStreams() { channel.ask(.capture) }
 
-    /// Sends FIN, and over TLS close_notify; reading goes on. Later writes fail.
+    /// Sends FIN, and over TLS close_notify; reading continues. Later writes fail.
     open func closeWrite() { channel.ask(.closeWrite) }
 
-    /// Stops reading: bytes that come are discarded, and later reads fail. Writing goes on.
+    /// Stops reading: bytes that come are discarded, and later reads fail. Writing continues.
     open func closeRead() { channel.ask(.closeRead) }
 
     /// Begins TLS as the client, with the host that the task was made for. The delegate of the session or the task

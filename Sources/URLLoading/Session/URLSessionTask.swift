@@ -104,7 +104,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         get { listener?.delegate }
         set {
             let listener = newValue.map { Listener($0) }
-            // Releasing the old delegate may run code of the user's.
+            // Releasing the old delegate may run code of the program.
             let (old, session) = snapshot.withLock { snapshot in
                 let old = snapshot.listener
                 snapshot.listener = listener

@@ -123,7 +123,7 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
         channel.ask(.receive(channel.number(), .handler { completionHandler($0.map(Message.init)) }))
     }
 
-    /// Returns the next message. A Swift task that is cancelled stops waiting for it; the WebSocket goes on.
+    /// Returns the next message. A Swift task that is cancelled stops waiting for it; the WebSocket stays open.
     public func receive() async throws -> Message {
         let message = try await channel.wait { .receive($0, $1) }
         return Message(message)

@@ -19,7 +19,7 @@ final class SessionSettings: Sendable {
     let secrets: SecretFields
     /// The rules for the answers to each request.
     let answerRules: AnswerMachine.Rules
-    /// The rule by which the users of stored answers are told apart.
+    /// The rule that distinguishes the users of stored answers.
     var vary: VaryRule { VaryRule(secrets) }
     let connectionsPerHost: Int
     /// In bytes: the most of one answer that is kept in memory.

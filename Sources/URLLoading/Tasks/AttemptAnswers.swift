@@ -112,7 +112,7 @@ extension Attempt {
         }
     }
 
-    // MARK: The user's decisions
+    // MARK: The delegate's decisions
 
     /// Tells the machine that the redirect is followed, by its own request or by the delegate's.
     mutating func follow(_ next: URLRequest, _ source: ContentSource) -> Step {
@@ -152,7 +152,7 @@ extension Attempt {
         return URLCredential(user: user, password: password, persistence: .none)
     }
 
-    /// Stores the user's name and password once the server has accepted them. It stores the same ones only once.
+    /// Stores the user name and password once the server has accepted them. It stores the same ones only once.
     private mutating func storeCredential(
         for space: ProtectionSpace,
         _ task: URLSessionTask,

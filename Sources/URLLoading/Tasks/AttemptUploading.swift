@@ -69,7 +69,7 @@ extension Attempt {
         return .ready
     }
 
-    /// The offset, in bytes, from which the user's stream is to begin; nil for the whole content.
+    /// The offset, in bytes, at which the delegate's stream must begin; nil for the whole content.
     var streamOffset: Int64? { upload?.rest }
 
     /// Takes an informational response: a 104 names the resource at which the upload can be resumed.

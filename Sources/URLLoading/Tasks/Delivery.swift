@@ -19,7 +19,7 @@ struct Delivery: ~Copyable {
     }
 
     let session: URLSession
-    /// The task as its user sees it: a data task may become a task of another kind.
+    /// The task as the program sees it: a data task may become a task of another kind.
     private(set) var task: URLSessionTask
     /// Where the content goes.
     private(set) var sink = Sink.none

@@ -10,7 +10,7 @@ extension Delivery {
         }
     }
 
-    /// Whether the delegate is asked about the answer before it ends, and told what becomes of it.
+    /// Whether the delegate decides about the answer, and gets the events that follow from its decision.
     var involvesDelegate: Bool {
         switch reception {
         case .delegate, .report: true

@@ -273,7 +273,7 @@ extension Attempt {
             )
             engine.engine.start(made, delegate: refresh)
         } catch {
-            // The user has been served; the next request tries again.
+            // The program has the stored answer; the next request tries again.
         }
     }
 

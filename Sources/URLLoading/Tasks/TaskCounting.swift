@@ -7,8 +7,7 @@ extension URLSessionTask {
         let expected = response.expectedContentLength
         _ = count(with: response) { counts in
             counts.expectedToReceive = expected
-            // A new try of a download counts from zero, unless it continues the first one: then the delegate is told
-            // the offset.
+            // A new try of a download counts from zero. If it continues the first one, the delegate gets the offset.
             counts.received = 0
         }
     }

@@ -91,7 +91,7 @@ class TaskLoader: HeldLoad, TaskLoad {
         return max(0.001, whole + begun.timeIntervalSinceNow)
     }
 
-    /// Ends a task that never began, though its observers may have been told of it.
+    /// Ends a task that never began. Its beginning may have been reported to observers.
     final func cancelUnbegun(_ way: TaskCancellation) {
         observation = task.snapshot.withLock { $0.observation.take() }
         cancel(way)

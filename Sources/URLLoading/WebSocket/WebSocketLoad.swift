@@ -18,7 +18,7 @@ internal import WebSocket
 final class WebSocketLoad: WebSocketWorker {
     private enum State {
         case talking
-        /// With the reason that the server was told.
+        /// With the reason that was sent to the server.
         case closing(CloseReason)
         /// The connection is gone, and messages are left. The timer is armed once the delegate queue has run the
         /// earlier calls.
@@ -222,7 +222,7 @@ final class WebSocketLoad: WebSocketWorker {
         if connection.queuedBytes > 0 { connection.abort() } else { connection.close(CloseReason(1001) ?? .none) }
     }
 
-    // MARK: For the user
+    // MARK: For the program
 
     private func answer<Value: Sendable>(_ reply: TaskReply<Value>, _ result: Result<Value, any Error>) {
         switch reply {
