@@ -9,7 +9,7 @@ struct CookieFile: Sendable {
     enum Failure: Error, Equatable {
         /// EBUSY: another process holds the lock. EFBIG: the file is longer than any that is written here.
         case file(StoreFile.Fault)
-        /// The file is no cookie file, or only part of one.
+        /// The file is not a cookie file, or only part of one.
         case corrupt
 
         static let busy = Failure.file(StoreFile.Fault(code: EBUSY))
@@ -43,7 +43,7 @@ struct CookieFile: Sendable {
         return (entries, state)
     }
 
-    /// Nil for a file that is damaged, or is no cookie file.
+    /// Nil for a file that is damaged, or is not a cookie file.
     static func decode(_ octets: [UInt8]) -> [CookieJar.Entry]? {
         guard let json = SealedJSON.content(of: octets),
             let content = try? JSONDecoder().decode(Content.self, from: Data(json)), content.version == 1

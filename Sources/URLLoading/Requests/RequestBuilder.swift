@@ -143,7 +143,7 @@ struct RequestBuilder {
         }
     }
 
-    /// The value of Accept-Language (RFC 9110 §12.5.4), from the user's languages.
+    /// The value of Accept-Language (RFC 9110 §12.5.4), from the preferred languages of the system.
     private static let language: String = {
         var seen: [String] = []
         for language in Locale.preferredLanguages.prefix(6) {

@@ -70,7 +70,7 @@ open class URLProtocol: NSObject {
     /// Returns what a class has kept with a request under that key; nil for nothing.
     open class func property(forKey key: String, in request: URLRequest) -> Any? { request.protocolProperties[key] }
 
-    /// Keeps a value with a request. The value stays with the request when that is sent on.
+    /// Keeps a value with a request and with later copies of the request.
     open class func setProperty(_ value: Any, forKey key: String, in request: NSMutableURLRequest) {
         request.request.protocolProperties[key] = value
     }

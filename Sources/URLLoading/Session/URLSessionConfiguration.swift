@@ -112,8 +112,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     /// switches its proxy on. The keys are HTTPEnable, HTTPProxy, HTTPPort, HTTPSEnable, HTTPSProxy, HTTPSPort,
     /// SOCKSEnable, SOCKSProxy, SOCKSPort, ExceptionsList. Nil: those of the environment (http_proxy, https_proxy,
     /// all_proxy, no_proxy). Empty: none. A setting that names no proxy is not ignored: requests that would use it fail
-    /// with `URLError.cannotConnectToHost`, and the message names the key or the variable. So does
-    /// `ProxyAutoConfigEnable`, for which there is no interpreter here.
+    /// with `URLError.cannotConnectToHost`, and the message names the key or the variable. They also fail if
+    /// `ProxyAutoConfigEnable` is set, because no script is run here.
     open var connectionProxyDictionary: [AnyHashable: Any]?
 
     /// The proxies that are tried before ``connectionProxyDictionary``. A request uses the first one that applies to

@@ -129,8 +129,8 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
     /// the call does nothing. If the task reads an HTTP answer, it fails with `URLError.secureConnectionFailed`.
     open func startSecureConnection() { channel.ask(.startSecurity) }
 
-    /// Ends TLS in order: close_notify is sent, and the peer's is read. Nothing follows in the clear. Without TLS it
-    /// does nothing.
+    /// Ends TLS in order: close_notify is sent, and the peer's is read. Nothing is sent without TLS after that. If the
+    /// connection does not use TLS, the call does nothing.
     @available(*, deprecated, message: "TLS cannot be disabled once it is enabled")
     open func stopSecureConnection() { channel.ask(.stopSecurity) }
 }

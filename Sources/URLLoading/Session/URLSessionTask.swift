@@ -39,9 +39,9 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     let snapshot: Mutex<Snapshot>
     /// What the loader is to do; nil for a task that no session has made.
     let spec: TaskSpec?
-    /// The stage. It is used only on the session's loop, and before anything else has the task.
+    /// The stage. It is used only on the session's loop, and before the task is given to other code.
     var stage = Stage.new
-    /// Whether the session was open when the task was made. It is set before anything else has the task.
+    /// Whether the session was open when the task was made. It is set before the task is given to other code.
     var isTakenIn = false
 
     /// Makes a task without a session, which never begins: for subclasses that stand in for a task.
@@ -255,8 +255,8 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// is reported like every end. After this only the metrics and the end are reported.
     open func cancel() { cancel(.atOnce) }
 
-    /// Stops the task, however far it has come, until ``resume()`` has been called as often. Nothing is read, so the
-    /// server has to wait, and nothing is sent. Time limits stop too, except the limit for the whole resource.
+    /// Suspends the task until ``resume()`` has been called as often. Nothing is read, so the server has to wait, and
+    /// nothing is sent. Time limits stop too, except the limit for the whole resource.
     open func suspend() {
         let (isStop, watcher) = snapshot.withLock { snapshot -> (Bool, (any TaskWatcher)?) in
             guard snapshot.state == .running || snapshot.state == .suspended else { return (false, nil) }

@@ -118,7 +118,7 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate, Sendable {
     /// Reports the metrics of each transaction of the task, before the end.
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics)
 
-    /// Reports the task's end, once. `error` is a fault of this machine or the network; a status such as 404 is no
+    /// Reports the task's end, once. `error` is a fault of this machine or the network; a status such as 404 is not an
     /// error.
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
 }

@@ -79,7 +79,7 @@ final class StreamLoad: StreamWorker {
     var writing = Writing.open
     private var isFull = false
     private var isReadingHeld = false
-    /// Whether the task is suspended: then nothing is sent, and the work behind a write does not begin.
+    /// Whether the task is suspended: then nothing is sent, and no barrier takes effect.
     private var isSendingHeld = false
     private var lastWrite: UInt64 = 0
 
