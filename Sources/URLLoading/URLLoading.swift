@@ -1,3 +1,3 @@
-// A drop-in for FoundationNetworking: `URLSession` and its family. It knows what a request means: redirects, cookies,
-// caches, challenges; it does not know how bytes travel. One import is enough, as with the original.
+// A replacement for FoundationNetworking: `URLSession` and its related types. `HTTPEngine` transfers the octets, and
+// `HTTPSemantics` interprets the messages. The module also exports Foundation, so one import is enough.
 @_exported public import Foundation

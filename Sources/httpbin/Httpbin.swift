@@ -7,7 +7,7 @@ internal import TestServer
 
 /// The test server as a program: listens until SIGINT or SIGTERM, then lets requests under way finish.
 ///
-/// Mistakes are one line on the error stream and status 1.
+/// An error prints one line to standard error, and the exit status is 1.
 @main
 struct Httpbin: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -67,7 +67,7 @@ struct Httpbin: ParsableCommand {
     }
 
     private func serve(_ address: SocketAddress, _ tls: TLSServerContext?) {
-        // Blocked before any thread starts: the signal then waits for `sigwait` and interrupts nobody.
+        // The signals are blocked before any thread starts: they wait for `sigwait` and interrupt no thread.
         var signals = sigset_t()
         _ = unsafe sigemptyset(&signals)
         _ = unsafe sigaddset(&signals, SIGINT)
@@ -89,7 +89,8 @@ struct Httpbin: ParsableCommand {
         server.stop(within: .seconds(5))
     }
 
-    /// A connection is a descriptor, and the soft limit is 1,024 on most systems: a load run wants the hard one.
+    /// Raises the soft limit on descriptors, which is 1,024 on most systems, to the hard one: each connection is a
+    /// descriptor.
     private static func raiseDescriptorLimit() {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }

@@ -4,7 +4,7 @@ internal import Reactor
 internal import TLS
 internal import TestServer
 
-/// Which certificate an https server shows.
+/// The options for the certificate of an https server.
 struct SecureOptions: ParsableArguments {
     @Flag(help: "Speak https, with a certificate made for this run unless one is given.")
     var tls = false
@@ -41,7 +41,7 @@ struct SecureOptions: ParsableArguments {
         }
     }
 
-    /// A certificate file is a few KiB; a megabyte is some mistake.
+    /// In octets. A certificate file has a few KiB, so a file of more than a megabyte is another kind of file.
     private static let sizeLimit = 1 << 20
 
     private static func read(_ path: String) throws -> [UInt8] {

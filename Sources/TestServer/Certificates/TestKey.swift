@@ -86,7 +86,8 @@ import TextCoding
         return String(decoding: try checked(text, "key in PEM"), as: UTF8.self)
     }
 
-    /// In DER: 2,048 bits, and 224 for the subgroup. Finding them takes a second, and they are not secret.
+    /// DSA parameters in DER: 2,048 bits, and 224 for the subgroup. They are constant, because finding them takes a
+    /// second; they are not secret.
     private static let dsaParameters: [UInt8] =
         Base64.decode(
             """

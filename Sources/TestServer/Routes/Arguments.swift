@@ -26,7 +26,7 @@ enum RouteLimits {
     /// `/redirect`: clients give up at 20 to 50.
     static let redirects: UInt64 = 1000
     static let links: UInt64 = 200
-    /// `/headers-large`: above any client's limit, below what a test would call a hang.
+    /// `/headers-large`: above any client's limit, and still sent at once.
     static let headerBytes: UInt64 = 1 << 20
     /// `/freeze`, in milliseconds.
     static let freeze: UInt64 = 10_000

@@ -111,7 +111,7 @@ enum StreamRoutes {
         return octets(.generated(body, .length(count)))
     }
 
-    /// `/delay/n`: `/anything`, n seconds later.
+    /// `/delay/n`: the answer of `/anything` without the method, n seconds later.
     static func delay(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         guard rest.count == 1, let delay = Arguments.seconds(rest[0], upTo: RouteLimits.seconds) else {
             return .bad("the delay is a number of seconds")

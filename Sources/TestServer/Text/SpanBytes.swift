@@ -1,5 +1,5 @@
 extension [UInt8] {
-    /// Appends what lies in `bytes`: one copy.
+    /// Appends the content of `bytes` with one copy.
     @inline(__always)
     mutating func append(_ bytes: Span<UInt8>) {
         unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }

@@ -15,7 +15,7 @@ final class BackgroundFolder: Sendable {
 
     private static let suffix = ".task"
     private static let partSuffix = ".part"
-    /// The suffix of files that are no records: partial downloads for later tasks, and damaged records.
+    /// The suffix of files that are not records: partial downloads for later tasks, and damaged records.
     private static let keptSuffix = ".kept"
     /// In seconds. A partial file that is not resumed within a week is not needed (the default limit of a resource).
     private static let keptTime: Int64 = 604_800

@@ -2,8 +2,8 @@ internal import Dispatch
 internal import Foundation
 internal import Synchronization
 
-/// The records of one background session. Memory has their wanted state, and the disk follows in that order. Any
-/// thread.
+/// The records of one background session. Memory holds their current state. Changes are written to disk in their order.
+/// Any thread.
 final class BackgroundJournal: Sendable {
     let folder: BackgroundFolder
     private let records: Mutex<[Int: BackgroundRecord]>
@@ -69,8 +69,8 @@ final class BackgroundJournal: Sendable {
         }
     }
 
-    /// Releases the folder, after all pending writes. Returns when it is released. All tasks have been told by then: a
-    /// record without an end is that of a task that was made too late for its session.
+    /// Releases the folder, after all pending writes. Returns when it is released. By then the ends of all tasks have
+    /// been reported, so a record without an end is that of a task that was made too late for its session.
     func close() {
         queue.sync {
             for record in all where record.state != .finished { folder.remove(record.number) }

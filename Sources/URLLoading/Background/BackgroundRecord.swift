@@ -28,7 +28,7 @@ struct BackgroundRecord: Sendable {
         var boot: String
     }
 
-    /// The end of the task, until the delegate has been told.
+    /// The end of the task, until it has been reported to the delegate.
     struct Outcome: Sendable {
         /// The code of a failure in `NSURLErrorDomain`; nil for none.
         var code: Int?

@@ -84,7 +84,8 @@ final class BackgroundSession: Sendable {
             expectsToSend: -1,
             expectsToReceive: -1
         )
-        // A later process has no code that would resume it, if this one ends before its function does.
+        // If this process ends before the waiting function resumes the task, a later process has no code that would
+        // resume it. So the record counts as running.
         if case .report(let terms) = spec.reception, terms.isAwaited {
             (record.state, record.begun) = (.running, Date())
         }

@@ -10,7 +10,7 @@ struct KeptAnswer: Sendable {
     private(set) var data: Data? = Data()
     private var file: DownloadFile?
 
-    /// Adds content. False: the disk refuses it, and all of it is dropped.
+    /// Adds content. Returns false if the disk refuses it; then the whole answer is dropped.
     ///
     /// - Parameter path: returns the path of the file, once one is needed.
     mutating func append(_ more: Data, _ path: () -> String) -> Bool {

@@ -6,7 +6,7 @@ internal import HTTPSemantics
 ///     seal (40) · when stored, µs since 1970 (8)
 ///     · length of the description (4) · length of the content (8) · description · content
 ///
-/// A file that the ``StoreSeal`` does not match is no entry.
+/// A file that does not match its ``StoreSeal`` does not count as an entry.
 enum CacheFile {
     /// Format 1 did not identify the user.
     static let seal = StoreSeal(kind: 0, format: 2)
@@ -61,7 +61,7 @@ enum CacheFile {
         }
     }
 
-    /// Returns when a file was stored, from its first octets; nil if it is no file of this library.
+    /// Returns when a file was stored, from its first octets; nil if this library has not written it.
     static func stored(_ start: [UInt8]) -> Date? {
         guard start.count >= headerLength, let content = seal.uncheckedContent(of: start) else { return nil }
         var reader = OctetReader(content)

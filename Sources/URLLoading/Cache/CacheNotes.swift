@@ -11,7 +11,7 @@ indirect enum CacheNotes: Codable, Hashable {
     case list([CacheNotes])
     case table([String: CacheNotes])
 
-    /// The deepest nesting. Deeper notes are not needed, and would be read back by recursion.
+    /// The deepest nesting. Deeper notes are refused, because they are read by recursion.
     private static let depthLimit = 32
 
     /// Nil for a value that cannot be written.

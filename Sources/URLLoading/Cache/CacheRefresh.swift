@@ -12,7 +12,7 @@ final class CacheRefresh: ExchangeDelegate {
     private let url: URL
     private let vary: VaryRule
     private let sent = UnixTime.now
-    /// The head, which is kept beyond its callback: without its parser's scratch.
+    /// The head. It is kept beyond its callback, so its fields are copied from the parser's scratch.
     private var head: ResponseHead?
     private var content = Data()
     private var isTooLarge = false

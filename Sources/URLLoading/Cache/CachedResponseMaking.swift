@@ -10,7 +10,7 @@ extension CachedURLResponse {
     ///   - request: the fields as they were sent, for comparison.
     ///   - requested: when the request went out.
     ///   - received: when the response's head came.
-    ///   - vary: how the users of stored answers are told apart.
+    ///   - vary: the rule that distinguishes the users of stored answers.
     convenience init(
         _ response: HTTPURLResponse,
         data: Data,
@@ -58,7 +58,8 @@ extension CachedURLResponse {
 }
 
 extension HTTPURLResponse {
-    /// Returns the same response with other fields. What it says of the content stays: the stored content is meant.
+    /// Returns the same response with other fields. The values that describe the content stay, because the content is
+    /// the stored one.
     fileprivate func with(_ fields: HTTPFields) -> HTTPURLResponse {
         var values = values
         values.http?.fields = .received(fields)

@@ -67,7 +67,7 @@ open class CachedURLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Se
     /// Whether a cache may write it to disk.
     open var storagePolicy: URLCache.StoragePolicy { policy }
 
-    /// Returns the same response with what is needed to judge it later.
+    /// Returns the same response with the record by which the rules of caching judge it later.
     func with(_ record: CacheRecord) -> CachedURLResponse {
         CachedURLResponse(
             response: response,
@@ -158,7 +158,7 @@ extension ResponseFields {
         }
     }
 
-    /// The fields as a list. A response that a user made up may hold what no field can: that is left out.
+    /// The fields as a list. Values that no field can hold, in a response that a program has made, are left out.
     var list: HTTPFields {
         switch self {
         case .received(let fields): return fields

@@ -26,8 +26,8 @@ final class DiskCache: Sendable {
         var looked: Int64?
     }
 
-    /// In octets. A response on its way to the disk is in memory twice. If the disk is slower than the network for that
-    /// long, caching more is no gain.
+    /// In octets. A response that waits for the disk may be in memory twice. If that much waits, the disk is slower
+    /// than the network, and caching more gains nothing.
     private static let waitingLimit = 16 << 20
 
     /// The queue that writes, one for all caches of a process: they share its disk.
@@ -255,7 +255,7 @@ final class DiskCache: Sendable {
         for name in names { StoreFile.remove(directory + "/" + name) }
         state.withLock { state in
             for name in names { state.index.remove(name) }
-            // Without a state, no file was read yet: the first look reads all.
+            // Without a state, the directory has not been read yet; the first look reads it.
             if state.index.state != nil { state.index.state = StoreFile.state(directory) }
         }
     }
@@ -268,8 +268,8 @@ final class DiskCache: Sendable {
         state.withLock { $0.index = index }
     }
 
-    /// Returns the file's name: a quick digest to look entries up by, and 64 bits of SHA-256. It takes work to make a
-    /// URL that gets another URL's name, and the key in the file tells the two apart.
+    /// Returns the file's name: a quick digest to look entries up by, and 64 bits of SHA-256. A second URL with the
+    /// same name is hard to make, and the key in the file tells the two apart.
     private static func name(of key: CacheKey) -> String {
         let digest = MessageDigest.sha256.hash(Array("\(key.method) \(key.url)".utf8).span) ?? []
         let rest = digest.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }

@@ -3,7 +3,8 @@ internal import HTTPSemantics
 
 /// The part of a cache that is in memory, up to a number of octets. It evicts what was used least recently.
 ///
-/// The nodes are a ring list in an array, so that neither a look-up nor an eviction moves or searches other nodes.
+/// The nodes are a doubly linked list in an array, so that neither a look-up nor an eviction moves or searches other
+/// nodes.
 struct MemoryCache: Sendable {
     private struct Node {
         var key: CacheKey
@@ -21,7 +22,7 @@ struct MemoryCache: Sendable {
     private var oldest = -1
     /// In octets.
     private(set) var usage = 0
-    /// How often anything was stored or removed. It tells what was read from disk meanwhile from what is still stored.
+    /// The number of stores and removals. It shows whether something that was read from disk may be out of date.
     private(set) var changes: UInt64 = 0
     var capacity: Int {
         didSet { shrink() }
@@ -62,8 +63,8 @@ struct MemoryCache: Sendable {
         shrink()
     }
 
-    /// Stores what was read from disk. If anything was stored or removed since the reading began, it may be what was
-    /// replaced or removed, and is not stored.
+    /// Stores what was read from disk. If anything was stored or removed since the reading began, what was read may be
+    /// out of date, and is not stored.
     ///
     /// - Parameter changes: ``changes`` when the reading began.
     mutating func keep(_ read: CachedURLResponse, for key: CacheKey, asOf changes: UInt64, now: Date) {

@@ -6,18 +6,18 @@ internal import Synchronization
 /// cache; a program that stores responses itself uses it as a plain store.
 ///
 /// - A response is found by the request's method and whole URL, query included, fragment not.
-/// - Sessions of many users may share a cache: an answer is for requests that send the same Authorization, Cookie and
-///   other secret fields as the request that brought it, unless its server says `public`. One answer is kept for each
-///   URL.
+/// - Sessions of many users may share a cache: an answer serves only requests that send the same Authorization, Cookie
+///   and other secret fields as the request that brought it, unless its server says `public`. One answer is kept for
+///   each URL.
 /// - Sessions store responses of up to a twentieth of the capacity (that of the memory or the disk, whichever is
 ///   greater), as Darwin does. A program may store anything that fits.
 /// - What was used least recently is evicted first. A capacity of 0 switches memory or disk off.
 /// - The disk part is a directory with one file for each entry (mode 0600, checksummed), which processes may share. A
 ///   damaged file counts as missing.
 ///
-/// Any thread. Calls may block for the disk; sessions make theirs where that does no harm. Sessions call a subclass
-/// that overrides `cachedResponse(for:)`, `storeCachedResponse(_:for:)` or `removeCachedResponse(for:)` for each
-/// load, off their loops.
+/// Any thread. Calls may block for the disk; sessions make theirs off their loops. Sessions call a subclass that
+/// overrides `cachedResponse(for:)`, `storeCachedResponse(_:for:)` or `removeCachedResponse(for:)` for each load, off
+/// their loops.
 open class URLCache: NSObject, @unchecked Sendable {
     /// What a cache may do with a response.
     @frozen public enum StoragePolicy: UInt, Sendable {
@@ -78,8 +78,8 @@ open class URLCache: NSObject, @unchecked Sendable {
     // MARK: Responses
 
     /// Returns what is stored for the request's method and URL, fresh or not, whatever its cache policy and most of its
-    /// fields. A request that names a user, by Authorization, Cookie or another secret field, does not find what is
-    /// another user's.
+    /// fields. A request that names a user, by Authorization, Cookie or another secret field, does not find another
+    /// user's response.
     open func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
         let found: CachedURLResponse? =
             switch look(for: request, isExact: true) {
@@ -90,8 +90,8 @@ open class URLCache: NSObject, @unchecked Sendable {
         return found?.unlessForeign(to: request.values.fields)
     }
 
-    /// Stores the response in the place of what is stored for the request, which is removed in any case. With
-    /// `notAllowed` nothing is stored, with `allowedInMemoryOnly` nothing on disk.
+    /// Stores the response in place of an older one for the request, which is removed even if the new one does not fit.
+    /// With `notAllowed` nothing is stored or removed; with `allowedInMemoryOnly` nothing is stored on disk.
     open func storeCachedResponse(_ cachedResponse: CachedURLResponse, for request: URLRequest) {
         guard let key = CacheKey(request) else { return }
         let now = Date()
@@ -120,8 +120,8 @@ open class URLCache: NSObject, @unchecked Sendable {
 
     // MARK: Tasks
 
-    /// Looks up the task's current request. The handler is called once, on a thread of its own. Sessions call it in a
-    /// subclass.
+    /// Looks up the task's current request. The handler is called once, on another thread. Sessions call this method of
+    /// a subclass.
     open func getCachedResponse(
         for dataTask: URLSessionDataTask,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
@@ -130,7 +130,7 @@ open class URLCache: NSObject, @unchecked Sendable {
         DispatchQueue.global().async { completionHandler(request.flatMap { self.cachedResponse(for: $0) }) }
     }
 
-    /// Stores the response for the task's current request. Sessions call it in a subclass.
+    /// Stores the response for the task's current request. Sessions call this method of a subclass.
     open func storeCachedResponse(_ cachedResponse: CachedURLResponse, for dataTask: URLSessionDataTask) {
         if let request = dataTask.currentRequest { storeCachedResponse(cachedResponse, for: request) }
     }

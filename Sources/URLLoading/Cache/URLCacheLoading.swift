@@ -15,7 +15,7 @@ extension URLCache {
     /// A subclass may find and store as it likes, so it is called for each load, by the methods it may have overridden.
     var isSubclass: Bool { type(of: self) != URLCache.self }
 
-    /// The queue on which subclasses are asked and told of changes: not on a session's loop, and one after the other.
+    /// The queue on which the methods of subclasses are called, one after the other and not on a session's loop.
     private static let telling = DispatchQueue(label: "URLLoading.URLCache", qos: .utility)
 
     /// Looks the request up. Never blocks. While the cache is empty it costs no more than a look at the directory.
@@ -89,21 +89,21 @@ extension URLCache {
         if let disk, disk.capacity > 0 { disk.storeLater(response, for: key, now: now) }
     }
 
-    /// Removes what is stored, which is no longer good.
+    /// Removes a stored response that is no longer valid.
     func discard(_ key: CacheKey) {
         guard isSubclass else { return remove(key) }
         guard let request = key.request else { return }
         Self.telling.async { self.removeCachedResponse(for: request) }
     }
 
-    /// The disk comes first: what ``load(_:)`` reads before that does not stay in memory.
+    /// Removes from disk first, so that a response that ``load(_:)`` reads before that does not stay in memory.
     func remove(_ key: CacheKey) {
         disk?.remove(key)
         memory.withLock { _ = $0.remove(key) }
     }
 
-    /// The largest content that a session stores, in octets: a twentieth of the capacity, as on Darwin, but nothing
-    /// that would take seconds to read back whole.
+    /// The largest content that a session stores, in octets: a twentieth of the capacity, as on Darwin, and at most 64
+    /// MiB, since a larger file would take seconds to read.
     var contentLimit: Int {
         min(max(memoryCapacity, diskCapacity) / 20, 64 << 20)
     }
@@ -126,9 +126,9 @@ extension URLCache {
 }
 
 extension CachedURLResponse {
-    /// Returns the response as a program stores it by hand: the request counts as the one that brought it, just now. A
-    /// request that does not identify its user makes it a response for every user: it is for the program to say which
-    /// users may have what it stores itself.
+    /// Returns the response as a program stores it itself: the request counts as the one that brought it, at `time`. If
+    /// the request does not identify a user, the response is for every user, since the program decides who gets what it
+    /// stores.
     func stored(for request: URLRequest, at time: Date) -> CachedURLResponse {
         let asked = request.values.fields ?? HTTPFields()
         var record = record(of: asked, at: time, .usual)

@@ -2,11 +2,11 @@ internal import Foundation
 internal import HTTPEngine
 internal import Reactor
 
-/// A stream task's connection in its user's hands: a pair of Foundation's streams, for any threads. The connection is
-/// closed when both have been closed or released.
+/// A stream task's connection as a pair of Foundation's streams, which the program may use on any thread. The
+/// connection is closed when both have been closed or released.
 ///
 /// The streams block, as Foundation's do. A program that does not want to wait asks `hasBytesAvailable` and
-/// `hasSpaceAvailable`, or schedules the stream in a run loop, where its delegate is told.
+/// `hasSpaceAvailable`, or schedules the stream in a run loop, on which its delegate is called.
 struct CapturedStreams: @unchecked Sendable {
     // `@unchecked`: it is made on the loop and handed over once.
     let input: InputStream
@@ -201,7 +201,7 @@ private final class Relay: UpgradedConnectionDelegate {
     }
 }
 
-/// A delegate that is told on a run loop.
+/// A delegate that is called on a run loop.
 struct StreamListener: @unchecked Sendable {
     // `@unchecked`: a run loop takes timers from any thread, and the stream is used on the run loop's own.
     weak var stream: Stream?

@@ -100,7 +100,7 @@ final class ByteChannel: Sendable {
     }
 
     /// Returns all that has come, or waits for the next content; nil at the end. There must be one reader at a time: a
-    /// second one meanwhile gets nothing.
+    /// second one meanwhile gets nil.
     func next() async throws -> [UInt8]? {
         try await unsafe withUnsafeThrowingContinuation { continuation in
             let known = state.withLock { state -> Result<[UInt8]?, any Error>? in

@@ -2,9 +2,9 @@ internal import Foundation
 internal import Reactor
 internal import Synchronization
 
-/// Calls a task's user, in order, on the session's delegate queue, also if that runs several operations at once. The
-/// calls of one turn of the loop are one operation. It is queued at the end of the turn, so it runs after everything
-/// that the program had put on the queue by then.
+/// Calls the program's code for one task, in order, on the session's delegate queue, even if that queue runs several
+/// operations at once. The calls of one turn of the loop are one operation. It is queued at the end of the turn, so it
+/// runs after everything that the program had put on the queue by then.
 ///
 /// Content that waits here has a weight. When too much waits, ``add(weight:on:_:)`` returns false, and the loader stops
 /// reading until ``whenRoom(_:)`` calls it back.

@@ -113,7 +113,8 @@ final class StreamChannel: Sendable {
         }
     }
 
-    /// Notes that the load is over. The wishes that it could not fulfil wait for the reason.
+    /// Notes that the load is over. The wishes that it could not fulfil wait for the task's end, which gives the
+    /// reason.
     func giveBack(_ wishes: [StreamWish], isAtEnd: Bool) {
         state.withLock { state in
             guard case .open = state.way else { return }

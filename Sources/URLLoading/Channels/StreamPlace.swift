@@ -6,7 +6,8 @@ struct StreamPlace: Sendable {
     let host: String
     let port: Int
 
-    /// Returns the origin, without TLS at first; a proxy for https is asked for the tunnel even so.
+    /// Returns the origin, with the scheme http because TLS may begin later. The proxy for https is asked for a tunnel
+    /// all the same.
     func origin() throws(URLError) -> Origin {
         guard let number = UInt16(exactly: port), number > 0 else {
             throw ErrorTranslation.urlError(.badURL, nil, "there is no port \(port)")

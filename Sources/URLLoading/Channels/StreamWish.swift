@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A call of a stream task's user.
+/// A call that the program has made on a stream task.
 enum StreamWish: Sendable {
     case read(StreamReading)
     case write(StreamWriting)

@@ -2,12 +2,12 @@
 enum TaskReply<Value: Sendable>: Sendable {
     typealias Call = @Sendable (Result<Value, any Error>) -> Void
 
-    /// The user's handler, called on the session's delegate queue.
+    /// The program's handler, called on the session's delegate queue.
     case handler(Call)
     /// A waiting function, which can be resumed on any thread.
     case awaited(Call)
 
-    /// Answers the caller, where it may be called at once.
+    /// Answers the caller at once, on this thread.
     func callAsFunction(_ result: Result<Value, any Error>) {
         switch self {
         case .handler(let call), .awaited(let call): call(result)

@@ -54,8 +54,8 @@ final class WebSocketChannel: Sendable {
 
     var facts: Facts { state.withLock { $0.facts } }
 
-    /// How long an end waits for the next message to be taken, once the program's queue has run what was told before: a
-    /// caller that takes no more still hears of the end.
+    /// How long the task's end waits for the program to take the next message, once the delegate queue has run the
+    /// earlier calls. A program that takes no more messages gets the end after that time.
     var patience: Duration {
         get { state.withLock { $0.patience } }
         set { state.withLock { $0.patience = newValue } }
@@ -119,7 +119,7 @@ final class WebSocketChannel: Sendable {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 ask(wish(number, .awaited { continuation.resume(with: $0) }))
-                // It was cancelled before there was a wish to withdraw.
+                // The Swift task was cancelled before there was a wish to withdraw.
                 if Task.isCancelled { takeBack(number) }
             }
         } onCancel: {
@@ -170,7 +170,8 @@ final class WebSocketChannel: Sendable {
         }
     }
 
-    /// Notes that the load is over. The wishes that it could not fulfil wait for the reason.
+    /// Notes that the load is over. The wishes that it could not fulfil wait for the task's end, which gives the
+    /// reason.
     func giveBack(_ wishes: [WebSocketWish], left messages: [WebSocketMessage]) {
         state.withLock { state in
             guard case .open = state.way else { return }

@@ -1,6 +1,6 @@
 internal import WebSocket
 
-/// A call of a WebSocket task's user.
+/// A call that the program has made on a WebSocket task.
 enum WebSocketWish: Sendable {
     case send(WebSocketMessage, TaskReply<Void>)
     /// A message that could not be sent: its caller waits for the end.

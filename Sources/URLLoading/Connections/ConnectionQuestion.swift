@@ -2,13 +2,12 @@ internal import Foundation
 internal import HTTPEngine
 internal import Synchronization
 
-/// A handshake's question to a session's user: about the server's certificate, or for a client certificate. The
-/// session's delegate is asked, or else that of a task that waits for the server. Without either, default handling
-/// applies.
+/// A handshake's question to the program: about the server's certificate, or for a client certificate. The session's
+/// delegate is asked, or else that of a task that waits for the server. Without either, default handling applies.
 enum ConnectionQuestion {
     typealias Reply = (disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?)
 
-    /// The questions that a session's user is asked.
+    /// The questions that a session's delegates are asked.
     static func questions(to session: URLSession) -> SessionSecurity.Questions {
         SessionSecurity.Questions(
             judge: TrustQuestion.judge(of: session),
@@ -17,14 +16,14 @@ enum ConnectionQuestion {
         )
     }
 
-    /// How long the user may take: as long as the most patient of the tasks that wait for the server. Nil if one of
-    /// them was not made by the room above, since a delegate of `URLSession`'s own may take its time.
+    /// How long an answer may take: the longest time limit of the tasks that wait for the server. Nil, for the engine's
+    /// limit, if Uncurl has not made all of these tasks: a delegate of a plain `URLSession` may take its time.
     private static func limit(of session: URLSession, about origin: Origin) -> Duration? {
         let waiting = session.hasDelegates ? tasks(of: session, waitingFor: origin) : []
         guard waiting.allSatisfy({ session.delegate(of: $0) is any SelectiveDelegate }) else { return nil }
         let usual = session.ownConfiguration.timeoutIntervalForRequest
         let longest = waiting.map { limit(of: $0) ?? usual }.max() ?? 0
-        // Thirty years are no limit.
+        // A longer time might not fit into a `Duration`; thirty years are as good as no limit.
         return longest > 0 ? .seconds(min(longest, 1e9)) : nil
     }
 

@@ -49,7 +49,8 @@ enum IdentityQuestion {
         session.ownConfiguration.urlCredentialStorage?.defaultCredential(for: URLProtectionSpace(space(of: origin)))
     }
 
-    /// Returns the answer that shows an identity. Without one the server is shown none, and decides whether it goes on.
+    /// Returns the answer that shows an identity. Without a credential no identity is shown, and the server decides
+    /// whether it continues.
     private static func show(_ credential: URLCredential?) -> IdentityAnswer {
         do throws(URLClientIdentity.Unusable) {
             return try credential?.value.tlsIdentity().map { .show($0) } ?? .configured

@@ -3,19 +3,19 @@ internal import HTTPEngine
 internal import Synchronization
 internal import TLS
 
-/// A session's TLS: the context that its connections share, and the way to ask its user about servers.
+/// A session's TLS: the context that its connections share, and the questions to its delegates about servers.
 final class SessionSecurity: TrustEvaluator {
-    /// Asks the session's user about a server, or about the proxy on the way to it; on the loop.
+    /// Asks the session's delegates about a server, or about the proxy on the way to it; on the loop.
     typealias Judge = @Sendable (PeerTrust, Proxy?, Origin, @escaping @Sendable (TrustVerdict) -> Void) -> Void
 
-    /// Asks the session's user which certificate to show; on the loop.
+    /// Asks the session's delegates which certificate to show; on the loop.
     typealias Choice = @Sendable (IdentityRequest, Origin, @escaping @Sendable (IdentityAnswer) -> Void) -> Void
 
-    /// The questions to the session's user.
+    /// The questions to the session's delegates.
     struct Questions: Sendable {
         let judge: Judge
         let choice: Choice
-        /// How long the user may take; nil for the engine's limit.
+        /// How long an answer may take; nil for the engine's limit.
         let limit: @Sendable (Origin) -> Duration?
     }
 
@@ -24,13 +24,13 @@ final class SessionSecurity: TrustEvaluator {
     /// Nil before the session's first context, and once the session is invalid: then the built-in verdict applies.
     private let questions = Mutex<Questions?>(nil)
     private let shown = Mutex<[Origin: [UInt8]]>([:])
-    /// The servers that the session's user has trusted in spite of their certificates.
+    /// The servers that a delegate has trusted in spite of their certificates.
     private let excused = Mutex<Set<Origin>>([])
 
     /// - Parameter hasDelegate: whether the session itself has one; a task's own does not count.
     init(_ settings: SessionSettings, hasDelegate: Bool) {
         let (minimum, maximum) = (settings.minimumVersion, settings.maximumVersion)
-        // It always asks: a task may have a delegate, and the session's storage an identity.
+        // The context always asks: a task may have a delegate, and the session's storage may have an identity.
         var configuration = TLSConfiguration.asking
         (configuration.minimumVersion, configuration.maximumVersion) = (minimum, maximum)
         configuration.allowsLegacyAlgorithms = settings.allowsLegacyAlgorithms
@@ -104,9 +104,10 @@ final class SessionSecurity: TrustEvaluator {
     /// The digest of the identity that this session has last shown to a server; nil for none.
     func identity(shownTo origin: Origin) -> [UInt8]? { shown.withLock { $0[origin] } }
 
-    /// Whether this session's user has trusted a server in spite of its certificate.
+    /// Whether a delegate of this session has trusted a server in spite of its certificate.
     func hasExcused(_ origin: Origin) -> Bool { excused.withLock { $0.contains(origin) } }
 
-    /// Whether what this session gets depends on what it has shown to servers, or on which it has trusted.
+    /// Whether this session has shown an identity to a server, or has trusted one in spite of its certificate. What it
+    /// gets may depend on that.
     var isSpecial: Bool { shown.withLock { !$0.isEmpty } || excused.withLock { !$0.isEmpty } }
 }

@@ -4,12 +4,12 @@ internal import HTTPSemantics
 
 /// Cookies on disk: ``SealedJSON`` in one file that only its owner may read. It is a ``StoreFile``, so that a reader
 /// finds the old content or the new after any crash. Processes that share it take turns by a lock on a file beside it.
-/// Blocks: not for a loop's thread.
+/// Its methods block and are not called on a loop.
 struct CookieFile: Sendable {
     enum Failure: Error, Equatable {
         /// EBUSY: another process holds the lock. EFBIG: the file is longer than any that is written here.
         case file(StoreFile.Fault)
-        /// The file is no cookie file, or only part of one.
+        /// The file is not a cookie file, or only part of one.
         case corrupt
 
         static let busy = Failure.file(StoreFile.Fault(code: EBUSY))
@@ -25,8 +25,7 @@ struct CookieFile: Sendable {
 
     let path: String
 
-    /// Returns the state by which a file that another process wrote is told from the one last seen. Nil if there is
-    /// none.
+    /// Returns the file's state, which is another one after a process has written the file. Nil if there is no file.
     func state() -> StoreFile.State? { StoreFile.state(path) }
 
     /// Returns the file's entries and the state it was in; no entries if there is no file.
@@ -44,7 +43,7 @@ struct CookieFile: Sendable {
         return (entries, state)
     }
 
-    /// Nil for a file that is damaged, or is no cookie file.
+    /// Nil for a file that is damaged, or is not a cookie file.
     static func decode(_ octets: [UInt8]) -> [CookieJar.Entry]? {
         guard let json = SealedJSON.content(of: octets),
             let content = try? JSONDecoder().decode(Content.self, from: Data(json)), content.version == 1

@@ -9,9 +9,9 @@ struct CookieProperties {
         self.properties = properties
     }
 
-    /// Returns the cookie. Nil without a name, a value, a path and a domain or an origin; for control characters or a
-    /// semicolon in one of them; and for an equals sign in the name: such a cookie would be sent as another one, or as
-    /// several (RFC 6265bis §5.6).
+    /// Returns the cookie. Nil if the name, the value, the path, or both the domain and the origin are missing; if one
+    /// of them holds a control character or a semicolon; or if the name holds an equals sign: such a cookie would be
+    /// sent as another one, or as several (RFC 6265bis §5.6).
     func cookie(now: Double) -> Cookie? {
         guard let name = string(.name), let value = string(.value), let path = string(.path),
             let domain = (string(.domain).flatMap { $0.isEmpty ? nil : $0 } ?? originURL?.host)?.lowercased(),
@@ -52,8 +52,8 @@ struct CookieProperties {
         return min(max(time, -Self.endOfTime), Self.endOfTime)
     }
 
-    /// The latest date, in seconds: some thirty million years from now. A file has no number for infinity, and one such
-    /// date would keep all cookies off the disk.
+    /// The latest date, in seconds: some thirty million years from now. JSON has no infinity, so one infinite date
+    /// would keep all cookies off the disk.
     private static let endOfTime = 1e15
 
     private var ports: [Int]? {

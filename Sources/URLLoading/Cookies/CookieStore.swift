@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// A cookie jar that threads share, in memory or on disk. The rules are ``CookieJar``'s and ``CookieAdmission``'s.
 ///
-/// Changes are written on a queue of its own, those of a tenth of a second together, and when the process exits.
+/// The store writes changes on a queue of its own, those of a tenth of a second together, and when the process exits.
 /// Changes that another process wrote meanwhile are read first, and ours are applied to them. No code of the program's
 /// is called under the lock.
 final class CookieStore: Sendable {
@@ -24,7 +24,7 @@ final class CookieStore: Sendable {
     }
 
     private static let writeDelay = DispatchTimeInterval.milliseconds(100)
-    /// How old, in seconds, what is known of the file may be.
+    /// How old, in seconds, the known state of the file may be.
     private static let lookInterval = 1.0
     /// A lock is held while the file is written once, some milliseconds; only a stopped process holds it longer.
     private static let lockLimit = Duration.seconds(1)
@@ -66,8 +66,8 @@ final class CookieStore: Sendable {
         set { state.withLock { $0.policy = newValue } }
     }
 
-    /// Sets the observer, which is told of changes that no call of the program's made: from the network, or another
-    /// process.
+    /// Sets the observer. It is called after changes that no call of the program has made: changes from the network or
+    /// from another process.
     func whenChanged(_ body: @escaping @Sendable () -> Void) {
         observer.withLock { $0.body = body }
     }
@@ -86,7 +86,7 @@ final class CookieStore: Sendable {
 
     /// Returns the Cookie field for the loader. It never waits for the file, except the first time.
     func header(for scope: CookieScope, document: URL?) -> String? {
-        // This is asked outside of the lock: the public-suffix rule is the user's code.
+        // This is computed outside of the lock: the public-suffix rule is the program's code.
         let isSameSite = scope.isSameSite(as: document)
         var isOld = false
         let header = withJar { jar, now in
@@ -101,7 +101,7 @@ final class CookieStore: Sendable {
 
     // MARK: Changing
 
-    /// Stores the cookies in a response's Set-Cookie fields. Observers are told on another thread.
+    /// Stores the cookies in a response's Set-Cookie fields. The observer is called on another thread.
     ///
     /// - Parameter policy: the session's policy; the store's own applies too.
     func store(setCookieLines lines: [String], from scope: CookieScope, document: URL?, policy: HTTPCookie.AcceptPolicy)
@@ -311,8 +311,8 @@ final class CookieStore: Sendable {
         try? FileHandle.standardError.write(contentsOf: Data(line.utf8))
     }
 
-    /// Tells the observer, neither on a loop, which observers would hold up, nor on the queue, which they may wait for.
-    /// Changes in close succession are told once.
+    /// Calls the observer on a global queue: on a loop it would hold up the loop, and on the store's queue it might
+    /// wait for itself. Changes in close succession cause one call.
     func notifyLater() {
         let isNeeded = observer.withLock { observer in
             defer { observer.isOnItsWay = observer.body != nil }

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import HTTPSemantics
 
-/// The cookies in FoundationNetworking's file, which lay where the shared storage's file now lies: a property list of
+/// The cookies in FoundationNetworking's file, at the path that the shared storage's file has now: a property list of
 /// the cookies' properties by `path`, `domain` and `name`. It is read once: the next change writes our own file in its
 /// place.
 enum FoundationCookieFile {
@@ -40,7 +40,7 @@ enum FoundationCookieFile {
         }
     }
 
-    /// Returns the cookies; nil if it is no property list. A cookie that cannot be read is left out.
+    /// Returns the cookies; nil if the file is not a property list. A cookie that cannot be read is left out.
     static func decode(_ octets: [UInt8], now: Double) -> [CookieJar.Entry]? {
         guard octets.starts(with: "<?xml".utf8) || octets.starts(with: "bplist".utf8),
             let listed = try? PropertyListDecoder().decode([String: [String: Value]].self, from: Data(octets))

@@ -1,7 +1,7 @@
 public import Foundation
 internal import HTTPSemantics
 
-/// A cookie. It never changes. Cookies that say the same are equal, whenever they were made.
+/// A cookie. It never changes. Cookies with the same values are equal, whenever they were made.
 open class HTTPCookie: NSObject, @unchecked Sendable {
     let cookie: Cookie
     /// In seconds since 1970.
@@ -14,9 +14,10 @@ open class HTTPCookie: NSObject, @unchecked Sendable {
         self.originURL = originURL
     }
 
-    /// Makes a cookie. Nil without a name, a value, a path and one of domain and origin; for control characters or a
-    /// semicolon in one of them; and for an equals sign in the name: a server would read such a cookie as another one,
-    /// or as several. See ``HTTPCookiePropertyKey`` for the values of each key; other keys are ignored.
+    /// Makes a cookie. Nil if the name, the value, the path, or both the domain and the origin are missing; if one of
+    /// them holds a control character or a semicolon; or if the name holds an equals sign: a server would read such a
+    /// cookie as another one, or as several. See ``HTTPCookiePropertyKey`` for the values of each key; other keys are
+    /// ignored.
     public init?(properties: [HTTPCookiePropertyKey: Any]) {
         let now = Date().timeIntervalSince1970
         let properties = CookieProperties(properties)
@@ -33,8 +34,8 @@ open class HTTPCookie: NSObject, @unchecked Sendable {
     }
 
     /// Returns the cookies in a response's fields, for any host: only
-    /// ``HTTPCookieStorage/setCookies(_:for:mainDocumentURL:)`` refuses those that the URL may not set. Several cookies
-    /// joined by commas or line feeds are told apart, also if they hold dates. Cookies without a name are left out,
+    /// ``HTTPCookieStorage/setCookies(_:for:mainDocumentURL:)`` refuses those that the URL may not set. Cookies that
+    /// are joined by commas or line feeds are separated, even if they hold dates. Cookies without a name are left out,
     /// although a load keeps them (RFC 6265bis §5.6). Empty for a URL without a host.
     open class func cookies(withResponseHeaderFields headerFields: [String: String], for URL: URL) -> [HTTPCookie] {
         guard let scope = CookieScope(URL) else { return [] }
@@ -57,7 +58,7 @@ open class HTTPCookie: NSObject, @unchecked Sendable {
     /// The version: 0 for all cookies of today, 1 for those of RFC 2965.
     open var version: Int { cookie.version }
 
-    /// The name; empty for a cookie that is all value.
+    /// The name; empty for a cookie that has only a value.
     open var name: String { cookie.name }
 
     /// The value that the server gets back.

@@ -58,9 +58,10 @@ public struct HTTPCookieStringPolicy: RawRepresentable, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// Strict: with none. A load knows its document by ``URLRequest/mainDocumentURL``; without one it is part of its
-    /// own site.
+    /// Strict: the cookie is sent with none of these loads. ``URLRequest/mainDocumentURL`` names a load's document; a
+    /// load without one counts as part of its own site.
     public static let sameSiteStrict = HTTPCookieStringPolicy(rawValue: "strict")
-    /// Lax: here with none, too. Navigating to a document is a browser's task; the document is then its own.
+    /// Lax: here the same as strict. Lax also permits navigation, which only browsers do; the document that a browser
+    /// navigates to is its own main document.
     public static let sameSiteLax = HTTPCookieStringPolicy(rawValue: "lax")
 }

@@ -100,7 +100,7 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
         CookieScope(url).map { store.entries(for: $0, isSameSite: true).map(Self.cookie) }
     }
 
-    /// Stores a cookie in place of the one with its name, domain and path; one that has expired only removes that. Of
+    /// Stores a cookie in place of the one with its name, domain and path; an expired cookie only removes that one. Of
     /// all rules only the accept policy `never` applies to cookies that a program sets.
     open func setCookie(_ cookie: HTTPCookie) {
         if store.set(cookie.cookie, created: cookie.created) { tellOfChange() }
@@ -121,9 +121,9 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
         setCookies(cookies, for: request?.url, mainDocumentURL: request?.mainDocumentURL)
     }
 
-    /// Gets the cookies that the task's current request would carry: those of ``cookies(for:)``, but for those that its
-    /// main document's site keeps from it. Nil without a URL. The handler is called before this returns, on the
-    /// caller's thread.
+    /// Gets the cookies that the task's current request would carry: those of ``cookies(for:)``, except those that
+    /// `SameSite` excludes because of its main document. Nil without a URL. The handler is called before this returns,
+    /// on the caller's thread.
     open func getCookiesFor(_ task: URLSessionTask, completionHandler: @escaping @Sendable ([HTTPCookie]?) -> Void) {
         let request = task.currentRequest
         guard let url = request?.url, let scope = CookieScope(url) else { return completionHandler(nil) }
@@ -158,8 +158,8 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
 }
 
 extension Notification.Name {
-    /// The cookies of the storage in `object` have changed. It is posted on the thread of the change, or on one of the
-    /// storage's own for changes from the network or another process.
+    /// The cookies of the storage in `object` have changed. It is posted on the thread of the change, or on a thread of
+    /// Dispatch for changes from the network or another process.
     public static let NSHTTPCookieManagerCookiesChanged = Notification.Name(
         rawValue: "NSHTTPCookieManagerCookiesChangedNotification"
     )

@@ -10,9 +10,9 @@ public let NSURLAuthenticationMethodHTTPBasic: String = "NSURLAuthenticationMeth
 public let NSURLAuthenticationMethodHTTPDigest: String = "NSURLAuthenticationMethodHTTPDigest"
 /// A form on a page. No session asks for it.
 public let NSURLAuthenticationMethodHTMLForm: String = "NSURLAuthenticationMethodHTMLForm"
-/// NTLM. Delegates are told of it; no session can answer it.
+/// NTLM. Delegates get such challenges, but no session can answer them.
 public let NSURLAuthenticationMethodNTLM: String = "NSURLAuthenticationMethodNTLM"
-/// Negotiate (RFC 4559). Delegates are told of it; no session can answer it.
+/// Negotiate (RFC 4559). Delegates get such challenges, but no session can answer them.
 public let NSURLAuthenticationMethodNegotiate: String = "NSURLAuthenticationMethodNegotiate"
 /// A client certificate in the TLS handshake: answered by ``URLCredential/init(identity:certificates:persistence:)``.
 public let NSURLAuthenticationMethodClientCertificate: String = "NSURLAuthenticationMethodClientCertificate"

@@ -8,7 +8,7 @@ enum ChallengeAnswer: Sendable {
     case continueWithoutCredential
     case cancel
     case performDefaultHandling
-    /// Goes on to the response's next challenge, if it has one.
+    /// Continues with the response's next challenge, if it has one.
     case rejectProtectionSpace
 
     /// The same answer as a session's delegate gives it to its completion handler.

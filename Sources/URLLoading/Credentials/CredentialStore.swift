@@ -25,7 +25,7 @@ struct CredentialStore: Sendable {
         do throws(CredentialFile.Failure) {
             kept = try file.read()
         } catch {
-            // It would be worse if the program did not start.
+            // The program continues without the file's credentials: an unreadable file must not stop it.
             kept = CredentialTable()
             report(error, file)
         }

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// A question that a task's user must answer: for credentials, by a server or a proxy, or whether a server is trusted,
-/// by a connection. It never changes; any thread.
+/// A question to the program. A server or a proxy asks for credentials; a connection asks whether its server is
+/// trusted, or for a client certificate. A challenge never changes. Any thread.
 open class URLAuthenticationChallenge: NSObject, NSSecureCoding, @unchecked Sendable {
     private let space: URLProtectionSpace
     private let credential: URLCredential?
@@ -18,7 +18,7 @@ open class URLAuthenticationChallenge: NSObject, NSSecureCoding, @unchecked Send
     ///   - previousFailureCount: how many answers were refused before.
     ///   - response: the response that asks; nil for none.
     ///   - error: the error of the last attempt; nil for none.
-    ///   - sender: is told of the answer.
+    ///   - sender: the object that gets the answer.
     public init(
         protectionSpace space: URLProtectionSpace,
         proposedCredential credential: URLCredential?,
@@ -119,12 +119,12 @@ open class URLAuthenticationChallenge: NSObject, NSSecureCoding, @unchecked Send
 public protocol URLAuthenticationChallengeSender: NSObjectProtocol, Sendable {
     /// Answers with a credential.
     func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge)
-    /// Goes on without a credential: the response that asked is delivered.
+    /// Continues without a credential: the response that asked is delivered.
     func continueWithoutCredential(for challenge: URLAuthenticationChallenge)
     /// Ends the load as cancelled.
     func cancel(_ challenge: URLAuthenticationChallenge)
     /// Handles the challenge as if there were no delegate.
     func performDefaultHandling(for challenge: URLAuthenticationChallenge)
-    /// Rejects this challenge and goes on to the response's next one, if it has one.
+    /// Rejects this challenge and continues with the response's next one, if it has one.
     func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge)
 }

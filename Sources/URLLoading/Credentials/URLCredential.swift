@@ -18,7 +18,6 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
             deprecated,
             message: "There is no synchronized storage on Linux: such credentials are not stored."
         )
-        /// Not kept by any storage: there is no other device to synchronize with.
         case synchronizable
     }
 
@@ -37,8 +36,8 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
     ///
     /// - Parameters:
     ///   - identity: a certificate with its key.
-    ///   - certificates: in DER, sent after the identity's own certificate; nil sends those that it came with. If one
-    ///     is no certificate, the handshake fails with that reason.
+    ///   - certificates: in DER, sent after the identity's own certificate; nil sends those that the identity came
+    ///     with. If the octets are not a certificate, the handshake fails with that reason.
     ///   - persistence: how long a storage keeps it.
     public init(
         identity: URLClientIdentity,

@@ -61,7 +61,7 @@ public final class URLServerTrust: Sendable {
         if case .failure(let failure) = verdict { throw Self.error(failure) }
     }
 
-    /// Returns the error that a user is told for a server that is not trusted.
+    /// Returns the error for a server that is not trusted.
     static func error(_ failure: TrustFailure) -> URLError {
         error(ErrorTranslation.code(failure.reason), failure.description)
     }

@@ -21,7 +21,7 @@ final class SessionEngine {
     private var loads: [any TaskLoad] = []
     /// The credentials that servers have accepted: later requests carry them from the start.
     var authorizations = AuthorizationMemory()
-    /// The proxies, with the credentials that the user has given for them since.
+    /// The proxies, with the credentials that the program has given for them since.
     private(set) var proxies: SessionProxies
     /// The last request that was sent, for the next one like it: most programs load one URL again and again.
     var lastPlan: RequestPlan?
@@ -81,9 +81,9 @@ final class SessionEngine {
         return context
     }
 
-    /// Lets the session's user be asked about servers and proxies. This is done before the first context is used, and
-    /// not earlier: from then on the session is held weakly, and every reference to a weakly held object is counted in
-    /// a separate table, five times as slowly.
+    /// Lets connections ask the session's delegates about servers and proxies. It is called before the first context is
+    /// used, and not earlier: it makes a weak reference to the session, after which every reference to the session is
+    /// counted five times as slowly.
     func ask(_ session: URLSession) {
         security.ask(ConnectionQuestion.questions(to: session))
     }

@@ -2,24 +2,24 @@ internal import Foundation
 
 /// The task that a stream, a WebSocket or a source of an answer reports to. Loop-confined.
 protocol LoadDelegate: AnyObject {
-    /// The task as its user sees it: a data task may become another one.
+    /// The task as the program sees it: a data task may become another one.
     var task: URLSessionTask { get }
     var session: URLSession { get }
 
     /// Ends the task.
     func end(_ error: (any Error)?)
 
-    /// Runs `call` on the delegate queue after what was told before, if the delegate hears of the event.
+    /// Runs `call` on the delegate queue after earlier calls, if the delegate gets the event.
     func tell(_ event: TaskInterests, _ call: @escaping DelegateCall)
     /// Runs `call` on the delegate queue, whether or not there is a delegate.
     func later(_ call: @escaping @Sendable () -> Void)
 }
 
-/// Hears what the source of a task's answer delivers. Loop-confined.
+/// Gets what the source of a task's answer delivers. Loop-confined.
 protocol SourceDelegate: LoadDelegate {
     /// Reports the head of the answer.
     func received(_ response: URLResponse)
-    /// Reports decoded content; the span is the loop's.
+    /// Reports decoded content; the span is the loop's buffer.
     func receive(_ bytes: Span<UInt8>)
     /// Reports that the whole answer is there.
     func finished()

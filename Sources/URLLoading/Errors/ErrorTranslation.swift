@@ -35,8 +35,8 @@ enum ErrorTranslation {
         return URLError(code, userInfo: info)
     }
 
-    /// The error of a user's `URLProtocol` class. A `URLError` gets the facts that it lacks; any other error is the
-    /// task's error as it is.
+    /// The error of a `URLProtocol` class of the program. A `URLError` gets the facts that it lacks; any other error is
+    /// the task's error as it is.
     static func classError(_ error: any Error, _ url: URL?) -> any Error {
         (error as NSError).domain == NSURLErrorDomain ? self.error(error, url) : error
     }

@@ -25,21 +25,21 @@ extension URLError {
         case constrained = 2
     }
 
-    /// From where a download that has failed or was cancelled can go on (``URLSession/downloadTask(withResumeData:)``);
-    /// nil where it has to begin anew.
+    /// The data from which a failed or cancelled download can resume (``URLSession/downloadTask(withResumeData:)``);
+    /// nil if it must start over.
     public var downloadTaskResumeData: Data? { userInfo[NSURLSessionDownloadTaskResumeData] as? Data }
 
-    /// The same of an upload (``URLSession/uploadTask(withResumeData:)``); nil where its server has not said that the
-    /// upload can be gone on with.
+    /// The data from which a failed or cancelled upload can resume (``URLSession/uploadTask(withResumeData:)``); nil if
+    /// its server has not said that the upload can be resumed.
     public var uploadTaskResumeData: Data? { userInfo[NSURLSessionUploadTaskResumeData] as? Data }
 
-    /// Linux cancels no background tasks: nil in errors of this module; for those that a program makes itself.
+    /// Nil in errors of this module, since Linux cancels no background tasks. Errors that a program makes may have it.
     public var backgroundTaskCancelledReason: BackgroundTaskCancelledReason? {
         number("NSURLErrorBackgroundTaskCancelledReasonKey").flatMap { BackgroundTaskCancelledReason(rawValue: $0) }
     }
 
-    /// Linux does not say which networks are cellular, expensive or constrained: nil in errors of this module; for
-    /// those that a program makes itself.
+    /// Nil in errors of this module, since Linux does not say which networks are cellular, expensive or constrained.
+    /// Errors that a program makes may have it.
     public var networkUnavailableReason: NetworkUnavailableReason? {
         number("NSURLErrorNetworkUnavailableReasonKey").flatMap { NetworkUnavailableReason(rawValue: $0) }
     }

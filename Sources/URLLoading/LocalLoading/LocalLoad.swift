@@ -3,8 +3,8 @@ internal import Foundation
 internal import Reactor
 
 /// A `data:` URL (RFC 2397), a file on this machine, or a cached answer in memory, as the source of a task's answer.
-/// Files are read and `data:` URLs decoded on other threads. The content is told in pieces, as fast as they are taken
-/// and one in each turn, since the loop serves other sessions too.
+/// Files are read and `data:` URLs decoded on other threads. The content is delivered in pieces, one in each turn and
+/// no faster than they are taken, since the loop serves other sessions too.
 final class LocalLoad: @unchecked Sendable {
     // `@unchecked`: everything here is used on the loop alone; the reading thread gets values.
     private let url: URL
@@ -40,7 +40,7 @@ final class LocalLoad: @unchecked Sendable {
         self.data = data
     }
 
-    /// Begins to load. Nothing is told before this has returned.
+    /// Begins to load. Nothing is reported before this has returned.
     func begin() {
         let (url, loop) = (url, loop)
         guard ready == nil, url.scheme?.lowercased() == "data" else {

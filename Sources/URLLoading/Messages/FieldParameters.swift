@@ -48,8 +48,8 @@ struct FieldParameters {
         return String(decoding: octets, as: UTF8.self)
     }
 
-    /// Takes an unquoted value. A backslash takes the semicolon, the quotation mark or the backslash after it, as
-    /// Foundation reads it: no token has one.
+    /// Takes an unquoted value. A backslash escapes a semicolon, a quotation mark or a backslash after it, as in
+    /// Foundation; a token holds no backslash.
     private static func takeUnquoted(_ rest: inout Substring.UTF8View) -> String {
         var octets: [UInt8] = []
         while let octet = rest.first, octet != UInt8(ascii: ";") {

@@ -12,7 +12,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     /// - Parameters:
     ///   - url: the request's URL.
     ///   - statusCode: 100 to 999.
-    ///   - httpVersion: ignored; it is there for source compatibility, and no property tells it.
+    ///   - httpVersion: ignored; it is there for source compatibility, and no property returns it.
     ///   - headerFields: nil for none.
     public init?(url: URL, statusCode: Int, httpVersion: String?, headerFields: [String: String]?) {
         self.statusCode = statusCode

@@ -39,7 +39,7 @@ enum HeaderNames {
         return name.utf8.allSatisfy { words.next($0) == $0 }
     }
 
-    /// Tells where in its word the next octet stands.
+    /// Gives each octet the case that its place in a word needs.
     private struct Words {
         private var isInside = false
 

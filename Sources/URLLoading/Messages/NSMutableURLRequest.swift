@@ -53,12 +53,13 @@ open class NSMutableURLRequest: NSURLRequest {
         set { request.allHTTPHeaderFields = newValue }
     }
 
-    /// Sets, replaces or (with nil) removes a field. A name or value that cannot be sent is ignored.
+    /// Sets, replaces or (with nil) removes a field. A name or value that cannot be sent is refused (``URLRequest``).
     open func setValue(_ value: String?, forHTTPHeaderField field: String) {
         request.setValue(value, forHTTPHeaderField: field)
     }
 
-    /// Sets a field, or appends to its value after a comma. A name or value that cannot be sent is ignored.
+    /// Sets a field, or appends to its value after a comma. A name or value that cannot be sent is refused
+    /// (``URLRequest``).
     open func addValue(_ value: String, forHTTPHeaderField field: String) {
         request.addValue(value, forHTTPHeaderField: field)
     }

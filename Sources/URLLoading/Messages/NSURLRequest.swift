@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A request as an object: a shell over a ``URLRequest``.
+/// A request as an object, which holds a ``URLRequest``.
 open class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying {
     /// The request. Only ``NSMutableURLRequest`` changes it.
     var request: URLRequest

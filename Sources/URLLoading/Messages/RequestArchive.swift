@@ -37,7 +37,7 @@ extension RequestValues {
         coder.encode(httpMethod as NSString, forKey: "NS.httpMethod")
         coder.encode(dictionary as NSDictionary?, forKey: "NS._allHTTPHeaderFields")
         coder.encode(NSNumber(value: cachePolicy.rawValue), forKey: "NS._cachePolicy")
-        // Without the key, the time limit is still the session's to choose.
+        // Without the key, the session's time limit applies.
         coder.encode(explicitTimeout.map { NSNumber(value: $0) }, forKey: "NS._timeoutInterval")
         coder.encode(NSNumber(value: networkServiceType.rawValue), forKey: "NS._networkServiceType")
         coder.encode(NSNumber(value: allowsCellularAccess), forKey: "NS._allowsCellularAccess")

@@ -22,7 +22,7 @@ extension URLRequest: _ObjectiveCBridgeable {
     /// Converts an object that is known to be a request; nil becomes a request without a URL.
     public static func _unconditionallyBridgeFromObjectiveC(_ source: NSURLRequest?) -> URLRequest {
         guard let source else {
-            // The compiler passes nil where Objective-C has broken a promise, and there is no Objective-C here.
+            // The compiler passes nil only where Objective-C code has returned nil against its declaration.
             let nothing = RequestValues(url: nil, cachePolicy: .useProtocolCachePolicy, timeoutInterval: 60)
             return URLRequest(storage: RequestStorage(nothing))
         }

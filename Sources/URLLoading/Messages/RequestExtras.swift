@@ -2,8 +2,8 @@ internal import Foundation
 internal import HTTP1
 package import HTTPEngine
 
-/// Properties that the room above sets on a request, and that no public API of this room has. Copies of the request
-/// have them too. A task keeps those of its first request, so that no redirect, challenge or retry loses them. They are
+/// Properties that Uncurl sets on a request, and that this room's public API does not have. Copies of the request have
+/// them too. A task keeps those of its first request, so that no redirect, challenge or retry loses them. They are
 /// never archived.
 extension URLRequest {
     /// Content in segments, instead of data or a stream.
@@ -27,7 +27,7 @@ extension URLRequest {
         set { terms.rates = newValue }
     }
 
-    /// How the request is carried, where that differs from what its session does.
+    /// The request's own terms of transfer, which replace those of its session.
     package var terms: TransferTerms {
         get { values.terms?.values ?? TransferTerms() }
         set { values.terms = newValue == TransferTerms() ? nil : TermsBox(newValue) }
@@ -53,31 +53,32 @@ extension URLRequest {
     }
 }
 
-/// How one request is carried, where that differs from what its session does. It holds for every transaction of a task:
+/// One request's own terms of transfer, which replace those of its session. They hold for every transaction of a task:
 /// redirects, challenges, retries.
 package struct TransferTerms: Hashable, Sendable {
     /// How fast content is sent and answers are read.
     package var rates: TransferRates?
-    /// In seconds: of the making of a connection. Nil: the request's limit on idleness.
+    /// The limit on making a connection, in seconds; nil for the request's limit on idleness.
     package var connectLimit: Double?
-    /// In seconds: from the end of the request to the first byte of its answer. Nil: the limit on idleness alone.
+    /// The limit from the end of the request to the first byte of its answer, in seconds; nil for the limit on idleness
+    /// alone.
     package var firstByteLimit: Double?
-    /// Where the connection leads that is made for the first request's own host and port; nil: to these.
+    /// The endpoint of the connections for the first request's host and port; nil for this host and port.
     package var endpoint: Endpoint?
-    /// In place of the session's proxies. Their credentials are those that they have here.
+    /// The proxies that replace the session's. Their credentials are those that they hold here.
     package var proxies: OriginProxies?
 
     package init() {}
 }
 
-/// An object, since nearly no request has terms: each copy of a request copies a reference.
+/// Terms as an object: nearly no request has terms, so a copy of a request copies only a reference.
 final class TermsBox: Sendable {
     let values: TransferTerms
 
     init(_ values: TransferTerms) { self.values = values }
 }
 
-/// Nil: as fast as the connection takes and gives them.
+/// Limits on the speed of a transfer; nil for none.
 package struct TransferRates: Hashable, Sendable {
     package var sending: TransferRate?
     package var receiving: TransferRate?
@@ -88,8 +89,8 @@ package struct TransferRates: Hashable, Sendable {
     }
 }
 
-/// The error for content that is needed again, after a redirect, a challenge or a lost connection, and was used up when
-/// it was first sent.
+/// The error for content that must be sent again after a redirect, a challenge or a lost connection, but can be read
+/// only once.
 package struct ContentUsedUp: Error, Hashable, Sendable, CustomStringConvertible {
     package let description = "the content is needed again, and a stream in it can be read only once"
 }

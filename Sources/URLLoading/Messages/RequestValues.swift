@@ -26,11 +26,11 @@ struct RequestValues {
     private(set) var refusedField: String?
     private var folded = FoldedValues()
     var body = Body.none
-    /// Nil: the session's terms in everything.
+    /// Nil: the session's terms apply.
     var terms: TermsBox?
     /// Nil: the session's.
     var maximumDataLength: Int?
-    /// Whether a GET may have content. It is refused, unless the room above was told that it is meant.
+    /// Whether a GET's content is sent. If false, a GET with content is refused.
     var sendsContentWithGET = false
     var networkServiceType = NSURLRequest.NetworkServiceType.default
     var allowsCellularAccess = true
@@ -89,8 +89,8 @@ struct RequestValues {
     mutating func changeFields(_ change: (HTTPFields) -> HTTPFields) { fields = fields.map(change) }
 
     /// Sets a field; nil removes it. A name that is no token and a value with control characters cannot be sent, or
-    /// would be sent as something else (RFC 9110 §5.5); such a call changes nothing. A folded value is kept folded, and
-    /// sent as one line.
+    /// would be sent as something else (RFC 9110 §5.5); such a call only sets ``refusedField``. A folded value is kept
+    /// folded, and sent as one line.
     mutating func setValue(_ value: String?, of name: String) {
         if let value {
             var changed = fields ?? HTTPFields()
@@ -141,8 +141,9 @@ struct RequestValues {
         fields = changed
     }
 
-    /// The fields as a dictionary. Names are spelled as they were given. Setting it leaves out what cannot be sent. Of
-    /// names that differ only in case, the last in alphabetical order wins: a dictionary has no order of its own.
+    /// The fields as a dictionary. Names are spelled as they were given. Setting it leaves out what cannot be sent, and
+    /// sets ``refusedField`` then. Of names that differ only in case, the last in alphabetical order wins: a dictionary
+    /// has no order of its own.
     var dictionary: [String: String]? {
         get {
             guard let fields else { return nil }

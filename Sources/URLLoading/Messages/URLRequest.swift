@@ -106,8 +106,8 @@ public struct URLRequest: ReferenceConvertible, Equatable, Hashable, Sendable {
         set { values.setMethod(newValue) }
     }
 
-    /// The fields as a dictionary, made when asked for. Setting it replaces all fields, and leaves out those that
-    /// cannot be sent.
+    /// The fields as a dictionary, made when asked for. Setting it replaces all fields. A field that cannot be sent is
+    /// refused.
     public var allHTTPHeaderFields: [String: String]? {
         get { values.dictionary }
         set { values.dictionary = newValue }
@@ -156,7 +156,7 @@ public struct URLRequest: ReferenceConvertible, Equatable, Hashable, Sendable {
         set { values.httpShouldHandleCookies = newValue }
     }
 
-    /// Of no effect: servers and proxies that answered pipelined requests out of order made every client give it up.
+    /// Of no effect: requests are never pipelined, because servers and proxies answer pipelined requests out of order.
     @available(*, deprecated, message: "HTTP/1 only")
     public var httpShouldUsePipelining: Bool {
         get { values.httpShouldUsePipelining }
@@ -174,7 +174,8 @@ public struct URLRequest: ReferenceConvertible, Equatable, Hashable, Sendable {
         values.hash(into: &hasher)
     }
 
-    /// Whether both requests ask for the same in the same way. Streams are compared by identity.
+    /// Compares, as FoundationNetworking does, URL, main document, method, cache policy, stream (by identity), cellular
+    /// access and the handling of cookies. Fields, data and limits are not compared.
     public static func == (lhs: URLRequest, rhs: URLRequest) -> Bool {
         lhs.storage === rhs.storage || lhs.values == rhs.values
     }

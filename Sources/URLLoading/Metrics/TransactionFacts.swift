@@ -91,8 +91,8 @@ struct TransactionFacts: Sendable {
     }
 }
 
-/// The loop's clock, read together with the wall clock. So a task's dates agree with each other, whatever happens to
-/// the wall clock meanwhile.
+/// Converts the loop's instants to dates by one reading of the wall clock. So a task's dates agree with each other,
+/// even if the wall clock is set meanwhile.
 struct WallClock: Sendable {
     private let wall: Date
     private let instant: Instant

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The metrics of a task, by transaction. They are told before the task's end.
+/// The metrics of a task, by transaction. They are reported before the task's end.
 open class URLSessionTaskMetrics: NSObject, @unchecked Sendable {
     /// Where a transaction's answer came from.
     @frozen public enum ResourceFetchType: Int, Sendable {
@@ -17,7 +17,8 @@ open class URLSessionTaskMetrics: NSObject, @unchecked Sendable {
 
     /// How a name was looked up.
     @frozen public enum DomainResolutionProtocol: Int, Sendable {
-        /// The system's resolver, which does not say: files, name servers, others. Always so here.
+        /// Not known: the system's resolver does not say whether it asks files, name servers or others. Always the case
+        /// here.
         case unknown
         /// Does not happen here.
         case udp
@@ -93,9 +94,9 @@ open class URLSessionTaskTransactionMetrics: NSObject, @unchecked Sendable {
     /// The source of the answer.
     public var resourceFetchType: URLSessionTaskMetrics.ResourceFetchType { facts.fetchType }
 
-    /// The length of the request's head, in bytes.
+    /// The length of the request's head, with the framing of the content, in bytes.
     public var countOfRequestHeaderBytesSent: Int64 { facts.requestHeaderBytes }
-    /// The length of the request's content as it was sent, with its framing, in bytes.
+    /// The length of the request's content as it was sent, without its framing, in bytes.
     public var countOfRequestBodyBytesSent: Int64 { facts.requestBodyBytes }
     /// The length of the request's content without its framing, in bytes.
     public var countOfRequestBodyBytesBeforeEncoding: Int64 { facts.requestContentBytes }

@@ -9,7 +9,7 @@ package struct ClientSpan: Sendable {
     package let fields: [(name: String, value: String)]
     private let span: any Span
 
-    /// Begins the span, beneath the one of the calling Swift task if there is one.
+    /// Begins the span, as a child of the calling Swift task's span if there is one.
     package init(
         _ request: URLRequest,
         _ tracer: any Tracer,

@@ -4,7 +4,7 @@ internal import HTTPEngine
 internal import Reactor
 internal import Synchronization
 
-/// Hears what a `URLProtocol` class loads, besides what every source reports. Loop-confined.
+/// Gets what a `URLProtocol` class loads, besides what every source reports. Loop-confined.
 protocol ProtocolLoadDelegate: SourceDelegate {
     /// Reports that no class takes the request.
     func loadItself(_ load: ProtocolLoad)
@@ -15,7 +15,7 @@ protocol ProtocolLoadDelegate: SourceDelegate {
     func classFinished(_ load: ProtocolLoad)
 }
 
-/// A load by one of the user's `URLProtocol` classes. The class runs on a queue of its own; what it reports comes to
+/// A load by one of the program's `URLProtocol` classes. The class runs on a queue of its own; what it reports comes to
 /// the loop, and waits there while the task is held.
 final class ProtocolLoad: @unchecked Sendable {
     // `@unchecked`: all but `queue`, `instance` and what a lock guards is used on the loop alone; `instance` on the
@@ -33,13 +33,13 @@ final class ProtocolLoad: @unchecked Sendable {
         case challengeCancelled
     }
 
-    /// The delegate, which is gone once this is stopped: what a class reports after that is not heard.
+    /// The delegate. It may be gone once the load is stopped; what a class reports after that is ignored.
     private unowned let delegate: any ProtocolLoadDelegate
     private let loop: EventLoop
     private let classes: [URLProtocol.Type]
     private let task: URLSessionTask
     private let request: URLRequest
-    /// The request without the content that the task has besides.
+    /// The request without the session's fields and the task's content.
     private let plain: URLRequest
     /// The cache; nil if the request's policy does not use it.
     private let cache: URLCache?
@@ -57,7 +57,7 @@ final class ProtocolLoad: @unchecked Sendable {
     private var lastHeard: Instant
     private var timer: TimerID?
 
-    /// Makes a load, or nil if there are no classes to ask, which is nearly always so: then nothing is allocated.
+    /// Makes a load; nil if there are no classes to ask. That is the usual case, in which nothing is allocated.
     ///
     /// - Parameters:
     ///   - content: the content that the request carries.
@@ -70,7 +70,7 @@ final class ProtocolLoad: @unchecked Sendable {
         _ engine: SessionEngine,
         looksIntoCache: () -> Bool
     ) -> ProtocolLoad? {
-        // The next process may have other classes.
+        // A background task may continue in a process that has other classes.
         guard engine.background == nil else { return nil }
         let own = engine.settings.protocolClasses
         guard !own.isEmpty || URLProtocol.hasRegisteredClasses else { return nil }
@@ -172,7 +172,7 @@ final class ProtocolLoad: @unchecked Sendable {
         delegate.end(ErrorTranslation.error(EngineError.timedOut(.idle), request.url))
     }
 
-    /// Stops the load: nothing more is heard, and the class is told to stop.
+    /// Stops the load: later reports are ignored, and the class is told to stop.
     func stop() {
         guard !isStopped else { return }
         isStopped = true
@@ -225,7 +225,7 @@ final class ProtocolLoad: @unchecked Sendable {
         }
     }
 
-    /// The client that a class is given: makes events of its calls.
+    /// The client of a class. It makes events of the calls.
     private final class ProtocolClient: NSObject, URLProtocolClient, @unchecked Sendable {
         // `@unchecked`: an `NSObject` with one immutable, sendable closure.
         private let tell: @Sendable (Event) -> Void

@@ -3,8 +3,8 @@ internal import HTTPEngine
 internal import HTTPSemantics
 internal import Synchronization
 
-/// A proxy of ``URLSessionConfiguration/proxyConfigurations``, with the names that Apple's Network framework has for
-/// it, which does not exist on Linux.
+/// A proxy of ``URLSessionConfiguration/proxyConfigurations``, with the names of Apple's Network framework, which does
+/// not exist on Linux.
 ///
 /// ```swift
 /// let proxy = ProxyConfiguration(httpCONNECTProxy: .hostPort(host: "proxy.example", port: 3128))
@@ -12,8 +12,8 @@ internal import Synchronization
 /// configuration.proxyConfigurations = [proxy]
 /// ```
 ///
-/// Apple's relay hops and Oblivious HTTP need HTTP/2 or HTTP/3, which are not spoken here: they have no initialiser. As
-/// with Apple's, a copy shares its credentials with the original. Any thread.
+/// Apple's relay hops and Oblivious HTTP need HTTP/2 or HTTP/3, which this library does not support: there are no
+/// initialisers for them. As with Apple's, a copy shares its credentials with the original. Any thread.
 public struct ProxyConfiguration: Sendable {
     /// Where a proxy listens.
     public struct Endpoint: Hashable, Sendable {
@@ -32,21 +32,22 @@ public struct ProxyConfiguration: Sendable {
         public init() {}
     }
 
-    /// Whether a task goes on without this proxy if it cannot be used: by the next that applies, and at last directly.
-    /// False by default: the task fails. A proxy that refuses the task's server or its user has been used. One whose
-    /// certificate a delegate refuses fails the task in any case.
+    /// Whether a task tries the next proxy that applies, and at last a direct connection, if this one cannot be used.
+    /// False by default: the task fails. A proxy that refuses the task's server or credentials counts as usable. If a
+    /// delegate refuses the proxy's certificate, the task fails in any case.
     public var allowFailover = false
     /// The hosts that this proxy is for: names with all names below them, addresses and networks (`10.0.0.0/8`). Empty,
     /// the default: all.
     public var matchDomains: [String] = []
-    /// The hosts that this proxy is not for, in the form of ``matchDomains``, before which they count.
+    /// The hosts that this proxy is not for, in the form of ``matchDomains``. They take precedence over these.
     public var excludedDomains: [String] = []
     private let kind: Proxy.Kind
     private let endpoint: Endpoint
     private let credentials = SharedCredentials()
 
     /// Makes a configuration of an HTTP/1.1 proxy that is asked for a tunnel (CONNECT) to every server, as on Apple's
-    /// platforms: also for http URLs, which ``URLSessionConfiguration/connectionProxyDictionary`` has a proxy forward.
+    /// platforms. This includes http URLs, whose requests a proxy of
+    /// ``URLSessionConfiguration/connectionProxyDictionary`` forwards without a tunnel.
     ///
     /// - Parameters:
     ///   - httpCONNECTProxy: where the proxy listens.
@@ -92,7 +93,7 @@ extension ProxyConfiguration: CustomDebugStringConvertible {
     public var debugDescription: String { "\(kind.rawValue)://\(endpoint.host):\(endpoint.port)" }
 }
 
-/// An object, since Apple's configurations are: credentials can be set on a constant.
+/// A class, so that credentials can be set on a constant, as with Apple's type.
 private final class SharedCredentials: Sendable {
     let values = Mutex<Credentials?>(nil)
 }

@@ -2,8 +2,8 @@ internal import Foundation
 internal import HTTPEngine
 internal import HTTPSemantics
 
-/// The proxies of a session's requests. If a setting names no proxy, requests that would use it fail, instead of going
-/// without one.
+/// The proxies of a session's requests. If a setting names no proxy, requests that would use it fail, instead of being
+/// sent without a proxy.
 struct SessionProxies: Sendable {
     /// The proxies of the dictionary or the environment, without those that cannot be read.
     private(set) var configuration: OriginProxies
@@ -66,7 +66,7 @@ struct SessionProxies: Sendable {
         return fault(for: scheme, host).map { .failure($0) } ?? .success(configuration)
     }
 
-    /// Whether a request may go on without the proxy that it has now.
+    /// Whether a request may do without the proxy that it has now.
     func allowsFailover(for host: String, after failures: Int) -> Bool {
         let indices = indices(for: host)
         return indices.indices.contains(failures) && listed[indices[failures]].allowsFailover

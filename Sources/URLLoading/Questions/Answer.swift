@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// One question to the user's code, which is answered once: later answers are ignored. A handler that is released
+/// One question to the program's code, which is answered once: later answers are ignored. A handler that is released
 /// without a call counts as no answer; otherwise its task would wait for ever.
 final class Answer<Value: Sendable>: Sendable {
     private let tell: Mutex<(@Sendable (Value?) -> Void)?>

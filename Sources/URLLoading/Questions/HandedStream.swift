@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A stream on its way from the user to the loader. The user hands it over and does not use it after that.
+/// A stream on its way from the program to the loader. The program does not use it after it has given it away.
 struct HandedStream: @unchecked Sendable {
     let stream: InputStream?
 }

@@ -21,7 +21,7 @@ struct RequestBuilder {
     var terms: TransferTerms?
     /// The target of the connection.
     var endpoint = Endpoint.origin
-    /// A redirect has led to another origin, which must not get the session's secrets.
+    /// Whether a redirect has led to another origin, which must not get the session's secrets.
     var hasLeftOrigin = false
     /// The TLS settings, for https.
     var context: TLSContext?
@@ -143,7 +143,7 @@ struct RequestBuilder {
         }
     }
 
-    /// The value of Accept-Language (RFC 9110 §12.5.4), from the user's languages.
+    /// The value of Accept-Language (RFC 9110 §12.5.4), from the preferred languages of the system.
     private static let language: String = {
         var seen: [String] = []
         for language in Locale.preferredLanguages.prefix(6) {

@@ -7,8 +7,8 @@ internal import WebSocket
 struct WebSocketOpening {
     let handshake: ClientHandshake
 
-    /// The subprotocols come from the request's Sec-WebSocket-Protocol field. Its other fields of the handshake are not
-    /// sent.
+    /// The subprotocols come from the request's Sec-WebSocket-Protocol field. The request's other fields of a handshake
+    /// are not sent.
     init(_ request: URLRequest) throws(URLError) {
         let field = request.value(forHTTPHeaderField: SubprotocolOffer.field) ?? ""
         let names = field.split(separator: ",").map { $0.trimmingCharacters(in: CharacterSet(charactersIn: " \t")) }
@@ -17,7 +17,7 @@ struct WebSocketOpening {
 
     /// The agreement of both sides, from the head of a 101.
     ///
-    /// - Parameter url: the URL as the user wrote it, for errors.
+    /// - Parameter url: the URL as the program gave it, for errors.
     func agreement(_ head: ResponseHead, _ url: URL?) throws(URLError) -> Agreement {
         do throws(HandshakeError) {
             return try handshake.check(head)
@@ -34,7 +34,7 @@ struct WebSocketOpening {
         return ErrorTranslation.urlError(.badServerResponse, url, reason)
     }
 
-    /// Fields in lower case that a user's request cannot set.
+    /// The fields, in lower case, that a program's request cannot set.
     static let derived: Set<String> = [
         "sec-websocket-key", "sec-websocket-version", "sec-websocket-extensions", "sec-websocket-accept",
         "sec-websocket-protocol",

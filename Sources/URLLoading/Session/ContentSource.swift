@@ -7,8 +7,8 @@ package enum ContentSource: Sendable {
     case request
     case data(Data)
     case file(URL)
-    /// The delegate, which is asked with `needNewBodyStream` where the request has no stream.
+    /// The request's stream; if it has none, the delegate is asked for one (`needNewBodyStream`).
     case stream
-    /// Segments that the room above has given to the first request.
+    /// Segments that Uncurl has given to the first request.
     case segments(SegmentedBody)
 }

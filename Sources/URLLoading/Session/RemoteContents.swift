@@ -6,7 +6,8 @@ internal import Synchronization
 /// Implements `Data(contentsOf:)` and `String(contentsOf:)` for URLs other than files. Foundation leaves that to a
 /// library that can load them.
 extension Data {
-    /// Loads the URL, and blocks. A status of 400 or more throws the `CocoaError` that a file's fault would.
+    /// Loads the URL, and blocks the calling thread. A status of 400 or more throws a `CocoaError`, such as
+    /// `fileReadNoSuchFile` for 404.
     @_dynamicReplacement(for:init(_contentsOfRemote:options:))
     private init(_contentsOfRemoteByURLLoading url: URL, options: Data.ReadingOptions = []) throws {
         self = try RemoteContents.load(url).data

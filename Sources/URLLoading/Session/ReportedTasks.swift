@@ -1,7 +1,7 @@
 package import FoundationEssentials
 internal import Synchronization
 
-/// The functions by which the room above makes its tasks.
+/// The functions by which Uncurl makes its tasks.
 extension URLSession {
     /// The kind of a task with a report, and the source of its request's content.
     package enum ReportedKind: Sendable {
@@ -21,8 +21,8 @@ extension URLSession {
     /// Makes a suspended task.
     ///
     /// - Parameters:
-    ///   - request: of a resumed download in place of the one that its data has; nil for that.
-    ///   - delegate: the task's own; hears of its being resumed and suspended too.
+    ///   - request: the request; nil takes that of the resume data.
+    ///   - delegate: the task's own delegate. It is also told when the task is resumed or suspended.
     package func task(
         _ kind: ReportedKind,
         _ request: URLRequest?,

@@ -1,10 +1,10 @@
 internal import Foundation
 
 extension URLSessionTask {
-    /// Ends the task as cancelled, and tells what a later one can go on from.
+    /// Ends the task as cancelled, and passes the data from which a later task can resume.
     ///
-    /// - Parameter completionHandler: called on the delegate queue, before the end is told; at once for a task that has
-    ///   ended.
+    /// - Parameter completionHandler: called on the delegate queue, before the end is reported; called at once with nil
+    ///   for a task that has ended.
     func cancelProducingResumeData(_ completionHandler: @escaping (Data?) -> Void) {
         let handler = HandedHandler(call: completionHandler)
         guard let session, state == .running || state == .suspended else { return completionHandler(nil) }
@@ -13,7 +13,7 @@ extension URLSessionTask {
     }
 }
 
-/// A handler on its way to the delegate queue, where alone it is called.
+/// A handler that is passed to the delegate queue, and called only there.
 private struct HandedHandler: @unchecked Sendable {
     let call: (Data?) -> Void
 }

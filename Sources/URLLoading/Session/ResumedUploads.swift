@@ -1,16 +1,16 @@
 public import Foundation
 
 extension URLSession {
-    /// A task that goes on where a cancelled or failed upload stopped (``URLSessionConfiguration/resumableUploads``).
+    /// Makes a task that resumes a cancelled or failed upload (``URLSessionConfiguration/resumableUploads``).
     ///
-    /// The server is asked how much it has. Where it has forgotten the upload, and where the file has changed since, it
-    /// begins again. Content in memory is in the resume data; a file must still be where it was; of a stream the
-    /// delegate is asked for the rest. Data that is no resume data makes a task that fails.
+    /// The task asks the server how much it has. The upload starts over if the server no longer has it, or if the file
+    /// has changed. The resume data holds content that was in memory. A file must still be at its path. For a stream,
+    /// the delegate is asked for the rest. If the data is not resume data, the task fails.
     public func uploadTask(withResumeData resumeData: Data) -> URLSessionUploadTask {
         add { URLSessionUploadTask(self, $0, TaskSpec(uploadResumingFrom: resumeData, .delegate)) }
     }
 
-    /// The same with a handler, as with ``dataTask(with:completionHandler:)-(URLRequest,_)``.
+    /// Makes the same task with a handler, as ``dataTask(with:completionHandler:)-(URLRequest,_)``.
     public func uploadTask(
         withResumeData resumeData: Data,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
@@ -18,7 +18,7 @@ extension URLSession {
         add { URLSessionUploadTask(self, $0, TaskSpec(uploadResumingFrom: resumeData, .data(completionHandler))) }
     }
 
-    /// Goes on where a cancelled or failed upload stopped (``uploadTask(withResumeData:)``), and waits for the answer.
+    /// Resumes a cancelled or failed upload (``uploadTask(withResumeData:)``), and waits for the answer.
     public func upload(
         resumeFrom resumeData: Data,
         delegate: (any URLSessionTaskDelegate)? = nil

@@ -1,17 +1,17 @@
 internal import Foundation
 
-/// A delegate that says which events it hears of. It is asked at each event, so a hook that is set late counts.
+/// A delegate that states which events it gets. ``interests`` is read at each event, so a hook that is set late counts.
 ///
-/// Delegates of other kinds hear of everything.
+/// Other delegates get every event.
 package protocol SelectiveDelegate: URLSessionTaskDelegate {
-    /// The events that it hears of. Any thread; called often.
+    /// The events that the delegate gets. It is read often, on any thread.
     var interests: TaskInterests { get }
 
-    /// Tells how much decoded content of the answer has come so far, and how much is expected in all, or −1. For
-    /// `.received`.
+    /// Reports how many bytes of decoded content have come, and how many are expected in all (−1 if unknown). Called
+    /// for `.received`.
     func urlSession(_ session: URLSession, task: URLSessionTask, didReceive total: Int64, of expected: Int64)
 
-    /// Asks whether a download goes on after its head. For `.response`.
+    /// Asks whether a download continues after its head. Called for `.response`.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -19,20 +19,20 @@ package protocol SelectiveDelegate: URLSessionTaskDelegate {
         completionHandler: @escaping @Sendable (Bool) -> Void
     )
 
-    /// Whether the ends of a background session's tasks are heard. Ends that are not heard are kept, and told again.
+    /// Whether the delegate handles the ends of a background session's tasks. Other ends are kept, and reported again.
     var hearsEnds: Bool { get }
 
     /// Whether ``take(_:of:_:)`` is called with finished downloads of a background session.
     var takesDownloads: Bool { get }
 
-    /// Takes a finished download of a background session, which deletes the file on return.
+    /// Takes a finished download of a background session. The session deletes the file when this has returned true.
     ///
-    /// - Returns: false to keep the file, which is then told again.
+    /// - Returns: false to keep the file; the download is then reported again.
     func take(_ file: URL, of task: URLSessionDownloadTask, _ session: URLSession) -> Bool
 }
 
-/// A delegate, and whether it says which events it hears of. That is looked up once: it takes as long as parsing a
-/// small request, and every event asks for it.
+/// A delegate, and whether it is selective. The cast is made once, because it takes as long as parsing a small request
+/// and every event needs its result.
 enum Listener: Sendable {
     case selective(any SelectiveDelegate)
     case any(any URLSessionTaskDelegate)
@@ -56,8 +56,8 @@ enum Listener: Sendable {
     }
 }
 
-/// Hears when a task is resumed or suspended, on the thread that does it. It is called only for changes, and not after
-/// the task's end.
+/// Is called when a task is resumed or suspended, on the thread that does it. It is called only for changes, and not
+/// after the task's end.
 package protocol TaskWatcher: AnyObject, Sendable {
     func taskDidResume(_ task: URLSessionTask)
     func taskDidSuspend(_ task: URLSessionTask)

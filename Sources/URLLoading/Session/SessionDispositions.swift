@@ -3,13 +3,13 @@ internal import Foundation
 extension URLSession {
     /// How to answer a challenge.
     @frozen public enum AuthChallengeDisposition: Int, Sendable {
-        /// Use the given credential; without one, go on without credentials.
+        /// Use the given credential; if there is none, continue without credentials.
         case useCredential
-        /// Do as without a delegate.
+        /// Handle the challenge as if there were no delegate.
         case performDefaultHandling
         /// End the task as cancelled.
         case cancelAuthenticationChallenge
-        /// Go on to the answer's next challenge, if there is one; otherwise take the answer as it is.
+        /// Continue with the response's next challenge, if there is one; otherwise take the response as the answer.
         case rejectProtectionSpace
     }
 
@@ -23,8 +23,8 @@ extension URLSession {
         @available(*, deprecated, message: "Make a download task instead")
         case becomeDownload
         /// Make the task a stream task, which reads the content as it is asked for. After 101 (Switching Protocols) to
-        /// a request with an Upgrade field, it has the whole connection, in both directions; after any other answer it
-        /// can only be read.
+        /// a request with an Upgrade field, the stream task reads and writes the connection; after any other answer it
+        /// can only read.
         case becomeStream
     }
 

@@ -12,8 +12,8 @@ protocol SessionHome: AnyObject, Sendable {
     /// Whether the caller runs on the session's loop.
     var isOnLoop: Bool { get }
 
-    /// Notes that the task has been resumed or suspended. Its load begins, stops or goes on, by the task's state at the
-    /// time the loop comes to it.
+    /// Notes that the task has been resumed or suspended. Its load begins, pauses or continues, according to the task's
+    /// state when the message runs on the loop.
     func updateFlow(of task: URLSessionTask, in session: URLSession)
 
     /// - Returns: false if it is too late to cancel anything.
@@ -25,20 +25,20 @@ protocol SessionHome: AnyObject, Sendable {
 
     /// Forgets what was learnt from servers, so that none of it is used again.
     ///
-    /// - Parameter then: called on any thread when it is done, and credentials that were to be stored have been.
+    /// - Parameter then: called on any thread when this is done, and pending credentials have been stored.
     func forget(then: @escaping @Sendable () -> Void)
 
     /// Closes the connections, and ends the loads as cancelled.
     func shutDown()
 
-    /// Notes that the session is invalid: its user is asked nothing any more.
+    /// Notes that the session is invalid: its delegate is asked nothing more.
     func askNoSession()
 }
 
 /// How a task is cancelled.
 enum TaskCancellation: Sendable {
     case atOnce
-    /// For a download. The handler is called on the delegate queue, before the end is told.
+    /// For a download. The handler is called on the delegate queue, before the end is reported.
     case producingResumeData(@Sendable (Data?) -> Void)
     /// For a WebSocket: the task ends when the server has answered the closing handshake, without an error.
     case closing(CloseReason)
@@ -46,34 +46,35 @@ enum TaskCancellation: Sendable {
 
 /// Keeps a background session's tasks beyond their process. Any thread.
 protocol TaskKeeper: AnyObject, Sendable {
-    /// Records a new task. Returns why the session cannot have it; the task fails with that when it is resumed.
+    /// Records a new task. If the session cannot have it, returns the error with which the task fails when it is
+    /// resumed.
     func adopt(_ task: URLSessionTask) -> URLError?
 
-    /// Notes that the user has changed a setting that is kept with the task.
+    /// Notes that the program has changed a setting that is kept with the task.
     func noteSettings(of task: URLSessionTask)
 
-    /// Keeps the task's end, which was not heard: it is told again, to this process or another.
+    /// Keeps the task's end, because no delegate handled it. It is reported again, in this process or another.
     func keep(_ task: URLSessionTask)
 
-    /// Notes that everything about the task has been told. Returns true if that was the last of what an earlier process
-    /// had left.
+    /// Notes that everything about the task has been reported. Returns true if it was the last task that an earlier
+    /// process had left.
     func told(_ task: URLSessionTask) -> Bool
 
-    /// Goes on with the tasks that an earlier process has left.
+    /// Continues the tasks that an earlier process has left.
     func restore(into session: URLSession)
 
-    /// Tells the ends that have not been heard in this process once more.
+    /// Reports again the ends that no delegate has handled in this process.
     func tellUnheard(of session: URLSession)
 
-    /// Hands the tasks over to another session with the same identifier. Waits for what is still to be written.
+    /// Releases the tasks for another session with the same identifier. Blocks until everything is written.
     func close()
 }
 
 /// A task's load, as its task and its session's engine know it. Loop-confined.
 protocol TaskLoad: AnyObject {
-    /// The task as its user sees it: a data task may become another one.
+    /// The task as the program sees it: a data task may become another one.
     var task: URLSessionTask { get }
-    /// Its place among the engine's loads, which the engine gives it.
+    /// The load's place among the engine's loads. The engine sets it.
     var index: Int { get }
 
     func move(to index: Int)

@@ -1,7 +1,7 @@
 // Apple's asynchronous functions for methods that take a completion handler.
 
 extension URLSession {
-    /// Writes cookies that are only in memory to disk. Returns when they are there.
+    /// Writes cookies that are only in memory to disk. Returns when that is done.
     public func flush() async {
         await withCheckedContinuation { continuation in flush { continuation.resume() } }
     }

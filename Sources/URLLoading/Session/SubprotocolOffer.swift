@@ -5,7 +5,7 @@ internal import WebSocket
 enum SubprotocolOffer {
     static let field = "Sec-WebSocket-Protocol"
 
-    /// - Throws: for one that is no token, or is offered twice (§4.1).
+    /// - Throws: `URLError.badURL` if a name is not a token, or is offered twice (§4.1).
     static func handshake(offering names: [String], _ url: URL?) throws(URLError) -> ClientHandshake {
         do throws(HandshakeError) {
             return try ClientHandshake(protocols: names)
@@ -14,7 +14,7 @@ enum SubprotocolOffer {
         }
     }
 
-    /// The request that offers these subprotocols, or why they cannot be offered.
+    /// Returns the request that offers these subprotocols, and the error if they cannot be offered.
     static func request(to url: URL, offering protocols: [String]) -> (URLRequest, URLError?) {
         var request = URLRequest(url: url)
         guard !protocols.isEmpty else { return (request, nil) }

@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// The events that a delegate hears of. Other events are not queued for it, so they cost nothing.
+/// The events that a delegate gets. Other events are not queued for it, so they cost nothing.
 package struct TaskInterests: OptionSet, Sendable {
     package let rawValue: UInt16
 
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// It is no literal: that makes a set from a collection, by code that looks its types up at run time.
+    /// Use this instead of a literal: each literal makes a set from an array, by code that looks types up at run time.
     package static let none: TaskInterests = []
     package static let creation = TaskInterests(rawValue: 1 << 0)
     package static let delay = TaskInterests(rawValue: 1 << 1)
@@ -20,7 +20,7 @@ package struct TaskInterests: OptionSet, Sendable {
     package static let response = TaskInterests(rawValue: 1 << 8)
     package static let content = TaskInterests(rawValue: 1 << 9)
     package static let caching = TaskInterests(rawValue: 1 << 10)
-    /// Bytes written to a file, and the offset at which a download goes on.
+    /// Bytes written to a file, and the offset at which a download resumes.
     package static let written = TaskInterests(rawValue: 1 << 11)
     package static let metrics = TaskInterests(rawValue: 1 << 12)
     /// The progress of content that is kept in memory.

@@ -1,7 +1,7 @@
 package import Foundation
 internal import Synchronization
 
-/// A task whose end is told once, with everything about it. The room above makes its own tasks of it.
+/// How a task's end is reported in one call, with everything about it. Uncurl makes its tasks with such a report.
 package struct TaskReport: Sendable {
     /// Where the answer's content is kept.
     package enum Keeping: Sendable {
@@ -11,7 +11,8 @@ package struct TaskReport: Sendable {
         case nothing
     }
 
-    /// What is called at the end: on the session's loop, or on its delegate queue if something was told there before.
+    /// What is called at the end: on the session's loop, or on its delegate queue if something was reported there
+    /// before.
     @safe package enum Receiver: Sendable {
         case handler(@Sendable (TaskOutcome) -> Void)
         /// The function that has made the task and waits for it.
@@ -50,19 +51,19 @@ package struct TaskReport: Sendable {
     }
 }
 
-/// The result of a task. It is an object, as it goes through many hands.
+/// The result of a task. It is a class, because it is passed on many times.
 package final class TaskOutcome: Sendable {
     /// The task that ended. It is not the one that began if the answer became a download.
     package let task: URLSessionTask
     package let response: URLResponse?
-    /// The content that was kept in memory; for a failed task, what had come of it.
+    /// The content that was kept in memory; for a failed task, the part that had come.
     package let data: Data
     /// The file, which the receiver may move or delete; nil for a task that failed.
     package let file: URL?
     package let error: URLError?
     package let metrics: URLSessionTaskMetrics?
-    /// For a background session's task: to be called once, with true when all of this has been taken, with false when
-    /// it has not been and is to be told again. The session keeps it on disk until then.
+    /// For a background session's task: the receiver calls this once, with true if it has taken the result, and with
+    /// false if the result is to be reported again. Until then the session keeps the result on disk.
     package let settle: (@Sendable (_ wasTaken: Bool) -> Void)?
 
     package init(

@@ -2,31 +2,31 @@ internal import Foundation
 internal import HTTPEngine
 
 extension URLSessionTask {
-    /// What any thread may read of a task, and the loader writes. The task's lock guards all of it. It is never copied:
-    /// each task begins by making one, and a copy would cost it eight references more.
+    /// The state of a task that the loader writes and any thread may read. The task's lock guards all of it. It is
+    /// never copied: each new task makes one, and a copy would retain eight references more.
     struct Snapshot: ~Copyable {
-        /// How far the way in which the task ends has been decided.
+        /// Whether it is decided how the task ends.
         enum Fate {
             case open
-            /// `cancel()` has been accepted: whatever becomes of the load meanwhile, the task ends as cancelled, and
-            /// nothing else is told.
+            /// `cancel()` has been accepted: whatever the load does meanwhile, the task ends as cancelled, and nothing
+            /// else is reported.
             case cancelled
-            /// The end is being told: it is too late to cancel.
+            /// The end is being reported: it is too late to cancel.
             case decided
         }
 
         var identifier = 0
-        /// The session, from the task's beginning to its end: a task that has ended keeps nothing alive.
+        /// The session; nil once the task has ended, so that the task keeps nothing alive.
         var session: URLSession?
         var state = State.suspended
         var fate = Fate.open
-        /// The handler of the download that was cancelled. It is called once, before the end is told.
+        /// The handler of the download that was cancelled. It is called once, before the end is reported.
         var resumeDataHandler: (@Sendable (Data?) -> Void)?
         /// A new task counts as suspended once.
         var suspensions = 1
         /// Whether the task has been resumed at least once.
         var hasBegun = false
-        /// The error with which the task fails when it is resumed, if its session cannot have it.
+        /// The error with which the task fails when it is resumed; nil unless its session has refused it.
         var refusal: URLError?
         var originalRequest: URLRequest?
         var currentRequest: URLRequest?
@@ -37,9 +37,9 @@ extension URLSessionTask {
         /// The task's own delegate.
         var listener: Listener?
         var watcher: (any TaskWatcher)?
-        /// Whether the session's observers have been told of the task.
+        /// Whether the task has been reported to the session's observers.
         var isObserved = false
-        /// What tells the session's observers of the task, until its load takes it; nil without any.
+        /// What reports the task to the session's observers, until the load takes it; nil without observers.
         var observation: TaskObservation?
         var taskDescription: String?
         var priority = URLSessionTask.defaultPriority
@@ -59,7 +59,7 @@ extension URLSessionTask {
 
         init() {}
 
-        /// It is inlined, since otherwise it is made in one place and copied into another.
+        /// It is inlined, so that the snapshot is made in its final place and not copied there.
         @inline(__always)
         init(_ session: URLSession, _ identifier: Int, _ request: URLRequest?) {
             self.session = session
@@ -86,7 +86,7 @@ extension URLSessionTask {
             isPausedByProgress = other.isPausedByProgress
         }
 
-        /// The counts, with the user's guesses for those that are not known.
+        /// The counts, with the program's guesses for those that are not known.
         var progressCounts: TaskCounts {
             var counts = counts
             if counts.expectedToSend <= 0, expectsToSend > 0 { counts.expectedToSend = expectsToSend }
@@ -97,8 +97,8 @@ extension URLSessionTask {
 }
 
 extension Progress {
-    /// Shows the end of a task that has succeeded, also where less content came than was expected. A progress without
-    /// units does not finish, so that of a task without content has one.
+    /// Finishes the progress of a task that has succeeded, even if less content came than was expected. A progress
+    /// without units does not finish, so a task without content gets one unit.
     func finish() {
         let done = max(completedUnitCount, 1)
         if totalUnitCount != done { totalUnitCount = done }
@@ -113,9 +113,9 @@ struct TaskCounts {
     var expectedToSend: Int64 = 0
     var expectedToReceive: Int64 = 0
 
-    /// Shows the counts on a progress. It is never called under a lock, since observers of the progress run.
+    /// Shows the counts on a progress. It is never called under a lock, since it runs the observers of the progress.
     func show(on progress: Progress) {
-        // A server may state any length, and a user may guess any.
+        // A server may state any length, and a program may guess any.
         let (sum, isTooMuch) = expectedToSend.addingReportingOverflow(expectedToReceive)
         let isKnown = expectedToSend >= 0 && expectedToReceive >= 0 && sum > 0 && !isTooMuch
         let total = isKnown ? sum : -1

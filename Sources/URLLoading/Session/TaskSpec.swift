@@ -4,9 +4,8 @@ internal import Synchronization
 
 /// What one task asks of its session: fixed when the task is made, and shared with its load.
 ///
-/// The task holds its spec for ever, and a handler may hold the task, or what the room above keeps of it. So the
-/// receiver is taken out of the spec when the end is told: a task that has ended holds nothing of the user's that could
-/// hold the task.
+/// The task holds its spec for its whole life, and a handler may hold the task, directly or through Uncurl. So the
+/// receiver is taken out of the spec when the end is reported: otherwise the two would keep each other alive.
 final class TaskSpec: Sendable {
     /// What gets the task's result.
     enum Receiver: Sendable {
@@ -19,7 +18,7 @@ final class TaskSpec: Sendable {
         case awaitedFile
         /// An asynchronous sequence, which takes bytes as it is read.
         case bytes(ByteChannel)
-        /// One closure, which gets everything at the end; the delegate hears of the events that it is interested in.
+        /// One closure, which gets everything at the end; the delegate gets the events of its interests.
         case report(TaskReport)
     }
 
@@ -37,13 +36,13 @@ final class TaskSpec: Sendable {
     }
 
     let reception: Reception
-    /// The receiver; nil once it has been taken to tell the end.
+    /// The receiver; nil once it has been taken to report the end.
     private let receiver: Mutex<Receiver?>
-    /// What an earlier download has left, where this one goes on.
+    /// The resume data of an earlier download, which this one continues.
     let resumption: ResumeData?
-    /// An upload that goes on where an earlier one stopped.
+    /// The resume data of an earlier upload, which this one continues.
     let upload: UploadResumeData?
-    /// Where a stream task leads, which has no request.
+    /// The destination of a stream task, which has no request.
     let place: StreamPlace?
 
     init(
@@ -72,8 +71,8 @@ final class TaskSpec: Sendable {
     /// Takes the receiver of the end; nil once it has been taken.
     func takeReceiver() -> Receiver? { receiver.withLock { $0.take() } }
 
-    /// Returns the segments of a task's request. They are the task's from the start: they are sent with each request
-    /// that follows the first.
+    /// Returns the segments of a task's request. The task keeps them from the start, because each request after the
+    /// first sends them again.
     private static func segments(of request: URLRequest, _ content: ContentSource) -> ContentSource? {
         switch content {
         case .request, .stream: request.segments.map { .segments($0) }
@@ -97,7 +96,7 @@ extension TaskSpec.Receiver {
 }
 
 extension TaskSpec {
-    /// Makes the spec of a download that goes on. If the data was not made by this library, it has no request, and the
+    /// Makes the spec of a resumed download. If the data was not made by this library, the spec has no request, and the
     /// task fails.
     convenience init(resumingFrom data: Data, _ receiver: Receiver) {
         guard let resumption = ResumeData(data) else {
@@ -107,7 +106,8 @@ extension TaskSpec {
         self.init(URLRequest(resuming: resumption), .request, receiver, resumption: resumption)
     }
 
-    /// Of an upload that goes on; without a request, and so failing, if the data is none of this library's.
+    /// Makes the spec of a resumed upload. If the data was not made by this library, the spec has no request, and the
+    /// task fails.
     convenience init(uploadResumingFrom data: Data, _ receiver: Receiver) {
         guard let upload = UploadResumeData(data) else {
             self.init(nil, .request, receiver)

@@ -1,15 +1,15 @@
 public import Foundation
 internal import Synchronization
 
-/// A user's own way to load URLs. A subclass is asked whether it takes a request, and tells its client what comes back.
-/// It works for tasks of every kind.
+/// A program's own way to load URLs. A session asks a subclass whether it takes a request. The subclass reports the
+/// answer to its client. It works for tasks of every kind.
 ///
 /// Each instance loads one request. Its methods are called one after the other on a queue of its own, never on a thread
 /// that others wait for, so they may block.
 open class URLProtocol: NSObject {
     private let given: (request: URLRequest, cachedResponse: CachedURLResponse?)
 
-    /// The client that is told what comes back. Any thread may tell it.
+    /// The client, to which the instance reports what it loads, on any thread.
     open var client: (any URLProtocolClient)?
 
     /// The task that the instance loads for; nil for an instance that a program made by hand.
@@ -20,7 +20,7 @@ open class URLProtocol: NSObject {
     /// - Parameters:
     ///   - request: the request to load.
     ///   - cachedResponse: what the session's cache has for it, usable or not.
-    ///   - client: the client that is told what comes back.
+    ///   - client: the client, to which the instance reports what it loads.
     public required init(request: URLRequest, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?) {
         given = (request, cachedResponse)
         self.client = client
@@ -62,7 +62,7 @@ open class URLProtocol: NSObject {
         client?.urlProtocol(self, didFailWithError: ErrorTranslation.urlError(.unsupportedURL, request.url, reason))
     }
 
-    /// Stops loading. Nothing that the client is told after this is heard.
+    /// Stops loading. The client ignores what it is told after this.
     open func stopLoading() {}
 
     // MARK: Properties, kept with a request for classes like this one
@@ -70,7 +70,7 @@ open class URLProtocol: NSObject {
     /// Returns what a class has kept with a request under that key; nil for nothing.
     open class func property(forKey key: String, in request: URLRequest) -> Any? { request.protocolProperties[key] }
 
-    /// Keeps a value with a request. The value stays with the request when that is sent on.
+    /// Keeps a value with a request and with later copies of the request.
     open class func setProperty(_ value: Any, forKey key: String, in request: NSMutableURLRequest) {
         request.request.protocolProperties[key] = value
     }
@@ -111,13 +111,13 @@ open class URLProtocol: NSObject {
 @available(*, unavailable)
 extension URLProtocol: @unchecked Sendable {}
 
-/// Hears what a `URLProtocol` loads. Any thread. What comes after the end, or after `stopLoading()`, is ignored.
+/// Gets what a `URLProtocol` loads. Any thread. Calls after the end, or after `stopLoading()`, are ignored.
 public protocol URLProtocolClient: NSObjectProtocol, Sendable {
     /// Reports a redirect. The session's rules and its delegate decide; another instance loads the request that
     /// follows.
     func urlProtocol(_ protocol: URLProtocol, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse)
 
-    /// Makes the cached answer the answer.
+    /// Reports that the cached response is the answer.
     func urlProtocol(_ protocol: URLProtocol, cachedResponseIsValid cachedResponse: CachedURLResponse)
 
     /// Reports the head of the answer.
@@ -135,7 +135,7 @@ public protocol URLProtocolClient: NSObjectProtocol, Sendable {
     /// Reports more of the content.
     func urlProtocol(_ protocol: URLProtocol, didLoad data: Data)
 
-    /// Reports that all of the answer has been told.
+    /// Reports that the answer is complete.
     func urlProtocolDidFinishLoading(_ protocol: URLProtocol)
 
     /// Reports that there is no answer, or no more of it: the task fails with that error.

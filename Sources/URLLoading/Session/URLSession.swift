@@ -9,7 +9,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     /// A session's changing state: its delegate, its tasks, and how far it has come to its end.
     struct State {
         var delegate: (any URLSessionDelegate)?
-        /// The session's delegate, in its role for every task that has none of its own.
+        /// The session's delegate as the delegate of each task that has none of its own.
         var listener: Listener?
         var tasks: [Int: URLSessionTask] = [:]
         var nextIdentifier = 1
@@ -129,7 +129,7 @@ open class URLSession: NSObject, @unchecked Sendable {
 
     // MARK: Tasks
 
-    /// Numbers a task and takes it in. An invalid session makes tasks too; they fail when they are resumed.
+    /// Numbers a task, and adds it to the session. An invalid session makes tasks too; they fail when they are resumed.
     func add<Made: URLSessionTask>(_ make: (Int) -> Made) -> Made {
         let identifier = state.withLock { state in
             defer { state.nextIdentifier += 1 }
@@ -157,9 +157,9 @@ open class URLSession: NSObject, @unchecked Sendable {
         state.withLock { $0.tasks[other.taskIdentifier] = other }
     }
 
-    /// Notes that a task has ended and that all of it has been told.
+    /// Notes that a task has ended and that everything about it has been reported.
     ///
-    /// - Parameter wasHeard: whether a delegate heard the end.
+    /// - Parameter wasHeard: whether a delegate handled the end.
     func finished(_ task: URLSessionTask, wasHeard: Bool = true) {
         let identifier = task.taskIdentifier
         if !wasHeard { keeper?.keep(task) }
@@ -178,7 +178,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         if isEnd { becomeInvalid() }
     }
 
-    /// Tells the delegate that a background session has told all that there is to tell at the moment.
+    /// Tells the delegate that a background session has reported everything that it has at the moment.
     private func tellFinishedEvents() {
         guard let delegate else { return }
         delegateQueue.addOperation { delegate.urlSessionDidFinishEvents(forBackgroundURLSession: self) }
@@ -264,12 +264,12 @@ open class URLSession: NSObject, @unchecked Sendable {
         return add { URLSessionUploadTask(self, $0, TaskSpec(request, content, .data(completionHandler))) }
     }
 
-    /// Makes a task whose content goes to a file, which the delegate is told of.
+    /// Makes a task whose content goes to a file, whose location the delegate gets.
     open func downloadTask(with request: URLRequest) -> URLSessionDownloadTask {
         add { URLSessionDownloadTask(self, $0, TaskSpec(request)) }
     }
 
-    /// Makes a task whose content goes to a file, which the delegate is told of.
+    /// Makes a task whose content goes to a file, whose location the delegate gets.
     open func downloadTask(with url: URL) -> URLSessionDownloadTask { downloadTask(with: URLRequest(url: url)) }
 
     /// Makes a task whose content goes to a file. The file is deleted when the handler returns.
@@ -288,8 +288,8 @@ open class URLSession: NSObject, @unchecked Sendable {
         downloadTask(with: URLRequest(url: url), completionHandler: completionHandler)
     }
 
-    /// Makes a task that goes on where a cancelled or failed download stopped. If the server has other content by now,
-    /// it begins again. With data that is no resume data the task fails.
+    /// Makes a task that resumes a cancelled or failed download. If the server's content has changed, the download
+    /// starts over. If the data is not resume data, the task fails.
     open func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask {
         add { URLSessionDownloadTask(self, $0, TaskSpec(resumingFrom: resumeData, .delegate)) }
     }
@@ -314,8 +314,8 @@ open class URLSession: NSObject, @unchecked Sendable {
     /// Makes a WebSocket task without a subprotocol.
     open func webSocketTask(with url: URL) -> URLSessionWebSocketTask { webSocketTask(with: URLRequest(url: url)) }
 
-    /// A WebSocket that offers these subprotocols, the preferred first. The task fails with `URLError.badURL` where one
-    /// is no token, or is offered twice (RFC 6455 §4.1).
+    /// Makes a WebSocket task that offers these subprotocols, the preferred one first. The task fails with
+    /// `URLError.badURL` if one is not a token, or is offered twice (RFC 6455 §4.1).
     open func webSocketTask(with url: URL, protocols: [String]) -> URLSessionWebSocketTask {
         let (request, refusal) = SubprotocolOffer.request(to: url, offering: protocols)
         let task = webSocketTask(with: request)
@@ -337,7 +337,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         }
     }
 
-    // MARK: Its end
+    // MARK: The end
 
     /// Closes the session to new tasks. When its tasks have ended, it is invalid and releases its delegate.
     open func finishTasksAndInvalidate() { close(cancelling: false) }

@@ -1,12 +1,12 @@
 public import Foundation
 internal import Synchronization
 
-/// Tasks as asynchronous functions. They return straight from the session's loop; if a delegate is told of the task,
-/// they return after it has been told everything. Cancelling the Swift task cancels the load: the function throws
+/// Tasks as asynchronous functions. They are resumed from the session's loop; if a delegate gets events of the task,
+/// they return after the last of these. Cancelling the Swift task cancels the load: the function throws
 /// `URLError.cancelled`.
 ///
 /// A `delegate` that is given is the task's own: it is asked about redirects and challenges before the session's, and
-/// told of progress.
+/// gets reports of progress.
 extension URLSession {
     /// Loads a request, and returns the content of its answer, whatever the status.
     public func data(
@@ -74,7 +74,7 @@ extension URLSession {
         try await download(for: URLRequest(url: url), delegate: delegate)
     }
 
-    /// Goes on where a cancelled or failed download stopped; see ``downloadTask(withResumeData:)``.
+    /// Resumes a cancelled or failed download; see ``downloadTask(withResumeData:)``.
     public func download(
         resumeFrom resumeData: Data,
         delegate: (any URLSessionTaskDelegate)? = nil
@@ -85,8 +85,8 @@ extension URLSession {
         )
     }
 
-    /// Loads a request. Returns the head of the answer, and its content, which is read as it comes: while it is not
-    /// read, the server has to wait.
+    /// Loads a request. Returns the head of the answer, and its content as a sequence of bytes. While the program does
+    /// not read them, the server has to wait.
     public func bytes(
         for request: URLRequest,
         delegate: (any URLSessionTaskDelegate)? = nil

@@ -30,25 +30,26 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
 
     /// Makes a configuration for tasks that outlive their process. Its session records its downloads, and its uploads
     /// of files, in `$XDG_STATE_HOME/<program>/background` (mostly `~/.local/state`), readable by the user alone:
-    /// requests with their fields and content stay there until their end has been told.
+    /// requests with their fields and content stay there until their end has been reported.
     ///
-    /// There is no daemon. When a process ends, whatever way, its tasks stop; the next that makes a session with the
-    /// same identifier finds them in `getAllTasks`, and those that were running go on by themselves: downloads from the
-    /// bytes on disk, if the server still has the very same content (a strong validator says so), else from the start;
-    /// uploads from what the server has, if it speaks ``resumableUploads``, else from the start. What had ended and not
-    /// been told is told then, so make the session with a delegate, and
-    /// let no delegate mind to hear an end twice. After a fall of the machine downloads start over.
+    /// There is no daemon. When a process ends, its tasks stop. The next process that makes a session with the same
+    /// identifier finds them in `getAllTasks`, and those that were running continue by themselves. A download continues
+    /// from the bytes on disk if a strong validator shows that the server's content is unchanged; otherwise it starts
+    /// over. An upload continues from what the server has if the server supports ``resumableUploads``; otherwise it
+    /// starts over. Ends that have not been reported are reported then, so make the session with a delegate. A delegate
+    /// may get the same end twice. After a crash of the machine, downloads start over.
     ///
-    /// Each task's record carries a checksum. Of a record that cannot be read, only its number is known: the delegate
-    /// is told the end of a plain `URLSessionTask` without a request, with `URLError.cannotOpenFile` and the file's
-    /// path under `NSFilePathErrorKey`. The record, and content that may belong to it, are kept for a week; the other
-    /// tasks go on.
+    /// Each task's record has a checksum. If a record cannot be read, only its number is known: the delegate gets the
+    /// end of a plain `URLSessionTask` without a request, with `URLError.cannotOpenFile` and the file's path under
+    /// `NSFilePathErrorKey`. The record, and content that may belong to it, are kept for a week; the other tasks
+    /// continue.
     ///
-    /// Of all processes of a user, one session at a time has an identifier; tasks of another fail with
+    /// Among all processes of a user, only one session at a time uses an identifier; the tasks of another one fail with
     /// `URLError.backgroundSessionInUseByAnotherProcess`. Download tasks and uploads of files are allowed, by http and
-    /// https; other tasks, completion handlers and functions that wait fail. Redirects are followed without a question.
-    /// A failure of the network does not end a task before ``timeoutIntervalForResource`` has passed, counted from the
-    /// first process: the load is tried again, at first after a quarter of a second, at last every ten seconds.
+    /// https; other tasks, and tasks with completion handlers or functions that wait, fail. Redirects are followed
+    /// without asking the delegate. A failure of the network does not end a task before ``timeoutIntervalForResource``
+    /// has passed, counted from the first process: the load is tried again, at first after a quarter of a second, at
+    /// last every ten seconds.
     open class func background(withIdentifier identifier: String) -> URLSessionConfiguration {
         let configuration = URLSessionConfiguration(identifier: identifier)
         configuration.isBackground = true
@@ -66,9 +67,9 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     /// The cache policy of requests that leave it to the protocol.
     open var requestCachePolicy: URLRequest.CachePolicy = .useProtocolCachePolicy
 
-    /// How long a task may go without a byte moving, in seconds, fractions included. The time stops while its delegate
-    /// is busy, and while the task waits for a connection of the session. A request's own limit replaces it if that is
-    /// not the default of 60.
+    /// How long a task may go without sending or receiving a byte, in seconds; fractions count. The time stops while
+    /// its delegate is busy, and while the task waits for a connection of the session. A request's own limit replaces
+    /// it if that is not the default of 60.
     open var timeoutIntervalForRequest: TimeInterval = 60
 
     /// How long a task may take in all, in seconds, redirects, retries and waiting for connectivity included. Seven
@@ -107,19 +108,19 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     /// Whether requests may go out with a TLS handshake's first octets. They never do: of no effect here.
     open var enablesEarlyData = false
 
-    /// The proxies, by URLSession's keys (``kCFNetworkProxiesHTTPEnable`` and its like name them), of which an "Enable"
-    /// key switches its proxy on: HTTPEnable, HTTPProxy, HTTPPort, HTTPSEnable, HTTPSProxy, HTTPSPort, SOCKSEnable,
-    /// SOCKSProxy, SOCKSPort, ExceptionsList. Nil: those of the environment (http_proxy, https_proxy, all_proxy,
-    /// no_proxy). Empty: none. A setting that names no proxy is not ignored: requests that would use it fail with
-    /// `URLError.cannotConnectToHost`, and the message names the key or the variable. So does `ProxyAutoConfigEnable`,
-    /// for which there is no interpreter here.
+    /// The proxies, under URLSession's keys (constants such as ``kCFNetworkProxiesHTTPEnable``). An "Enable" key
+    /// switches its proxy on. The keys are HTTPEnable, HTTPProxy, HTTPPort, HTTPSEnable, HTTPSProxy, HTTPSPort,
+    /// SOCKSEnable, SOCKSProxy, SOCKSPort, ExceptionsList. Nil: those of the environment (http_proxy, https_proxy,
+    /// all_proxy, no_proxy). Empty: none. A setting that names no proxy is not ignored: requests that would use it fail
+    /// with `URLError.cannotConnectToHost`, and the message names the key or the variable. They also fail if
+    /// `ProxyAutoConfigEnable` is set, because no script is run here.
     open var connectionProxyDictionary: [AnyHashable: Any]?
 
-    /// The proxies that are tried before ``connectionProxyDictionary``: the first that is for a request's host, by
-    /// ``ProxyConfiguration/matchDomains`` and ``ProxyConfiguration/excludedDomains``, and those after it while
-    /// ``ProxyConfiguration/allowFailover`` lets a task go on without one that cannot be used. For hosts that none is
-    /// for, the dictionary counts. Stream tasks use the first alone. One that names no host fails the requests that
-    /// would use it, as in the dictionary.
+    /// The proxies that are tried before ``connectionProxyDictionary``. A request uses the first one that applies to
+    /// its host (``ProxyConfiguration/matchDomains``, ``ProxyConfiguration/excludedDomains``). If that proxy cannot be
+    /// used, and its ``ProxyConfiguration/allowFailover`` permits it, the next one is tried. If none applies to the
+    /// host, the dictionary counts. Stream tasks use only the first. A configuration that names no host fails the
+    /// requests that would use it, as in the dictionary.
     open var proxyConfigurations: [ProxyConfiguration] = []
 
     /// The oldest version of TLS that is allowed. Versions before 1.2 never are.
@@ -132,23 +133,23 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
 
     /// Whether the head of an answer may break the grammar as old servers do: lines that end in LF alone, blanks
     /// between a field's name and its colon, lines before the status line (RFC 9112 §2.2, §5.1). If false, such an
-    /// answer fails its task with `URLError.cannotParseResponse`. Chunks and trailers are never read so. A field line
-    /// that is folded into several is read in any case, as one space for each fold (§5.2).
+    /// answer fails its task with `URLError.cannotParseResponse`. Chunks and trailers must follow the grammar in any
+    /// case. A field line that is folded into several is read in any case, as one space for each fold (§5.2).
     open var acceptsLegacyResponses = false
 
-    /// In which version of the draft for resumable uploads (draft-ietf-httpbis-resumable-upload) upload tasks offer to
-    /// go on where they stop. Nil: none is offered. Apple's systems offer it with every upload, each in the version of
-    /// its year. Here a program says so: the fields are a draft's, and servers answer 400 to versions that they do not
-    /// speak. No property of Apple's.
+    /// The version of the draft for resumable uploads (draft-ietf-httpbis-resumable-upload) that upload tasks offer.
+    /// Nil: they offer none. Apple's systems offer it with every upload, in a version that depends on the system's
+    /// release. Here the program decides, because the fields are those of a draft, and servers answer 400 to versions
+    /// that they do not support. Apple has no such property.
     ///
     /// With a version, uploads of data, files and streams carry `Upload-Draft-Interop-Version` and the version's own
-    /// fields; forms do not. Where the server answers 104 with a Location, an upload that is cut asks how much has come
-    /// (HEAD) and sends the rest (PATCH) by itself. If the server is out of reach then, the task fails with
-    /// `URLError.uploadTaskResumeData`; a background session's goes on trying, in later processes too. An upload that
-    /// goes on from resume data (``URLSession/uploadTask(withResumeData:)``) speaks the version that it began with.
+    /// fields; forms do not. If the server answers 104 with a Location, an interrupted upload asks how much has arrived
+    /// (HEAD) and sends the rest (PATCH) by itself. If the server cannot be reached then, the task fails with
+    /// `URLError.uploadTaskResumeData`; a task of a background session keeps trying, in later processes too. An upload
+    /// that resumes from data (``URLSession/uploadTask(withResumeData:)``) uses the version that it began with.
     open var resumableUploads: ResumableUploadVersion?
 
-    /// Never done: servers and proxies that answer out of order are too many.
+    /// Of no effect: requests are never pipelined, because too many servers and proxies answer out of order.
     @available(*, deprecated, message: "HTTP/1.1 pipelining is not supported")
     open var httpShouldUsePipelining: Bool = false
 
@@ -205,20 +206,21 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     package var protocolContext: (any Sendable)?
 
     #if SwiftLog
-    /// What the session writes its tasks to; nil: nothing. Behind the package trait `SwiftLog`.
+    /// The logger of the session's tasks; nil for none. It needs the package trait `SwiftLog`.
     ///
     /// A task's end is written at `info`, with its status, how long it took, and the octets of content that were sent
-    /// and received; a failure at `error`; its beginning, redirects, what is sent again and a cancel at `debug`. Fields
+    /// and received; a failure at `error`; its beginning, redirects, repeated requests and a cancel at `debug`. Fields
     /// are not written. A URL is written without user, password and fragment, and without its query unless
     /// ``observesQueries``. The logger is called on the thread that resumes a task, and on a queue of this library's.
     open var logger: Logger?
     #endif
 
     #if SwiftMetrics
-    /// What the session's tasks are counted and timed by; nil: they are not. Behind the package trait `SwiftMetrics`.
+    /// The factory that makes the metrics of the session's tasks; nil for none. It needs the package trait
+    /// `SwiftMetrics`.
     ///
-    /// By OpenTelemetry's conventions for HTTP clients: the timer `http.client.request.duration`, shown in seconds,
-    /// from a task's beginning to its end; the meter `http.client.active_requests`; the recorders
+    /// The metrics follow OpenTelemetry's conventions for HTTP clients: the timer `http.client.request.duration`, shown
+    /// in seconds, from a task's beginning to its end; the meter `http.client.active_requests`; the recorders
     /// `http.client.request.body.size` and `http.client.response.body.size`, in octets on the wire, of a task's last
     /// request. Their labels are `http.request.method`, `server.address`, `server.port`, and at the end
     /// `http.response.status_code` and `error.type`: a status from 400 on, or an error's domain and code.
@@ -226,12 +228,12 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     #endif
 
     #if SwiftDistributedTracing
-    /// What makes a span for each of the session's tasks; nil: none is made. Behind the package trait
+    /// The tracer that makes a span for each of the session's tasks; nil for none. It needs the package trait
     /// `SwiftDistributedTracing`.
     ///
-    /// The span lies beneath the one of the Swift task that resumes the task, and has the attributes of OpenTelemetry's
-    /// conventions for HTTP clients. Each of the task's requests carries its context, as the tracer injects it
-    /// (`traceparent` and the like).
+    /// The span is a child of the span of the Swift task that resumes the task, and has the attributes of
+    /// OpenTelemetry's conventions for HTTP clients. Each of the task's requests carries its context, as the tracer
+    /// injects it (`traceparent` and the like).
     open var tracer: (any Tracer)?
     #endif
 
@@ -298,7 +300,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
 }
 
 extension URLSessionConfiguration {
-    /// What hears of the session's tasks.
+    /// The observers of the session's tasks.
     var observers: [any SessionObserver] {
         var all: [any SessionObserver] = []
         #if SwiftLog
@@ -336,7 +338,7 @@ extension URLSessionConfiguration {
     }
 }
 
-/// The deprecated properties are copied too, through a protocol: so the compiler does not warn about it.
+/// Copies the deprecated properties. The protocol keeps the compiler from warning about their use.
 private protocol HasDeprecated {
     func copyDeprecated(to copy: URLSessionConfiguration)
 }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Hears about data and upload tasks, besides what ``URLSessionTaskDelegate`` tells of every task.
+/// Gets the events of data and upload tasks, besides those of every task (``URLSessionTaskDelegate``).
 public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
     /// Reports the head of the answer, and asks what to do with its content, which waits for the disposition.
     func urlSession(
@@ -17,15 +17,16 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
         didReceive response: URLResponse
     ) async -> URLSession.ResponseDisposition
 
-    /// Reports that the disposition `.becomeDownload` has made a download task. It has the same identifier; the rest is
-    /// told of it.
+    /// Reports that the disposition `.becomeDownload` has made a download task. That task has the same identifier, and
+    /// the further events are its own.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask)
 
-    /// Reports that the disposition `.becomeStream` has made a stream task. It has the same identifier and is running;
-    /// the rest is told of it.
+    /// Reports that the disposition `.becomeStream` has made a stream task. That task has the same identifier and is
+    /// running, and the further events are its own.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didBecome streamTask: URLSessionStreamTask)
 
-    /// Reports more content, decoded, in the order it came. While this runs, the server has to wait: nothing piles up.
+    /// Reports more content, decoded, in the order it came. When a megabyte waits for a slow delegate, nothing more is
+    /// read from the connection.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
 
     /// Asks for the response to store, before the whole answer is stored; nil stores nothing.

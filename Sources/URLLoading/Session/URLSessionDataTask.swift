@@ -5,12 +5,12 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {}
 
 /// A data task that sends content: from memory, a file or a stream.
 open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {
-    /// Ends the task as cancelled, and tells what a later one can go on from
-    /// (``URLSession/uploadTask(withResumeData:)``): nil where the server has not said that the upload can be gone on
-    /// with, as it does only if ``URLSessionConfiguration/resumableUploads`` offers it, and where it has answered.
+    /// Ends the task as cancelled, and passes the data from which a later task can resume
+    /// (``URLSession/uploadTask(withResumeData:)``). It is nil if the server has already answered, or has not said that
+    /// the upload can be resumed; a server says so only if ``URLSessionConfiguration/resumableUploads`` offers it.
     ///
-    /// - Parameter completionHandler: called on the delegate queue, before the end is told; at once for a task that has
-    ///   ended.
+    /// - Parameter completionHandler: called on the delegate queue, before the end is reported; called at once with nil
+    ///   for a task that has ended.
     open func cancel(byProducingResumeData completionHandler: @escaping (Data?) -> Void) {
         cancelProducingResumeData(completionHandler)
     }

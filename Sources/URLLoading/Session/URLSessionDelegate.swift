@@ -1,19 +1,19 @@
 public import Foundation
 
-/// Hears about a session as a whole. Every call is made on the session's `delegateQueue`; the session keeps its
-/// delegate until it has become invalid.
+/// Gets the events of a session as a whole. Every call is made on the session's `delegateQueue`. The session keeps its
+/// delegate until the session is invalid.
 public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
-    /// Reports that the session is invalid: its last task has ended, and nothing follows. `error` is nil, since only a
-    /// call of the user's makes a session invalid.
+    /// Reports that the session is invalid: its last task has ended, and nothing follows. `error` is nil, since only
+    /// the program makes a session invalid.
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?)
 
-    /// Reports that a background session has told all that there is to tell at the moment: the ends that an earlier
-    /// process has left, and again each time that the last of its tasks has ended.
+    /// Reports that a background session has no more events at the moment: after the ends that an earlier process has
+    /// left, and each time that the last of its tasks has ended.
     func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession)
 
     /// Asks to judge a server's certificate, or for a client certificate. It is called for each new connection, also
-    /// where TLS resumes an earlier session, with the certificates that the session was made with. A delegate without
-    /// this method is asked for each task instead.
+    /// where TLS resumes an earlier TLS session; then the certificates are those of the earlier handshake. If the
+    /// delegate does not have this method, the delegate of a task is asked instead.
     ///
     /// - Parameters:
     ///   - session: the session that asks.

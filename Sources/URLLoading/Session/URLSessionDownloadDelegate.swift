@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Hears about download tasks, besides what ``URLSessionTaskDelegate`` tells of every task.
+/// Gets the events of download tasks, besides those of every task (``URLSessionTaskDelegate``).
 public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
     /// Reports that the whole content is in a file, which is deleted when this returns: move it, or open it.
     func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL)
@@ -11,7 +11,7 @@ public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
     ///   - session: the task's session.
     ///   - downloadTask: the task that has received something.
     ///   - bytesWritten: the bytes since the last call.
-    ///   - totalBytesWritten: the bytes so far, with those of earlier attempts that it goes on from.
+    ///   - totalBytesWritten: the bytes so far, with those of earlier attempts that the download continues.
     ///   - totalBytesExpectedToWrite: the content's length; -1 (`NSURLSessionTransferSizeUnknown`) where it is not
     ///     known.
     func urlSession(
@@ -22,8 +22,8 @@ public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
         totalBytesExpectedToWrite: Int64
     )
 
-    /// Reports that the download goes on after what an earlier task has written. Not called if the server sends all of
-    /// it again.
+    /// Reports that the download continues what an earlier task has written. Not called if the server sends the whole
+    /// content again.
     func urlSession(
         _ session: URLSession,
         downloadTask: URLSessionDownloadTask,

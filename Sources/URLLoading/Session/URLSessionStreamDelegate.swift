@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Hears about stream tasks, besides what ``URLSessionTaskDelegate`` tells of every task.
+/// Gets the events of stream tasks, besides those of every task (``URLSessionTaskDelegate``).
 public protocol URLSessionStreamDelegate: URLSessionTaskDelegate {
     /// Reports that the peer sends nothing more.
     func urlSession(_ session: URLSession, readClosedFor streamTask: URLSessionStreamTask)

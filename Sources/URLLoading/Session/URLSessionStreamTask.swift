@@ -8,10 +8,10 @@ internal import Synchronization
 /// take effect after everything that was asked for before them, and before everything asked for later. Calls made
 /// before the connection is there wait for it.
 ///
-/// Up to some 64 KiB that is not asked for is read ahead; the rest stays with the peer. The task ends without an error
-/// when both directions are closed and all has been read. It ends with one when the connection breaks: after that every
-/// call fails. Handlers are called on the session's delegate queue. The request's time limit applies to connecting and
-/// to handshakes, that of the resource to the whole task.
+/// Up to some 64 KiB are read ahead of the program's reads; the rest stays with the peer. The task ends without an
+/// error when both directions are closed and all has been read. It ends with one when the connection breaks: after that
+/// every call fails. Handlers are called on the session's delegate queue. The request's time limit applies to
+/// connecting and to handshakes, that of the resource to the whole task.
 open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
     let channel = StreamChannel()
     /// The host and port; nil for a task that was a data task.
@@ -56,7 +56,7 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
             try await withCheckedThrowingContinuation { continuation in
                 let reply = TaskReply<(Data?, Bool)>.awaited { continuation.resume(with: $0) }
                 channel.ask(.read(reading(number, minBytes, maxBytes, timeout, reply)))
-                // It was cancelled before there was a read to take back.
+                // The Swift task was cancelled before there was a read to take back.
                 if Task.isCancelled { channel.takeBack(number) }
             }
         } onCancel: {
@@ -84,9 +84,9 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
     /// Writes bytes.
     ///
     /// - Parameters:
-    ///   - data: all of it is written, after what was given before.
-    ///   - timeout: in seconds, from now or the task's first `resume()` on; 0 for none. A write that exceeds it fails,
-    ///     and if part of it had left, so does every later one.
+    ///   - data: the bytes, which are sent after those of earlier calls.
+    ///   - timeout: in seconds, from now or the task's first `resume()` on; 0 for none. A write that exceeds it fails;
+    ///     if part of it has been sent, every later write fails too.
     ///   - completionHandler: called when the kernel has taken all of it, or never will. How much of it the peer has
     ///     read is not known.
     open func write(
@@ -118,19 +118,19 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
     /// reports nothing more.
     open func captureStreams() { channel.ask(.capture) }
 
-    /// Sends FIN, and over TLS close_notify; reading goes on. Later writes fail.
+    /// Sends FIN, and over TLS close_notify; reading continues. Later writes fail.
     open func closeWrite() { channel.ask(.closeWrite) }
 
-    /// Stops reading: bytes that come are discarded, and later reads fail. Writing goes on.
+    /// Stops reading: bytes that come are discarded, and later reads fail. Writing continues.
     open func closeRead() { channel.ask(.closeRead) }
 
     /// Begins TLS as the client, with the host that the task was made for. The delegate of the session or the task
-    /// judges the server's certificate, as with https. Calls made meanwhile wait. A connection that already uses TLS
-    /// goes on with it; one that carries an HTTP answer cannot use it, and fails.
+    /// judges the server's certificate, as with https. Calls made meanwhile wait. If the connection already uses TLS,
+    /// the call does nothing. If the task reads an HTTP answer, it fails with `URLError.secureConnectionFailed`.
     open func startSecureConnection() { channel.ask(.startSecurity) }
 
-    /// Ends TLS in order: close_notify is sent, and the peer's is read. Nothing follows in the clear. Without TLS it
-    /// does nothing.
+    /// Ends TLS in order: close_notify is sent, and the peer's is read. Nothing is sent without TLS after that. If the
+    /// connection does not use TLS, the call does nothing.
     @available(*, deprecated, message: "TLS cannot be disabled once it is enabled")
     open func stopSecureConnection() { channel.ask(.stopSecurity) }
 }

@@ -15,7 +15,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         case suspended
         /// ``cancel()`` has been called, and the task's end is on the way.
         case canceling
-        /// Its end has been told.
+        /// Its end has been reported.
         case completed
     }
 
@@ -23,7 +23,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     enum Stage {
         case new
         case loading(any TaskLoad)
-        /// The load goes on as that of another task, which the answer has become.
+        /// The load belongs to another task now, which the delegate's disposition has made.
         case passed(to: URLSessionTask)
         /// The task's end is on the way, though the task's properties may not say so yet.
         case over
@@ -39,9 +39,9 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     let snapshot: Mutex<Snapshot>
     /// What the loader is to do; nil for a task that no session has made.
     let spec: TaskSpec?
-    /// The stage. It is used only on the session's loop, and before anything else has the task.
+    /// The stage. It is used only on the session's loop, and before the task is given to other code.
     var stage = Stage.new
-    /// Whether the session was open when the task was made. It is set before anything else has the task.
+    /// Whether the session was open when the task was made. It is set before the task is given to other code.
     var isTakenIn = false
 
     /// Makes a task without a session, which never begins: for subclasses that stand in for a task.
@@ -96,7 +96,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     }
 
     /// The task's own delegate. It is asked before the session's, and the task releases it at its end. It may be set at
-    /// any time: it is looked up when there is something to tell or to ask.
+    /// any time: it is looked up at each event.
     ///
     /// Its decision about a server's trust or a client certificate holds for the connection, which later serves other
     /// tasks of the session.
@@ -104,7 +104,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         get { listener?.delegate }
         set {
             let listener = newValue.map { Listener($0) }
-            // Releasing the old delegate may run code of the user's.
+            // Releasing the old delegate may run code of the program.
             let (old, session) = snapshot.withLock { snapshot in
                 let old = snapshot.listener
                 snapshot.listener = listener
@@ -212,9 +212,9 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         set { snapshot.withLock { $0.counts.expectedToReceive = newValue } }
     }
 
-    /// The task's progress; its units are the bytes of both directions. It finishes with a task that succeeds, whose
-    /// units are then those that there were; a task without any has one. Cancelling or pausing the progress cancels or
-    /// suspends the task.
+    /// The task's progress; its units are the bytes of both directions. When the task succeeds, the progress finishes:
+    /// its total becomes the number of bytes transferred, or 1 if there were none. Cancelling or pausing the progress
+    /// cancels or suspends the task.
     open var progress: Progress {
         if let made = snapshot.withLock({ $0.progress }) { return made }
         let fresh = Progress(totalUnitCount: -1)
@@ -234,8 +234,8 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
 
     private static let following = DispatchQueue(label: "URLLoading.URLSessionTask.progress")
 
-    /// Suspends or resumes the task as its progress says. Foundation calls a progress's handlers on any thread, and
-    /// those of a pause and of the resumption after it in any order: each does what the progress says by then.
+    /// Suspends or resumes the task as its progress says. Foundation calls the handlers of a progress on any thread and
+    /// in any order, so each call reads the progress's current state.
     private func followProgress() {
         URLSessionTask.following.async { [self] in
             guard let progress = snapshot.withLock({ $0.progress }) else { return }
@@ -251,12 +251,12 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
 
     // MARK: Control
 
-    /// Ends the task with `URLError.cancelled`, unless its end is being told already. It returns at once; the end is
-    /// told as every end is. After this only the metrics and the end are told.
+    /// Ends the task with `URLError.cancelled`, unless its end is being reported already. It returns at once; the end
+    /// is reported like every end. After this only the metrics and the end are reported.
     open func cancel() { cancel(.atOnce) }
 
-    /// Stops the task, however far it has come, until ``resume()`` has been called as often. Nothing is read, so the
-    /// server has to wait, and nothing is sent. Time limits stop too, except the limit for the whole resource.
+    /// Suspends the task until ``resume()`` has been called as often. Nothing is read, so the server has to wait, and
+    /// nothing is sent. Time limits stop too, except the limit for the whole resource.
     open func suspend() {
         let (isStop, watcher) = snapshot.withLock { snapshot -> (Bool, (any TaskWatcher)?) in
             guard snapshot.state == .running || snapshot.state == .suspended else { return (false, nil) }
@@ -269,7 +269,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         watcher?.taskDidSuspend(self)
     }
 
-    /// Begins the task, or goes on with it once this has been called as often as `suspend()`. A new task counts as
+    /// Begins the task, or continues it once this has been called as often as `suspend()`. A new task counts as
     /// suspended once. For a running task it does nothing.
     open func resume() {
         let (isGo, watcher) = snapshot.withLock { snapshot -> (Bool, (any TaskWatcher)?) in
@@ -281,7 +281,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
             return (true, snapshot.watcher)
         }
         guard isGo else { return }
-        // The watcher is told before the task's end can be.
+        // The watcher must be told before the task can end.
         watcher?.taskDidResume(self)
         updateFlow()
     }

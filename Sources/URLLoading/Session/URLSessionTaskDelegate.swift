@@ -1,14 +1,14 @@
 public import Foundation
 
-/// Hears about tasks. Calls are made on the session's `delegateQueue`, for one task in their order: redirects and
+/// Gets the events of tasks. Calls are made on the session's `delegateQueue`, for one task in this order: redirects and
 /// challenges, content sent, the calls of the protocols for each kind of task, metrics, and at last the end.
 ///
 /// A task's own delegate is asked first; methods that it does not implement go to the session's delegate.
 public protocol URLSessionTaskDelegate: URLSessionDelegate, Sendable {
-    /// Reports a new task, before anything else is told of it.
+    /// Reports a new task, before any other event of the task.
     func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask)
 
-    /// Asks how to go on with a task whose earliest date has come.
+    /// Asks how to begin a task whose earliest date has come.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -27,8 +27,8 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate, Sendable {
     /// (`waitsForConnectivity`). Called at most once for each task.
     func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask)
 
-    /// Asks whether to follow a redirect (RFC 9110 §15.4). `request` is what follows by the rules; with nil instead,
-    /// the redirect's own content is the answer.
+    /// Asks whether to follow a redirect (RFC 9110 §15.4). `request` is the request that the rules give; with nil
+    /// instead, the redirect's own content is the answer.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -74,8 +74,9 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate, Sendable {
     /// The same as an asynchronous function: a delegate implements one of the two.
     func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask) async -> InputStream?
 
-    /// An upload of a stream goes on where it was cut (``URLSessionConfiguration/resumableUploads``): the server has so
-    /// many octets, and the rest is wanted. Nil fails the task; a later one can go on from its resume data.
+    /// Asks for the rest of a stream whose upload was interrupted (``URLSessionConfiguration/resumableUploads``). The
+    /// server has the first `offset` octets; the stream must begin after them. Nil fails the task; a later task can
+    /// resume from its resume data.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -83,22 +84,22 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate, Sendable {
         completionHandler: @Sendable @escaping (InputStream?) -> Void
     )
 
-    /// The same as an asynchronous function: a delegate has one of the two.
+    /// The same as an asynchronous function: a delegate implements one of the two.
     func urlSession(
         _ session: URLSession,
         needNewBodyStreamForTask task: URLSessionTask,
         from offset: Int64
     ) async -> InputStream?
 
-    /// Content has left, by the kernel's word. Not told for each byte: once a turn of the loop.
+    /// Reports that the kernel has taken content. It is called at most once in a turn of the loop.
     ///
     /// - Parameters:
-    ///   - session: the task's.
-    ///   - task: the one that has sent something.
-    ///   - bytesSent: since the last call.
-    ///   - totalBytesSent: so far. Content that is sent again counts from 0; that of an upload that goes on, from what
-    ///     the server has.
-    ///   - totalBytesExpectedToSend: -1 where it is not known.
+    ///   - session: the task's session.
+    ///   - task: the task that has sent something.
+    ///   - bytesSent: the bytes since the last call.
+    ///   - totalBytesSent: the bytes so far. They count from 0 when content is sent again, and from the server's offset
+    ///     when an upload resumes.
+    ///   - totalBytesExpectedToSend: the content's length; -1 if it is not known.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -117,7 +118,7 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate, Sendable {
     /// Reports the metrics of each transaction of the task, before the end.
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics)
 
-    /// Reports the task's end, once. `error` is a fault of this machine or the network; a status such as 404 is no
+    /// Reports the task's end, once. `error` is a fault of this machine or the network; a status such as 404 is not an
     /// error.
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
 }

@@ -20,8 +20,8 @@ extension URLSession {
         get async { URLSession.byKind(underWay) }
     }
 
-    /// Tells the ends of a background session's tasks that have not been heard in this process once more, now that a
-    /// delegate listens.
+    /// Reports again the ends of a background session's tasks that no delegate has handled in this process, now that a
+    /// delegate handles them.
     package func tellUnheard() { keeper?.tellUnheard(of: self) }
 
     var current: [URLSessionTask] {

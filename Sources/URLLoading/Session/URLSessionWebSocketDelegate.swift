@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Hears about WebSocket tasks, besides what ``URLSessionTaskDelegate`` tells of every task.
+/// Gets the events of WebSocket tasks, besides those of every task (``URLSessionTaskDelegate``).
 public protocol URLSessionWebSocketDelegate: URLSessionTaskDelegate {
     /// Reports that the handshake is done; `protocol` is the server's choice among those offered.
     func urlSession(

@@ -8,11 +8,11 @@ internal import WebSocket
 /// its close frame then wait behind them.
 ///
 /// The task ends with the connection: without an error after a closing handshake, whichever side began it. Calls that
-/// still wait then fail with a `URLError`, as do later ones. If messages have been asked for, the end is told after
-/// those that had come before it, or five seconds after the last that was taken; in any case they can still be taken.
-/// Handlers are called on the session's delegate queue. The request's time limit applies to the handshake, that of the
-/// resource to the whole task. A time limit of the request's own (other than 60 seconds) also applies afterwards: a
-/// server that sends nothing for that long, not even a pong, counts as gone.
+/// still wait then fail with a `URLError`, as do later ones. If the program has asked for messages, the end is reported
+/// after it has taken those that came before the end, or five seconds after it took the last one; in any case it can
+/// still take them. Handlers are called on the session's delegate queue. The request's time limit applies to the
+/// handshake, that of the resource to the whole task. A time limit of the request's own (other than 60 seconds) also
+/// applies afterwards: a server that sends nothing for that long, not even a pong, counts as gone.
 open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
     /// Connects the task's threads with its load.
     let channel = WebSocketChannel()
@@ -86,12 +86,13 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
     /// Ends the task with `URLError.cancelled`, at once; the server gets the code 1001 (going away).
     open override func cancel() { super.cancel() }
 
-    /// Closes the connection in order: the server is told why, and the task ends when it has answered, within five
-    /// seconds. Messages that come until then are ignored; a caller that waits for a message or a pong gets
-    /// `URLError.cancelled`.
+    /// Closes the connection in order: a close frame tells the server why, and the task ends when the server has
+    /// answered, or after five seconds. Messages that come until then are ignored; a caller that waits for a message or
+    /// a pong gets `URLError.cancelled`.
     ///
     /// - Parameters:
-    ///   - closeCode: a code that no frame may carry (RFC 6455 §7.4.1) sends a close frame without one.
+    ///   - closeCode: the code; if it is one that no frame may carry (RFC 6455 §7.4.1), the close frame is sent without
+    ///     a code.
     ///   - reason: UTF-8, at most 123 bytes; more is cut off.
     open func cancel(with closeCode: CloseCode, reason: Data?) {
         let text = reason.map { String(decoding: $0, as: UTF8.self) } ?? ""
@@ -122,7 +123,7 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
         channel.ask(.receive(channel.number(), .handler { completionHandler($0.map(Message.init)) }))
     }
 
-    /// Returns the next message. A Swift task that is cancelled stops waiting for it; the WebSocket goes on.
+    /// Returns the next message. A Swift task that is cancelled stops waiting for it; the WebSocket stays open.
     public func receive() async throws -> Message {
         let message = try await channel.wait { .receive($0, $1) }
         return Message(message)

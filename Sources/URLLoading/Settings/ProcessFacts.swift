@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Facts that are asked of the process once.
+/// Facts about the process, read once.
 enum ProcessFacts {
     static let processors = ProcessInfo.processInfo.activeProcessorCount
 

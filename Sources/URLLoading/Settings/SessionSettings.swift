@@ -19,7 +19,7 @@ final class SessionSettings: Sendable {
     let secrets: SecretFields
     /// The rules for the answers to each request.
     let answerRules: AnswerMachine.Rules
-    /// The rule by which the users of stored answers are told apart.
+    /// The rule that distinguishes the users of stored answers.
     var vary: VaryRule { VaryRule(secrets) }
     let connectionsPerHost: Int
     /// In bytes: the most of one answer that is kept in memory.
@@ -28,7 +28,7 @@ final class SessionSettings: Sendable {
     /// The store of ``cookies``, which each request asks. The storage is held weakly by its observer, so a reference to
     /// it is slow.
     let cookieStore: CookieStore?
-    /// The same in place of ``cookieStore``, if its class is the program's.
+    /// The storage in place of ``cookieStore``, if its class is the program's.
     let cookieSubclass: CookieStorageSubclass?
     let cookiePolicy: HTTPCookie.AcceptPolicy
     let setsCookies: Bool
@@ -43,7 +43,7 @@ final class SessionSettings: Sendable {
     let maximumVersion: TLSVersion
     let allowsLegacyAlgorithms: Bool
     let acceptsLegacyResponses: Bool
-    /// The version in which uploads offer to go on where they stop; nil: they do not.
+    /// The version of resumable uploads that upload tasks offer; nil for none.
     let resumableUploads: UploadDraft?
 
     init(_ configuration: URLSessionConfiguration) {
@@ -87,7 +87,7 @@ final class SessionSettings: Sendable {
         return all
     }
 
-    /// Returns the session's fields. A value that no field can hold is left out, as in a request (RFC 9110 §5.5).
+    /// Returns the session's fields. A value that no field can hold is left out (RFC 9110 §5.5).
     private static func fields(_ given: [AnyHashable: Any]) -> HTTPFields {
         var fields = HTTPFields()
         for (name, value) in given.sorted(by: { "\($0.key)" < "\($1.key)" }) {

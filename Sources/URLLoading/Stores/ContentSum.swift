@@ -1,8 +1,8 @@
 internal import CZlib
 internal import Reactor
 
-/// The length of what has been written of a file, and its CRC-32 (RFC 1952 §8). Another process can tell by it that the
-/// file was not changed since. It does not protect against a deliberate change.
+/// The length of what has been written of a file, and its CRC-32 (RFC 1952 §8). By this sum another process recognises
+/// that the file was not changed since. It does not protect against a deliberate change.
 struct ContentSum: Hashable, Sendable {
     /// In octets.
     private(set) var length: Int64 = 0
@@ -16,7 +16,7 @@ struct ContentSum: Hashable, Sendable {
     }
 
     mutating func add(_ bytes: Span<UInt8>) {
-        // Given no octets, zlib would begin anew.
+        // If it is given no octets, zlib starts a new checksum.
         guard !bytes.isEmpty else { return }
         length += Int64(bytes.count)
         checksum = UInt32(

@@ -3,8 +3,8 @@
 ///     {"crc32":"…","content":…}
 ///
 /// The layout is exact to the octet: the checksum is that of the content's octets, so a file that was edited by hand
-/// counts as damaged. For what can go wrong with a file, see ``StoreSeal``. The checksum is no digest of OpenSSL's:
-/// cookies are written when the process exits, and OpenSSL may have cleaned up by then.
+/// counts as damaged. ``StoreSeal`` says what can damage a file. The checksum does not use OpenSSL: cookies are written
+/// when the process exits, and OpenSSL may have cleaned up by then.
 enum SealedJSON {
     private static let start = Array(#"{"crc32":""#.utf8)
     private static let middle = Array(#"","content":"#.utf8)

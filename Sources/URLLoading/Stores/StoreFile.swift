@@ -1,6 +1,7 @@
 internal import Glibc
 
-/// Whole files of the stores. They are read and replaced at once, so that no reader and no crash meets half of one.
+/// Whole files of the stores. They are read and replaced whole, so that no reader finds half of a file, even after a
+/// process was killed.
 enum StoreFile {
     struct Fault: Error, Hashable, CustomStringConvertible {
         let code: CInt
@@ -53,10 +54,10 @@ enum StoreFile {
     /// may read it. On an error nothing changes.
     ///
     /// - Parameter isDurable: waits until the disk has the file, so that a power failure leaves the old file or the new
-    ///   one. A file that is checked when it is read, and may be lost, does without.
+    ///   one. A file that has a checksum and may be lost does not need that.
     static func replace(_ path: String, with bytes: [UInt8], isDurable: Bool) throws(Fault) {
         let temporary = "\(path).\(getpid())-\(UInt32.random(in: .min ... .max))\(unfinished)"
-        // With O_EXCL, a file of another program, or a link laid there, is never written through.
+        // With O_EXCL, a file or a link that is there already is never written to.
         let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(0o600))
         if descriptor < 0 { throw Fault(code: errno) }
         do throws(Fault) {
@@ -88,8 +89,8 @@ enum StoreFile {
         }
     }
 
-    /// Waits until the disk has the directory: only then is a renamed file on disk. File systems that cannot do so need
-    /// not.
+    /// Waits until the disk has the directory: only then is a renamed file on disk. Errors are ignored: file systems
+    /// that cannot do so do not need it.
     private static func synchronizeDirectory(of path: String) {
         let descriptor = unsafe open(parent(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
@@ -201,11 +202,11 @@ enum StoreFile {
 
     // MARK: States
 
-    /// Returns what tells one state of a file or directory from the next; nil if there is no such file. Allocates
-    /// nothing.
+    /// Returns the state of a file or directory, which changes with its content; nil if there is no such file.
+    /// Allocates nothing.
     static func state(_ path: String) -> State? {
         var found = stat()
-        // Handed over as an argument, a string would be copied first.
+        // A string that is passed as an argument would be copied first.
         guard unsafe path.withCString({ unsafe stat($0, &found) }) == 0 else { return nil }
         return State(
             inode: UInt64(found.st_ino),

@@ -15,7 +15,7 @@ final class StreamLimit: TimerHandler {
     private var state: State
 
     /// - Parameters:
-    ///   - seconds: the limit; nil is returned if it is none, by ``RequestBuilder/duration(_:)``.
+    ///   - seconds: the limit; if it means no limit (``RequestBuilder/duration(_:)``), the initialiser returns nil.
     ///   - isStanding: whether the task is suspended already.
     init?(_ seconds: TimeInterval, on loop: EventLoop, isStanding: Bool, _ act: @escaping () -> Void) {
         guard let limit = RequestBuilder.duration(seconds) else { return nil }

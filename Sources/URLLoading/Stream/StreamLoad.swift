@@ -60,7 +60,7 @@ final class StreamLoad: StreamWorker {
         case barrier(StreamWish)
     }
 
-    /// How much is read before it is asked for, in bytes: one full read of the loop's.
+    /// The most that is read ahead of the program's reads, in bytes: one full read of the loop.
     private static let ahead = 64 << 10
 
     /// The delegate, until the load is over.
@@ -79,8 +79,7 @@ final class StreamLoad: StreamWorker {
     var writing = Writing.open
     private var isFull = false
     private var isReadingHeld = false
-    /// Whether the user has suspended the task: what is written does not leave, and the work in line behind it does not
-    /// begin.
+    /// Whether the task is suspended: then nothing is sent, and no barrier takes effect.
     private var isSendingHeld = false
     private var lastWrite: UInt64 = 0
 

@@ -1,8 +1,8 @@
-/// Hears what becomes of a stream task's connection, besides what every load reports. Loop-confined.
+/// Gets the events of a stream task's connection, besides what every load reports. Loop-confined.
 protocol StreamLoadDelegate: LoadDelegate {
     /// Asks to pause the answer until ``catchUp()``: as much as may be read ahead waits.
     func fallBehind()
     func catchUp()
-    /// Ends the task: the user has taken the connection over.
+    /// Ends the task: the program has taken the connection over.
     func end(handingOver streams: CapturedStreams)
 }

@@ -3,7 +3,8 @@ internal import HTTPEngine
 internal import TLS
 
 extension SessionEngine {
-    /// Returns how a stream reaches its peer: as https does, through a tunnel, but without a word of HTTP to the peer.
+    /// Returns the options of a stream's connection. Like https it goes through a proxy's tunnel, but no HTTP is sent
+    /// to the peer.
     ///
     /// - Parameters:
     ///   - origin: the peer. Its proxy is that of https.

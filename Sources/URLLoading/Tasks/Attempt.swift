@@ -6,7 +6,7 @@ internal import TLS
 
 /// One attempt of a task to get its answer, through all its redirects and challenges. A new try is a new value, which
 /// keeps nothing of the last one but what ``init(anewAfter:_:resuming:)`` takes over. It is never copied: a copy would
-/// cost each request two dozen references more.
+/// retain two dozen references more for each request.
 struct Attempt: ~Copyable {
     /// The request under way.
     var request: URLRequest
@@ -25,9 +25,9 @@ struct Attempt: ~Copyable {
     var givenCookies: String?
     /// The cached response that the machine knows as its stored response.
     var stored: CachedURLResponse?
-    /// The response that the user gets; nil before there is one.
+    /// The response that the program gets; nil before there is one.
     var response: URLResponse?
-    /// The user's name and password that were sent and that the server may accept, and the space they are for.
+    /// The user name and password that were sent and that the server may accept, and the space they are for.
     var offered: (credential: URLCredential, space: ProtectionSpace)?
     /// The part of an earlier download that this one continues.
     var resumption: ResumeData?
@@ -37,7 +37,7 @@ struct Attempt: ~Copyable {
     var opening: WebSocketOpening?
     /// The upload, if it can be resumed; nil for other tasks.
     var upload: ResumableUpload?
-    /// The 101 to a request that offered to go on with another protocol.
+    /// The 101 to a request that offered to switch to another protocol.
     var switching: ResponseHead?
 
     init(_ request: URLRequest, _ rules: AnswerMachine.Rules, resuming resumption: ResumeData?) {
@@ -46,7 +46,7 @@ struct Attempt: ~Copyable {
         machine = AnswerMachine(rules, resuming: resumption?.offer)
     }
 
-    /// Makes the attempt that follows `last`, which the network has failed.
+    /// Makes the attempt that follows `last`, which failed because of the network.
     init(anewAfter last: borrowing Attempt, _ request: URLRequest, resuming resumption: ResumeData?) {
         self.request = request
         self.resumption = resumption
@@ -56,9 +56,9 @@ struct Attempt: ~Copyable {
         machine = last.machine.anew(resuming: resumption?.offer)
     }
 
-    /// Replaces the request by another one, with which the attempt goes on.
+    /// Replaces the request by another one, with which the attempt continues.
     ///
-    /// - Parameter isKept: whether the content is kept for another process, which may go on from it.
+    /// - Parameter isKept: whether the content is kept for another process, which may resume it.
     mutating func replaceRequest(by request: URLRequest, isKept: Bool) {
         replaceUpload(by: request)
         guard isKept, !request.decidesOnCoding else { return }
@@ -114,7 +114,7 @@ struct Attempt: ~Copyable {
         hasReadContent = true
     }
 
-    /// Notes that a sending begins. Returns the content's length in bytes; -1 if it is not known.
+    /// Notes that the sending begins. Returns the content's length in bytes; -1 if it is not known.
     mutating func beginSending() -> Int64 {
         sent = upload?.rest ?? 0
         return upload?.length ?? content.length

@@ -6,14 +6,14 @@ internal import Reactor
 
 /// How an attempt deals with answers.
 extension Attempt {
-    /// Returns the response that a head from the network makes, if it turns out to be the answer.
+    /// Returns the response for a head from the network.
     func answered(_ head: ResponseHead, _ url: URL, _ settings: SessionSettings) -> HTTPURLResponse {
         let isDecoded =
             head.contains(.contentEncoding) && !request.decidesOnCoding && !settings.fields.contains("Accept-Encoding")
         return HTTPURLResponse(url: url, head: head, isDecoded: isDecoded)
     }
 
-    /// Returns the machine's step after a head from the network, and keeps what the head brings besides: cookies,
+    /// Returns the machine's step after a head from the network, and applies the head's other effects: cookies,
     /// accepted credentials, changes of stored responses. Nil if the head answers no transaction: then the answer is
     /// delivered.
     mutating func judge(
@@ -112,9 +112,9 @@ extension Attempt {
         }
     }
 
-    // MARK: The user's decisions
+    // MARK: The delegate's decisions
 
-    /// Tells the machine that the redirect is followed, by its own request or by the user's.
+    /// Tells the machine that the redirect is followed, by its own request or by the delegate's.
     mutating func follow(_ next: URLRequest, _ source: ContentSource) -> Step {
         var bringsContent = false
         if case .request = source { if case .none = next.values.body {} else { bringsContent = true } }
@@ -126,7 +126,7 @@ extension Attempt {
         )
     }
 
-    /// Returns what the user's answer to a challenge leads to; nil for a request without a URL.
+    /// Returns the step after the delegate's answer to a challenge; nil for a request without a URL.
     mutating func reply(
         _ answer: UserQuestion.ChallengeAnswer,
         to question: ChallengeQuestion,
@@ -152,7 +152,7 @@ extension Attempt {
         return URLCredential(user: user, password: password, persistence: .none)
     }
 
-    /// Stores the user's name and password once the server has accepted them. It stores the same ones only once.
+    /// Stores the user name and password once the server has accepted them. It stores the same ones only once.
     private mutating func storeCredential(
         for space: ProtectionSpace,
         _ task: URLSessionTask,

@@ -32,8 +32,8 @@ extension Attempt {
 }
 
 extension EngineError {
-    /// Whether the proxy cannot be used. A proxy that refuses the server or the user can be used. If the user refuses
-    /// the proxy, the request fails: the user may not want it to go another way.
+    /// Whether the proxy cannot be used. A proxy that refuses the server or the credentials can be used. If a delegate
+    /// refuses the proxy's certificate, the request fails: the program may not want another route.
     fileprivate var isOfUnusableProxy: Bool {
         switch self {
         case .proxy(.tls(.refused)): false

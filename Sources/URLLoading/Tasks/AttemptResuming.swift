@@ -5,8 +5,8 @@ internal import Reactor
 
 /// How an attempt keeps content on disk, and resumes a download.
 extension Attempt {
-    /// Returns the attempt that follows one that the network has failed. It keeps the content that has come, if the
-    /// server can be asked for the rest.
+    /// Returns the attempt that follows this one, which failed because of the network. It keeps the content that has
+    /// come, if the server can be asked for the rest.
     ///
     /// - Parameter file: the content that has come in this attempt.
     func anew(_ request: URLRequest, continuing file: DownloadFile?) -> Attempt {
@@ -19,8 +19,8 @@ extension Attempt {
         return Attempt(anewAfter: self, request, resuming: resumption)
     }
 
-    /// Makes the file for the answer. In a background session it lies in the session's folder, and the record knows it
-    /// before the process can end.
+    /// Makes the file for the answer. In a background session the file is in the session's folder, and the record names
+    /// it before the process can end.
     func makeFile(for task: URLSessionTask, _ engine: SessionEngine) throws(URLError) -> DownloadFile {
         let path = engine.background?.freshPart(of: task)
         let file = try DownloadFile(for: request.url, at: path, makingRoom: { engine.engine.makeRoom() })
@@ -44,7 +44,7 @@ extension Attempt {
         machine = machine.anew(resuming: read?.offer)
     }
 
-    /// Removes the file that an earlier attempt has left, which is of no use.
+    /// Removes the file that an earlier attempt has left and that is of no use.
     func removePart() {
         if let path = resumption?.path { WritableFile.remove(path) }
     }

@@ -23,7 +23,7 @@ extension Attempt {
         )
     }
 
-    /// Sets the next request to the user's, or to one that the upload needs.
+    /// Sets the next request to the given one, or to one that the upload needs.
     mutating func replaceUpload(by request: URLRequest) {
         guard let upload else {
             self.request = request
@@ -52,8 +52,8 @@ extension Attempt {
         return next
     }
 
-    /// Loads the content of the upload's next request. Nil if that request sends all of the content, as any other
-    /// task's does.
+    /// Loads the content of the upload's next request. Nil if that request sends all of the content, as for other
+    /// tasks.
     mutating func loadRest(_ source: ContentSource) throws(URLError) -> Loading? {
         guard let upload else { return nil }
         if upload.isAsking {
@@ -69,7 +69,7 @@ extension Attempt {
         return .ready
     }
 
-    /// The offset, in bytes, from which the user's stream is to begin; nil for the whole content.
+    /// The offset, in bytes, at which the delegate's stream must begin; nil for the whole content.
     var streamOffset: Int64? { upload?.rest }
 
     /// Takes an informational response: a 104 names the resource at which the upload can be resumed.
@@ -78,7 +78,7 @@ extension Attempt {
         background?.note(task, upload: data)
     }
 
-    // MARK: Ways on
+    // MARK: The next step
 
     /// Returns the upload's step after an answer; nil if the answer is the task's.
     func uploadStep(after response: HTTPURLResponse) -> UploadStep? {

@@ -1,7 +1,7 @@
 internal import HTTPEngine
 internal import Reactor
 
-/// How far a task's load has come, and what holds it back. Decides; touches no source.
+/// How far a task's load has come, and what holds it back. The course decides; it touches no source.
 ///
 /// ```
 ///              ┌──────────────── asked and answered ─────────────────┐
@@ -13,8 +13,8 @@ internal import Reactor
 /// ```
 /// - starting: nothing is under way, and what begins next waits for a date, or for the task to be resumed.
 /// - loading: a source delivers; a suspended task, and one whose delegate is behind, have it paused.
-/// - asking: the user has one question, and its source is paused. The numbers of questions tell late answers to earlier
-///   ones.
+/// - asking: one question to the program is open, and its source is paused. Questions have numbers, so a late answer to
+///   an earlier question is recognised.
 /// - draining: the rest of an answer that is not the last one is read, so that its connection can be used again.
 /// - ended: everything has been reported. No other phase follows.
 struct Course {
@@ -27,14 +27,14 @@ struct Course {
         case ended
     }
 
-    /// A question to the user. Its number tells its answer from late answers to others.
+    /// A question to the program. Its number distinguishes its answer from late answers to others.
     struct Question: Equatable {
         fileprivate let number: Int
     }
 
     private(set) var phase = Phase.new
     private(set) var isSuspended = false
-    /// Whether the user has yet to take what was delivered: until then nothing is read.
+    /// Whether the delegate is behind: nothing is read until it has taken what was delivered.
     private var isBehind = false
     /// How many questions have been asked.
     private(set) var questions = 0
@@ -100,14 +100,14 @@ struct Course {
         return question
     }
 
-    /// Returns what the question holds back; nil if the task has gone on without its answer.
+    /// Returns what the question holds back; nil if the task has continued without its answer.
     func held(by question: Question) -> Held? {
         guard case .asking(question, let held) = phase else { return nil }
         return held
     }
 
     /// Notes that the whole answer has come. Returns true while a question is open: the end of a short answer may come
-    /// before the user's answer, and is then reported after it.
+    /// before the delegate's answer, and is then reported after it.
     mutating func completeBehindQuestion() -> Bool {
         guard case .asking(let question, _) = phase else { return false }
         phase = .asking(question, .complete)
@@ -122,7 +122,7 @@ struct Course {
         return !isSuspended
     }
 
-    /// - Returns: what was deferred until the task is resumed; nil if nothing was, and what delivers may go on.
+    /// - Returns: what was deferred until the task is resumed; nil if nothing was, and the source may continue.
     mutating func resume() -> (() -> Void)? {
         isSuspended = false
         return deferred.take()
@@ -132,7 +132,7 @@ struct Course {
 
     mutating func fallBehind() { isBehind = true }
 
-    /// - Returns: false if the user was not behind.
+    /// - Returns: false if the delegate was not behind.
     mutating func catchUp() -> Bool {
         defer { isBehind = false }
         return isBehind

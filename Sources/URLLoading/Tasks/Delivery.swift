@@ -3,10 +3,10 @@ internal import HTTPEngine
 internal import Reactor
 internal import Synchronization
 
-/// What a task's user gets: where the content goes, and what is told on the delegate queue. Loop-confined.
-/// It is never copied: a copy would cost each request ten references more.
+/// What the program gets of a task: where the content goes, and what is reported on the delegate queue. Loop-confined.
+/// It is never copied: a copy would retain ten references more for each request.
 ///
-/// Counting is the loader's: it shows on the task's progress, whose observers may cancel the task from there.
+/// The loader counts, not the delivery: counting changes the task's progress, whose observers may cancel the task.
 struct Delivery: ~Copyable {
     /// What became of delivered content.
     enum Reception {
@@ -19,11 +19,11 @@ struct Delivery: ~Copyable {
     }
 
     let session: URLSession
-    /// The task as its user sees it: a data task may become a task of another kind.
+    /// The task as the program sees it: a data task may become a task of another kind.
     private(set) var task: URLSessionTask
     /// Where the content goes.
     private(set) var sink = Sink.none
-    /// Whether anything was put on the delegate queue: then the end is told after it.
+    /// Whether anything was put on the delegate queue; then the end is reported after it.
     private var hasTold = false
     let reception: TaskSpec.Reception
     private let engine: SessionEngine
@@ -43,7 +43,7 @@ struct Delivery: ~Copyable {
         reception = spec.reception
     }
 
-    /// The task's queue. It is made when something is first told: most tasks tell nothing before their end.
+    /// The task's queue. It is made for the first report: most tasks report nothing before their end.
     var callbacks: CallbackQueue {
         mutating get {
             if let made { return made }
@@ -69,9 +69,10 @@ struct Delivery: ~Copyable {
 
     // MARK: Telling
 
-    /// Runs `call` on the delegate queue, after what was told before. False: enough waits there.
+    /// Runs `call` on the delegate queue, after earlier calls. Returns false if reading must pause, because too much
+    /// waits there.
     ///
-    /// - Parameter afterCancel: whether to call it even if the user has cancelled the task.
+    /// - Parameter afterCancel: whether to call it even if the program has cancelled the task.
     @discardableResult
     mutating func tell(
         _ event: TaskInterests,
@@ -101,7 +102,7 @@ struct Delivery: ~Copyable {
         hasTold = true
         let (session, task) = (session, task)
         callbacks.add(on: session.delegateQueue) {
-            // The task's end is on its way, and needs no answer.
+            // The task is ending, and needs no answer.
             if task.isCancelled { return answer.withdraw() }
             guard let delegate = session.delegate(of: task) else { return answer.give(otherwise) }
             question(session, task, delegate, answer)
@@ -111,7 +112,7 @@ struct Delivery: ~Copyable {
     /// Calls back once, when the delegate queue has taken half of what waits there.
     mutating func whenTaken(_ call: @escaping @Sendable () -> Void) { callbacks.whenRoom(call) }
 
-    /// Runs `call` on the delegate queue after what was told before, whether or not there is a delegate.
+    /// Runs `call` on the delegate queue after earlier calls, whether or not there is a delegate.
     mutating func later(_ call: @escaping @Sendable () -> Void) {
         callbacks.add(on: session.delegateQueue, call)
     }
@@ -191,7 +192,7 @@ struct Delivery: ~Copyable {
         if file.written > 0 { tellResumption(file) }
     }
 
-    /// Decides whether the answer is stored in the cache when it is complete; nil: it is not.
+    /// Sets the entry with which the complete answer is stored in the cache; nil: it is not stored.
     mutating func store(_ entry: CacheEntry?) { self.entry = entry }
 
     /// Takes the complete answer for the cache; nil if it is not stored.
@@ -234,7 +235,7 @@ struct Delivery: ~Copyable {
         return file
     }
 
-    /// Delivers decoded content; the span is the loop's. A stream's content does not come here.
+    /// Delivers decoded content; the span is the loop's buffer. A stream's content does not come here.
     ///
     /// - Parameter counts: the task's counts, this content included.
     mutating func receive(_ bytes: Span<UInt8>, _ counts: TaskCounts) -> Reception {
@@ -272,7 +273,7 @@ struct Delivery: ~Copyable {
         }
     }
 
-    /// Tells a delegate that wants the content all at once what was gathered for it.
+    /// Gives the gathered content to a delegate that wants all of it at once.
     mutating func tellGathered() {
         if let data = gathered.take(), !data.isEmpty { _ = tellData(data) }
     }
@@ -309,7 +310,7 @@ struct Delivery: ~Copyable {
         }
     }
 
-    /// Tells the delegate that a download goes on instead of beginning.
+    /// Tells the delegate that a download resumes instead of beginning.
     private mutating func tellResumption(_ file: DownloadFile) {
         let (offset, total) = (file.written, file.total)
         task.snapshot.withLock { snapshot in
@@ -329,9 +330,9 @@ struct Delivery: ~Copyable {
 
     // MARK: The end
 
-    /// Ends the delivery: tells the metrics, and returns the task's end, which is still to be told.
+    /// Ends the delivery: reports the metrics, and returns the task's end, which the caller reports.
     ///
-    /// - Parameter streams: the connection, if the user has taken it over: then the user is told of nothing else.
+    /// - Parameter streams: the connection, if the program has taken it over; then nothing else is reported.
     mutating func end(
         _ failure: (any Error)?,
         _ answer: URLResponse?,

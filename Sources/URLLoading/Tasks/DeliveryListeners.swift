@@ -1,4 +1,4 @@
-/// What a delivery's task and its delegate hear of.
+/// The events that the delegate of a delivery's task gets.
 extension Delivery {
     /// Whether the delegate gets the content in pieces. It does not if the task has a completion handler. If a function
     /// waits for the whole answer, only a delegate of the task's own gets the pieces.
@@ -10,7 +10,7 @@ extension Delivery {
         }
     }
 
-    /// Whether the delegate is asked about the answer before it ends, and told what becomes of it.
+    /// Whether the delegate decides about the answer, and gets the events that follow from its decision.
     var involvesDelegate: Bool {
         switch reception {
         case .delegate, .report: true
@@ -18,8 +18,8 @@ extension Delivery {
         }
     }
 
-    /// Whether the room above made the task. Its hooks answer within the request's limit; a delegate of `URLSession`'s
-    /// own may take its time.
+    /// Whether Uncurl made the task. Its hooks must answer within the request's time limit; a delegate of a plain
+    /// `URLSession` may take its time.
     var isReported: Bool {
         switch reception {
         case .report, .bytes: listener?.delegate is any SelectiveDelegate

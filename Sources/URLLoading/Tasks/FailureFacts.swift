@@ -37,7 +37,7 @@ extension AnswerFailure {
                 peerClosed: error.isPeerClosure,
                 sent: report.bytesSent > 0,
                 idempotent: RetryRule.isIdempotent(attempt.request.values.httpMethod),
-                // The user can be asked for another stream.
+                // The delegate can be asked for another stream.
                 replayable: true,
                 alreadyRetried: report.retried
             )

@@ -2,14 +2,14 @@ internal import HTTPEngine
 internal import Reactor
 
 /// Pauses and resumes the sources of a task's answer. One source at a time delivers; it is paused while the task is
-/// suspended, while a question is open, and while the user is behind. The ``Course`` decides, and this class acts.
+/// suspended, while a question is open, and while the delegate is behind. The ``Course`` decides, and this class acts.
 /// Loop-confined.
 ///
-/// It is a class to inherit from: as an object of its own it would cost each request an allocation.
+/// Loaders inherit from it: as an object of its own it would cost each request an allocation.
 class HeldLoad {
     let engine: SessionEngine
     private(set) var course = Course()
-    /// Fires when the user has not answered a question in time.
+    /// Fires when the program has not answered a question in time.
     private var questionTimer: TimerID?
 
     init(_ engine: SessionEngine) { self.engine = engine }
@@ -33,7 +33,7 @@ class HeldLoad {
 
     // MARK: Flow
 
-    /// Lets the source run if nothing holds it: neither the user, nor a question, nor a delegate that is behind.
+    /// Lets the source run if nothing holds it: neither a suspension, nor a question, nor a delegate that is behind.
     final func updateFlow() {
         guard let (source, holds) = course.holds else { return }
         source.hold(holds, engine)
@@ -54,7 +54,7 @@ class HeldLoad {
     /// Makes `source` the one that delivers. Nothing holds it back yet.
     final func load(from source: Source) { course.load(from: source) }
 
-    /// Lets the source go on after it stood still.
+    /// Lets the source continue after a pause.
     final func goOn(from source: Source) {
         course.load(from: source)
         updateFlow()
@@ -138,7 +138,8 @@ class HeldLoad {
     /// released without one.
     ///
     /// - Parameters:
-    ///   - limit: in nanoseconds: how long the answer may take; nil: for ever. A suspended task's time stands still.
+    ///   - limit: how long the answer may take, in nanoseconds; nil: for ever. If the task is suspended when it passes,
+    ///     it begins again.
     ///   - late: runs if the answer takes longer.
     final func ask<Value: Sendable>(
         within limit: Int64? = nil,
@@ -178,7 +179,7 @@ class HeldLoad {
         questionTimer = nil
     }
 
-    /// Runs work that waits for the disk away from the loop; the task asks nothing meanwhile.
+    /// Runs work that waits for the disk on another thread; the task asks nothing meanwhile.
     ///
     /// - Parameter act: runs on the loop; gets nil if there was no thread to do the work on.
     final func offLoop<Value: Sendable>(_ work: @escaping @Sendable () -> Value, _ act: @escaping (Value?) -> Void) {
@@ -203,7 +204,7 @@ class HeldLoad {
 
     // MARK: The end
 
-    /// Ends the load: nothing goes on after this. Returns false if it had already ended.
+    /// Ends the load: nothing of it continues after this. Returns false if it had already ended.
     final func stop() -> Bool {
         guard let before = course.end() else { return false }
         forgetQuestion()

@@ -1,7 +1,6 @@
 internal import Foundation
 
-/// The storages of cookies, credentials and answers of classes that the program declares. The load waits while one of
-/// them is called.
+/// Calls the storages of cookies, credentials and answers whose classes the program declares. The load waits meanwhile.
 extension HeldLoad {
     /// Asks the storage for the cookies of the task's current request, and then runs `next`.
     func ask(_ storage: CookieStorageSubclass, for task: URLSessionTask, _ next: @escaping ([HTTPCookie]) -> Void) {

@@ -3,7 +3,7 @@ internal import HTTPEngine
 internal import Reactor
 internal import Synchronization
 
-/// A session's engine on one of the shared loops, and its tasks' way to their loads there. Any thread.
+/// A session's engine on one of the shared loops, and the path from its tasks to their loads there. Any thread.
 final class LoopHome: SessionHome {
     private let security: SessionSecurity
     private let background: BackgroundSession?
@@ -189,7 +189,7 @@ extension URLSession {
 extension URLSessionTask {
     var isCancelled: Bool { snapshot.withLock { $0.fate == .cancelled } }
 
-    /// To cancel this task is to cancel the other, which goes on in its place.
+    /// Passes a cancel of this task on to the other, which continues in its place.
     func passFate(to other: URLSessionTask) {
         guard isCancelled else { return }
         other.snapshot.withLock { snapshot in
@@ -197,7 +197,7 @@ extension URLSessionTask {
         }
     }
 
-    /// The task counts as suspended as often as this one does. What is done to this one later has no effect.
+    /// Makes the other task count as suspended as often as this one. What is done to this one later has no effect.
     func passSuspensions(to other: URLSessionTask) {
         let suspensions = snapshot.withLock { snapshot -> Int? in
             guard snapshot.state == .running || snapshot.state == .suspended else { return nil }
@@ -213,7 +213,7 @@ extension URLSessionTask {
         if isChanged { session.home.updateFlow(of: other, in: session) }
     }
 
-    /// It has become another task, which goes on in its place: nothing more is told of this one.
+    /// Completes this task, in whose place the other continues: nothing more is reported of this one.
     func retire(for other: URLSessionTask) {
         passFate(to: other)
         state = .completed

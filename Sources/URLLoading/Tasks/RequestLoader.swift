@@ -94,7 +94,7 @@ class RequestLoader: TaskLoader {
         }
     }
 
-    /// Begins with the task's content, or goes on with another request.
+    /// Begins the first request of the task, or continues with another one: makes its content, and transacts.
     final func start(_ request: URLRequest) {
         attempt.replaceRequest(by: request, isKept: background != nil && task is URLSessionDownloadTask)
         do throws(URLError) {
@@ -136,7 +136,7 @@ class RequestLoader: TaskLoader {
         load.begin()
     }
 
-    /// Loads the request in this module: from here, from the cache, or over the network.
+    /// Loads the request without a `URLProtocol` class: from this machine, from the cache, or over the network.
     func loadItself() {
         delivery.store(nil)
         do throws(URLError) {
@@ -274,7 +274,7 @@ class RequestLoader: TaskLoader {
     private func serveStored(_ age: Int64?, _ refresh: [(name: String, value: String)]?, _ held: Held?) {
         guard let held else { return pause { [self] in serveStored(age, refresh, $0) } }
         guard let url = transactionURL, let found = attempt.stored else { return }
-        // The rest is not waited for: a server in trouble may never send it.
+        // Nothing waits for the rest of the answer: a server in trouble may never send it.
         drop(held)
         serve(found, age: age ?? found.age)
         if let refresh { attempt.refresh(found, url, refresh, session, engine) }
@@ -326,7 +326,7 @@ class RequestLoader: TaskLoader {
 
     // MARK: A switch of protocols
 
-    /// The server has switched protocols for a task that is no WebSocket: the 101 is the answer, and the connection
+    /// Handles a switch of protocols for a task that is not a WebSocket: the 101 is the answer, and the connection
     /// belongs to the stream task that the delegate may make of it.
     func switchProtocols(to connection: UpgradedConnection) {
         guard let response = attempt.switched(attempt.request.url) else { return connection.close() }

@@ -74,7 +74,7 @@ extension RequestLoader: ExchangeDelegate {
             start()
             return transact()
         }
-        // The credentials of a request's own proxy come with the request: the user is not asked for others.
+        // The credentials of a request's own proxy come with the request: the delegate is not asked for others.
         let proxies = hasOwnProxies ? .direct : attempt.proxies(engine)
         let step = attempt.machine.fail(AnswerFailure(error, report, attempt, proxies, mayRepeat: mayRepeat))
         if let next = attempt.uploadStep(after: error, step) {

@@ -4,7 +4,7 @@ internal import HTTPSemantics
 
 /// The questions about a request: whether to begin and to follow, and for credentials, a stream and cookies.
 extension RequestLoader {
-    /// Asks the user for another stream: the request's was read already, or there never was one.
+    /// Asks the delegate for a stream: the request's stream was read already, or there never was one.
     func askForStream() {
         let put = UserQuestion.bodyStream(from: attempt.streamOffset)
         ask(.bodyStream, otherwise: HandedStream(stream: nil), put) { [self] answer, _ in
@@ -18,8 +18,8 @@ extension RequestLoader {
         }
     }
 
-    /// Asks whether to follow the redirect to `next`. It is followed if there is no user to ask, and always in a
-    /// background session, as on Apple's platforms: the next process may have no user to ask.
+    /// Asks whether to follow the redirect to `next`. It is followed if there is no delegate to ask, and always in a
+    /// background session, as on Apple's platforms: the next process may have no delegate.
     func askToFollow(_ next: URLRequest, _ response: HTTPURLResponse) {
         ask(background == nil ? .redirect : nil, otherwise: next, UserQuestion.redirect(response, next)) {
             [self] answer, held in

@@ -50,7 +50,7 @@ extension RequestLoader: ProtocolLoadDelegate {
     }
 }
 
-/// Takes the answers that the attempt's machine lets pass.
+/// Takes the responses that the attempt's machine accepts as the answer.
 extension RequestLoader {
     /// Takes the response from the network as the answer.
     func place(_ response: HTTPURLResponse, _ placement: Step.Placement, _ storage: Step.Storage) {

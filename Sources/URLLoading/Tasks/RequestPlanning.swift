@@ -54,7 +54,7 @@ extension Attempt {
         return place
     }
 
-    /// Returns the first step, by the rules for stored responses; nil if the request goes out as it is.
+    /// Returns the first step, by the rules for stored responses; nil if the request is sent as it is.
     ///
     /// - Parameter found: what is stored for the request.
     mutating func begin(with found: CachedURLResponse?, _ url: URL, _ engine: SessionEngine) -> Step? {
@@ -97,7 +97,7 @@ extension Attempt {
         _ engine: SessionEngine
     ) throws(URLError) -> (RequestPlan, SentAuthorization?) {
         // An upload's content is not the request's: the same request may have been sent without any. Nor are the terms,
-        // which stay the task's when it goes on with another request.
+        // which stay the task's when it continues with another request.
         let terms = spec.request?.values.terms?.values
         let isRepeatable =
             opening == nil && !machine.hasLeftOrigin && content.isEmpty && terms == nil && proxyFailures == 0
@@ -176,7 +176,7 @@ extension Attempt {
         )
     }
 
-    /// Returns the user name and password that a request would go out with.
+    /// Returns the user name and password with which a request would be sent.
     private func credentials(for url: URL, _ engine: SessionEngine) -> Credentials? {
         if let own = request.values.fields, own.contains(.authorization) { return nil }
         if let authorizer = machine.challenges.authorizer, authorizer.side == .origin { return authorizer.credentials }
@@ -273,7 +273,7 @@ extension Attempt {
             )
             engine.engine.start(made, delegate: refresh)
         } catch {
-            // The user has been served; the next request tries again.
+            // The program has the stored answer; the next request tries again.
         }
     }
 

@@ -2,7 +2,7 @@ internal import Foundation
 internal import HTTPEngine
 internal import HTTPSemantics
 
-/// Opens the WebSocket of a task: its handshake is a request, and the answer a switch of protocols.
+/// Opens the WebSocket of a task: its handshake is a request, whose answer is a switch of protocols.
 final class SocketLoader: RequestLoader {
     override func loadItself() {
         do throws(URLError) {

@@ -41,7 +41,7 @@ enum Source {
     }
 }
 
-/// What is held back by a question to the user.
+/// What is held back by a question to the program.
 enum Held {
     case nothing
     case source(Source)

@@ -7,13 +7,12 @@ extension URLSessionTask {
         let expected = response.expectedContentLength
         _ = count(with: response) { counts in
             counts.expectedToReceive = expected
-            // A new try of a download counts from zero, unless it continues the first one: then the delegate is told
-            // the offset.
+            // A new try of a download counts from zero. If it continues the first one, the delegate gets the offset.
             counts.received = 0
         }
     }
 
-    /// Counts content, and shows it on the task's progress: that runs observers of the user's, which may cancel the
+    /// Counts content, and shows it on the task's progress. That runs observers of the program, which may cancel the
     /// task.
     ///
     /// - Parameter response: the task's new response; nil to keep the present one.
@@ -33,8 +32,8 @@ extension Data {
         self = unsafe bytes.withUnsafeBufferPointer { unsafe Data(buffer: $0) }
     }
 
-    /// - Parameter expected: the length of the whole, if it is known; believed up to a megabyte, since a server may say
-    ///   anything.
+    /// - Parameter expected: the length of the whole, if it is known. At most a megabyte is reserved for it, since a
+    ///   server may state any length.
     mutating func append(_ bytes: Span<UInt8>, expecting expected: Int64) {
         if isEmpty {
             guard expected > bytes.count else {

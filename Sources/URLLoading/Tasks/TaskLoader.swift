@@ -5,13 +5,13 @@ internal import Synchronization
 
 /// One task on its session's loop: from the first `resume()` to the one end. Loop-confined.
 ///
-/// This class is the user's side of a task: what the user is told and asked, where the answer goes, and the end. It
-/// loads nothing: ``RequestLoader``, ``SocketLoader`` and ``StreamTaskLoader`` do. They inherit from it: as objects of
-/// their own they would cost each request an allocation.
+/// This class is the program's side of a task: reports to the program and questions, the destination of the answer, and
+/// the end. It loads nothing: ``RequestLoader``, ``SocketLoader`` and ``StreamTaskLoader`` do. They inherit from it: as
+/// objects of their own they would cost each request an allocation.
 class TaskLoader: HeldLoad, TaskLoad {
     final let spec: TaskSpec
     final var delivery: Delivery
-    /// What tells the session's observers of the task; nil without any.
+    /// Reports the task to the session's observers; nil without observers.
     private(set) final var observation: TaskObservation?
     private var resourceTimer: TimerID?
     private(set) final var index = 0
@@ -45,13 +45,13 @@ class TaskLoader: HeldLoad, TaskLoad {
     /// The request under way; nil for a task without one.
     var request: URLRequest? { nil }
 
-    /// The response that the user gets; nil before there is one.
+    /// The response that the program gets; nil before there is one.
     var response: URLResponse? { nil }
 
     /// The metrics; nil where none are asked for.
     var metrics: URLSessionTaskMetrics? { nil }
 
-    /// Makes the file for the answer to a download, which `task` is by now.
+    /// Makes the file for the answer to `task`, which is a download task.
     func makeFile(for task: URLSessionTask) throws(URLError) -> DownloadFile { try DownloadFile(for: nil) }
 
     /// Returns the failure with the data that a later task can resume from.
@@ -84,14 +84,14 @@ class TaskLoader: HeldLoad, TaskLoad {
         if let refusal { end(refusal) } else { load() }
     }
 
-    /// How much is left of the time for the resource, which began with the first process.
+    /// The rest of the time limit for the resource, in seconds. The limit counts from the first process.
     private var resourceTime: TimeInterval {
         let whole = settings.resourceTimeout
         guard let begun = background?.record(of: task)?.begun, whole > 0 else { return whole }
         return max(0.001, whole + begun.timeIntervalSinceNow)
     }
 
-    /// Ends a task that never began, though its observers may have been told of it.
+    /// Ends a task that never began. Its beginning may have been reported to observers.
     final func cancelUnbegun(_ way: TaskCancellation) {
         observation = task.snapshot.withLock { $0.observation.take() }
         cancel(way)
@@ -116,10 +116,10 @@ class TaskLoader: HeldLoad, TaskLoad {
         return { home.loop.post { home.value.catchUp() } }
     }
 
-    /// Asks the user. If there is no user to ask, `otherwise` is the answer, at once.
+    /// Asks the delegate. If there is none to ask, `otherwise` is the answer, at once.
     ///
     /// - Parameters:
-    ///   - event: a delegate that does not hear of this event is not asked; nil: no delegate is asked.
+    ///   - event: a delegate that does not get this event is not asked; nil: no delegate is asked.
     ///   - put: runs on the delegate queue; gives the answer. If it releases the question without an answer, the task
     ///     fails.
     ///   - act: runs on the loop, with what was held back meanwhile.
@@ -153,9 +153,9 @@ class TaskLoader: HeldLoad, TaskLoad {
 
     final func end(handingOver streams: CapturedStreams) { end(nil, streams) }
 
-    /// Ends the task: nothing of it goes on after this. Only the first call has an effect.
+    /// Ends the task: nothing of it continues after this. Only the first call has an effect.
     ///
-    /// - Parameter streams: the connection, if the user has taken it over.
+    /// - Parameter streams: the connection, if the program has taken it over.
     private func end(_ error: (any Error)?, _ streams: CapturedStreams?) {
         guard stop() else { return }
         if let resourceTimer { engine.loop.cancel(resourceTimer) }
@@ -170,8 +170,8 @@ class TaskLoader: HeldLoad, TaskLoad {
     }
 }
 
-/// The loop holds a loader whose time is limited, as its session's engine does: until the end, which cancels its
-/// timers. Held weakly, a loader would have every reference to it counted in a table apart: 0.4 µs a request.
+/// The loop holds a strong reference to a loader with a time limit, as its session's engine does. The end of the task
+/// cancels its timers. A weak reference would cost 0.4 µs for each request.
 extension TaskLoader: TimerHandler {
     final func timerFired(_ id: TimerID) {
         resourceTimer = nil

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import HTTPSemantics
 
-/// How a task's answer reaches its user: content, the end, and the delegate's decision what the task becomes.
+/// How a task's answer reaches the program: content, the end, and the delegate's decision about what the task becomes.
 extension TaskLoader {
     /// Takes a response as the answer although it asked for a redirect or for credentials.
     func deliver(_ response: URLResponse, _ held: Held) {
@@ -43,7 +43,7 @@ extension TaskLoader {
         conclude()
     }
 
-    /// Goes on after a question was answered.
+    /// Continues after a question was answered.
     func goOn(_ held: Held) {
         switch held {
         case .nothing: break
@@ -68,7 +68,7 @@ extension TaskLoader {
         }
     }
 
-    /// Asks whether to go on with a download: its delegate accepts it or cancels it.
+    /// Asks whether to continue a download: its delegate accepts or cancels it.
     private func askToDownload(_ response: URLResponse) {
         ask(.response, otherwise: true, UserQuestion.acceptance(of: response)) { [self] isTaken, held in
             if isTaken { goOn(held) } else { cancel(.atOnce) }
@@ -116,5 +116,5 @@ extension TaskLoader {
     }
 }
 
-/// Receives what a connection reports that is a stream's.
+/// Receives what the connection of a stream task reports.
 extension TaskLoader: StreamLoadDelegate {}

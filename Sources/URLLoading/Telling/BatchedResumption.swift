@@ -24,7 +24,7 @@ final class BatchedResumption {
             for resumption in all { resumption.resume() }
             return
         }
-        // A thread of the pool has them all before it then: its queue is not empty until the last is done.
+        // One thread of the pool then finds all of them in its queue, and does not sleep until the last is done.
         Task.detached { for resumption in all { resumption.resume() } }
     }
 }

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// A task's end, which is told once: to the delegate, to a completion handler, or to a caller that waits.
+/// A task's end, which is reported once: to the delegate, to a completion handler, or to a caller that waits.
 struct CompletionReport: Sendable {
     let task: URLSessionTask
     let session: URLSession
@@ -12,19 +12,19 @@ struct CompletionReport: Sendable {
     var data = Data()
     /// The content, if it was written to disk.
     var file: DownloadFile?
-    /// The connection, if the user has taken it over: then the user is told of that and of nothing else.
+    /// The connection, if the program has taken it over; then nothing else is reported.
     var streams: CapturedStreams?
     var metrics: URLSessionTaskMetrics?
-    /// Whether something was told on the delegate queue before: then the end is told there too, after it.
+    /// Whether something was reported on the delegate queue before; then the end is reported there too, after it.
     var isOrdered = false
 
     var urlError: URLError? { failure.map { ErrorTranslation.error($0, task.currentRequest?.url) } }
 
-    /// Tells the end. Runs on the loop's thread, or on the user's for a task that never began.
+    /// Reports the end. Runs on the loop's thread, or on the program's for a task that never began.
     ///
     /// - Parameters:
-    ///   - callbacks: the queue on which the end is told, after what was told before.
-    ///   - batch: the loop's, for a caller that may be resumed together with others. Loop thread only.
+    ///   - callbacks: the queue on which the end is reported, after earlier reports.
+    ///   - batch: the loop's batch, for a caller that may be resumed together with others. Loop thread only.
     func tell(by callbacks: @autoclosure () -> CallbackQueue, together batch: BatchedResumption? = nil) {
         guard let spec = task.spec, let receiver = spec.takeReceiver() else { return release() }
         switch receiver {
@@ -48,7 +48,7 @@ struct CompletionReport: Sendable {
                 }
             }
         case .awaitedData, .awaitedFile, .bytes:
-            // A caller that waits is resumed after its delegate has been told everything, the metrics too.
+            // A caller that waits is resumed after its delegate has got everything, the metrics too.
             guard isOrdered else { return decide { $0.tellWaiter(spec, batch) } }
             callbacks().add(on: session.delegateQueue) { decide { $0.tellWaiter(spec) } }
         case .report(let report) where isOrdered:
@@ -57,7 +57,7 @@ struct CompletionReport: Sendable {
         }
     }
 
-    /// Tells the end of the load, or that the task was cancelled if `cancel()` was called before. A later `cancel()`
+    /// Reports the end of the load, or that the task was cancelled if `cancel()` was called before. A later `cancel()`
     /// has no effect.
     private func decide(_ tell: (CompletionReport) -> Void) {
         let (isCancelled, handler) = task.snapshot.withLock { snapshot in
@@ -74,7 +74,7 @@ struct CompletionReport: Sendable {
         tell(ending)
     }
 
-    /// Gives the handler its resume data: the load had ended before it was asked for them.
+    /// Gives the handler the resume data of a load that had ended before the task was cancelled.
     private func handOver(to handler: @escaping @Sendable (Data?) -> Void) {
         let data = (failure as? URLError)?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data
         switch task.spec?.reception {
@@ -102,7 +102,7 @@ struct CompletionReport: Sendable {
 
     private func tell(_ report: TaskReport, _ batch: BatchedResumption? = nil) {
         let waitsOnLoop = mark()
-        // A closure holds a copy of all of this.
+        // The closure is made only where it is needed, because it holds a copy of this value.
         var settle: (@Sendable (Bool) -> Void)?
         if session.keeper != nil { settle = { release(wasHeard: $0) } }
         let outcome = TaskOutcome(
@@ -114,8 +114,8 @@ struct CompletionReport: Sendable {
             metrics: metrics,
             settle: settle
         )
-        // The task is released first: the function that is told finds it gone from its session's list, and its delegate
-        // gone from the task. A background session keeps what has come until it has been taken.
+        // The task is released first, so that the receiver finds it gone from its session's list, and its delegate
+        // released. A background session keeps the result until the receiver has taken it.
         if settle == nil { release() }
         guard report.wakesWaiter, !waitsOnLoop, let batch else { return report.tell(outcome) }
         batch.add(.report(report, outcome))
@@ -124,7 +124,7 @@ struct CompletionReport: Sendable {
     private func tellDelegate() {
         let delegate = session.delegate(of: task)
         let hearing = offer(to: delegate)
-        // By the time the end is told, the task's own properties say so too.
+        // The task's properties show the end before it is reported.
         mark()
         (task as? URLSessionWebSocketTask)?.channel.end(urlError)
         let stream = task as? URLSessionStreamTask
@@ -143,11 +143,12 @@ struct CompletionReport: Sendable {
         guard session.keeper != nil, urlError?.code != .cancelled else { return release() }
         release(wasHeard: hearing == .heard)
         guard hearing == .unheard, let delegate else { return }
-        // A hook that was set meanwhile looked for unheard ends before this one was among them.
+        // A hook that was set meanwhile has looked for unhandled ends before this one was recorded.
         if listens(delegate) || !heardEnds && hearsEnds(delegate) { session.tellUnheard() }
     }
 
-    /// What became of an end that was told. A background session keeps an end that was not heard, and tells it again.
+    /// Whether a delegate has handled an end. A background session keeps an end that was not handled, and reports it
+    /// again.
     private enum Hearing {
         case heard
         /// No delegate listens yet.
@@ -156,8 +157,8 @@ struct CompletionReport: Sendable {
         case stranded
     }
 
-    /// Hands a finished download to the delegate, and removes the file when the delegate has returned. A file that no
-    /// delegate has asked for stays.
+    /// Gives a finished download to the delegate, and removes the file when the delegate has returned. A file that no
+    /// delegate takes stays.
     private func offer(to delegate: (any URLSessionTaskDelegate)?) -> Hearing {
         guard session.keeper != nil else {
             tellFile(to: delegate)
@@ -190,7 +191,7 @@ struct CompletionReport: Sendable {
         return delegate is any URLSessionDownloadDelegate
     }
 
-    /// Whether the delegate hears of ends. False outside background sessions, where nothing depends on it.
+    /// Whether the delegate handles ends. False outside background sessions, where nothing depends on it.
     private func hearsEnds(_ delegate: (any URLSessionTaskDelegate)?) -> Bool {
         guard session.keeper != nil, let delegate else { return false }
         return (delegate as? any SelectiveDelegate)?.hearsEnds ?? true

@@ -16,7 +16,7 @@ enum UserQuestion {
         }
     }
 
-    /// - Parameter offset: where the stream is to begin, of an upload that goes on; nil: at its beginning.
+    /// - Parameter offset: where the stream must begin, for an upload that resumes; nil for its beginning.
     static func bodyStream(from offset: Int64?) -> Put<HandedStream> {
         { session, task, delegate, answer in
             let give: @Sendable (InputStream?) -> Void = { answer.give(HandedStream(stream: $0)) }
@@ -53,7 +53,7 @@ enum UserQuestion {
         }
     }
 
-    /// Asks the challenge that a `URLProtocol` class has made.
+    /// Passes on the challenge that a `URLProtocol` class has made.
     static func challenge(_ challenge: URLAuthenticationChallenge) -> Put<ChallengeAnswer> {
         { session, task, delegate, answer in
             delegate.urlSession(session, task: task, didReceive: challenge) { answer.give(($0, $1)) }
@@ -119,7 +119,7 @@ extension URLAuthenticationChallengeSender {
 }
 
 extension URLError {
-    /// With what a later download or upload goes on from.
+    /// Returns the error with the data from which a later download or upload can resume.
     func with(_ resumeData: Data, for key: String) -> URLError {
         var info = userInfo
         info[key] = resumeData

@@ -2,24 +2,25 @@ internal import Foundation
 internal import HTTP1
 internal import HTTPSemantics
 
-/// An upload that can go on where it was cut, on its session's loop: its machine, and the requests that Foundation's
-/// types make of what that says. Loop-confined; most tasks have none.
+/// An upload that can resume after an interruption: its machine, and the requests that carry out the machine's steps.
+/// Loop-confined; most tasks have none.
 final class ResumableUpload {
     private(set) var machine: UploadMachine
     /// The first request, before redirects: an upload that begins anew sends it again.
     private let original: URLRequest
     /// The first request, after redirects.
     private var creation: URLRequest
-    /// Where its content is.
+    /// The source of the content.
     private let content: UploadResumeData.Content
-    /// The file as it was when it was sent first.
+    /// The state of the file when it was first sent.
     private var file: StoreFile.State?
-    /// The fields that another origin is not sent.
+    /// The fields that are not sent to another origin.
     private let secrets: SecretFields
 
     /// - Parameters:
-    ///   - length: of the content, in octets; -1 where it is not known.
-    ///   - isPatient: failures of the network are tried again for as long as the task may take.
+    ///   - length: the content's length, in octets; -1 where it is not known.
+    ///   - isPatient: whether the upload is tried again after failures of the network, for as long as the task may
+    ///     take.
     init(
         _ original: URLRequest,
         _ content: UploadResumeData.Content,
@@ -44,34 +45,33 @@ final class ResumableUpload {
 
     // MARK: Requests
 
-    /// The next request is a HEAD for how much has come.
+    /// Whether the next request is a HEAD that asks how much has arrived.
     var isAsking: Bool { if case .askOffset = machine.request { true } else { false } }
 
     /// Where the content of the next request begins; nil for a request that has all of it, or none.
     var rest: Int64? { if case .append(_, let offset, _) = machine.request { offset } else { nil } }
 
-    /// Of the first request, besides its own.
+    /// The fields that the first request gets besides its own.
     var creationFields: [(name: String, value: String)] {
         if case .create(let fields) = machine.request, !machine.isOver { fields } else { [] }
     }
 
-    /// Where the first request went.
+    /// The URL of the first request, after redirects.
     var creationURL: URL? { creation.url }
 
     /// In octets; -1 where it is not known.
     var length: Int64 { machine.length ?? -1 }
 
-    /// A request with all of the content goes out: the first, one that a redirect leads to, or the same with an answer
-    /// to a challenge.
+    /// Notes that a request with all of the content is sent: the first one, or one after a redirect or a challenge.
     func create(_ request: URLRequest) {
         creation = request
         machine.create()
         if case .file(let path, _) = content { file = StoreFile.state(path) }
     }
 
-    /// What goes out next.
+    /// Returns the request to send next.
     func nextRequest() -> URLRequest {
-        // The file has changed: its rest does not fit what the server has, and all of it is sent anew.
+        // If the file has changed, its rest does not fit what the server has, so all of it is sent again.
         if !machine.isCreating, case .file(let path, _) = content, StoreFile.state(path) != file {
             machine.changeContent()
         }
@@ -85,7 +85,7 @@ final class ResumableUpload {
         }
     }
 
-    /// A request for the resource, with what the first one says of its sender.
+    /// Returns a request for the resource, with those fields of the first request that are not about its content.
     private func request(
         _ method: String,
         _ resource: WebURL,
@@ -98,7 +98,7 @@ final class ResumableUpload {
         next.url = url
         next.httpMethod = method
         next.values.body = .none
-        // What a cache has stored of the resource says nothing of how far the upload has come now.
+        // A stored response does not say how far the upload has come now.
         next.cachePolicy = .reloadIgnoringLocalCacheData
         next.values.changeFields { [secrets] all in
             var kept = all
@@ -110,7 +110,7 @@ final class ResumableUpload {
             return kept
         }
         for (name, value) in fields { next.setValue(value, forHTTPHeaderField: name) }
-        // A stream cannot say its length otherwise.
+        // Only this field states the length of a stream.
         if let length { next.setValue("\(length)", forHTTPHeaderField: "Content-Length") }
         return next
     }
@@ -138,7 +138,8 @@ final class ResumableUpload {
 
     // MARK: For later
 
-    /// What another task can go on from; nil where nothing is known of the upload, or it is over.
+    /// The data from which another task can resume; nil if the upload is over, or its server has named no resource for
+    /// it.
     var resumeData: UploadResumeData? {
         guard let resource = machine.resource?.url else { return nil }
         var content = content

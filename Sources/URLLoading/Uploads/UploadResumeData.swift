@@ -1,10 +1,10 @@
 internal import Foundation
 internal import HTTPSemantics
 
-/// What an upload can go on from: where the server keeps it, the request that began it, and where its content is. Kept
-/// as a property list, as resume data of downloads is.
+/// The data from which an upload can resume: the URL at which the server keeps it, the request that began it, and the
+/// source of its content. It is stored as a property list, like the resume data of downloads.
 struct UploadResumeData: Sendable {
-    /// Where the content is.
+    /// The source of the content.
     enum Content: Sendable {
         /// The octets themselves: the resume data may hold their only copy.
         case data(Data)
@@ -14,7 +14,7 @@ struct UploadResumeData: Sendable {
         case stream
     }
 
-    /// With the fields that a program has set.
+    /// The request that began the upload, with the fields that the program has set.
     var request: URLRequest
     let resource: URL
     let draft: UploadDraft
@@ -40,7 +40,7 @@ struct UploadResumeData: Sendable {
 
     private static let version = 1
 
-    /// Nil for what was not written here, or has been changed.
+    /// Nil for data that this module has not written, or that was changed.
     init?(_ data: Data) {
         guard let list = try? unsafe PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any],
             list[Key.version] as? Int == UploadResumeData.version,

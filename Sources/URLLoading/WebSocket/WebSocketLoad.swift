@@ -12,21 +12,21 @@ internal import WebSocket
 ///      ├──────────────▶ ended ───┤
 ///      └─────────────────────────┴──▶ stopped
 /// ```
-/// - closing: the user has closed; only the callers of sent messages still hear of them.
-/// - ended: the connection is gone; its end is told after the messages that had come before it.
+/// - closing: the program has closed; only the callers of messages that were sent before still get an answer.
+/// - ended: the connection is gone; its end is reported after the messages that had come before it.
 /// - stopped: the load is over; the connection ends by itself.
 final class WebSocketLoad: WebSocketWorker {
     private enum State {
         case talking
-        /// With the reason that the server was told.
+        /// With the reason that was sent to the server.
         case closing(CloseReason)
-        /// The connection is gone, and messages are left. The timer is armed once the program's queue has run what was
-        /// told before.
+        /// The connection is gone, and messages are left. The timer is armed once the delegate queue has run the
+        /// earlier calls.
         case ended(WebSocketEnding, TimerID?)
         case stopped
     }
 
-    /// How much is read before it is asked for, in bytes: enough that the next message is usually there.
+    /// How much is read before the program asks for it, in bytes: enough that the next message is usually there.
     private static let ahead = 64 << 10
     /// What a message counts besides its content, in bytes, so that empty ones count too.
     private static let overhead = 64
@@ -34,7 +34,7 @@ final class WebSocketLoad: WebSocketWorker {
     /// The delegate, until the load is over.
     private var delegate: (any LoadDelegate)?
     private let loop: EventLoop
-    /// The URL as the user wrote it, for errors.
+    /// The URL as the program gave it, for errors.
     private let url: URL?
     private let channel: WebSocketChannel
     private var connection: WebSocketConnection?
@@ -43,7 +43,7 @@ final class WebSocketLoad: WebSocketWorker {
     private var receivers: [(number: UInt64, reply: TaskReply<WebSocketMessage>)] = []
     private var messages: [WebSocketMessage] = []
     private var weight = 0
-    /// Whether messages have been asked for: then those left at the end will be, too.
+    /// Whether the program has asked for messages; then it will ask for those left at the end, too.
     private var isRead = false
     /// Whether reading is paused until half of what is held has been taken.
     private var isFull = false
@@ -66,7 +66,7 @@ final class WebSocketLoad: WebSocketWorker {
     ///
     /// - Parameters:
     ///   - limit: how long the server may send nothing at all; nil for ever.
-    ///   - callbacks: the queue on which handlers are answered, after what was told before.
+    ///   - callbacks: the queue on which handlers are called, after earlier calls.
     func begin(
         _ upgraded: UpgradedConnection,
         _ agreement: Agreement,
@@ -87,7 +87,7 @@ final class WebSocketLoad: WebSocketWorker {
 
     private func watch(_ limit: Duration) {
         guard let connection else { return }
-        // While this side does not read, the silence is not the server's.
+        // While this side does not read, the server may have sent something.
         let since = connection.isPaused ? loop.now : connection.lastReceived
         let timer = loop.arm(
             at: since.advanced(by: limit),
@@ -188,7 +188,7 @@ final class WebSocketLoad: WebSocketWorker {
         if isFull || isReadingHeld { connection?.pause() } else { connection?.resume() }
     }
 
-    /// Begins the closing handshake, as the user asks.
+    /// Begins the closing handshake, as the program asks.
     func close(_ reason: CloseReason) {
         switch state {
         case .talking: state = .closing(reason)
@@ -215,13 +215,14 @@ final class WebSocketLoad: WebSocketWorker {
         channel.giveBack(wishes, left: messages)
         (receivers, pings, messages, unsent) = ([], [], [], [])
         delegate = nil
-        // There is no connection if the end came from it. What the server does not read now, it would not read in time.
+        // There is no connection if it has ended by itself. Bytes that the server has not taken by now would not be
+        // taken in time.
         guard let connection else { return }
         self.connection = nil
         if connection.queuedBytes > 0 { connection.abort() } else { connection.close(CloseReason(1001) ?? .none) }
     }
 
-    // MARK: For the user
+    // MARK: For the program
 
     private func answer<Value: Sendable>(_ reply: TaskReply<Value>, _ result: Result<Value, any Error>) {
         switch reply {
@@ -275,8 +276,8 @@ extension WebSocketLoad: WebSocketConnectionDelegate {
         }
     }
 
-    /// Leaves the program time to take the messages that are left. The time begins when its queue has run what was told
-    /// before, so that a queue that is behind does not hear of the end before the messages.
+    /// Leaves the program time to take the messages that are left. The time begins when the delegate queue has run the
+    /// earlier calls, so that a slow queue does not get the end before the messages.
     private func wait(toTell ending: WebSocketEnding) {
         guard let delegate else { return }
         state = .ended(ending, nil)
