@@ -36,8 +36,8 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
     /// ``UncurlError/invalidURL(_:reason:)``. By default false: a whole URL replaces the base URL, and the manager's
     /// fields go to its server. Set it where references contain what others wrote.
     ///
-    /// Redirects are not references: see ``URLSessionManager/redirects``. A request made of a `URLRequest` is sent as it
-    /// is.
+    /// Redirects are not references: see ``URLSessionManager/redirects``. A request made of a `URLRequest` is sent as
+    /// it is.
     public var staysAtBaseOrigin: Bool {
         get { core.staysAtBaseOrigin }
         set { core.staysAtBaseOrigin = newValue }
