@@ -121,13 +121,13 @@ struct CancelTests {
             $0.onBytes = { recorder, _ in
                 nonisolated(unsafe) let exchange = recorder.engine.exchange(recorder.id)
                 recorder.engine.cancel(recorder.id)
-                // Runs when the loop has left the read.
+                // Runs when the loop has left the read. The exchange is empty, unless more was decoded for it.
                 recorder.engine.loop.post { decoded.add(Int(exchange?.report.contentDelivered ?? 0)) }
             }
         }
         #expect(result.error == .cancelled && result.outcomes == 1)
         await engine.onLoop { _ in }
-        #expect((1...ContentDecoder.bufferSize).contains(decoded.value))
+        #expect((1...ContentDecoder.bufferSize).contains(result.body.count) && decoded.value == 0)
     }
 
     @Test("random cancels among many requests: every one ends once, nothing is left", arguments: 0..<3)
