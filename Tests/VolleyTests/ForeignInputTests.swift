@@ -70,10 +70,10 @@ struct ForeignInputTests {
         for (text, words) in [
             ("curl http://h/\nwget x", "line 2: \"wget\" is not curl"),
             ("curl 'http://h/", "line 1: a quote is not closed"),
-            ("curl http://h/$x", "$ is for a shell"), ("curl -H 'A: b'", "curl has no URL"),
+            ("curl http://h/$x", "$ means something to a shell"), ("curl -H 'A: b'", "curl has no URL"),
             ("curl -F a=b http://h/", "-F is not understood here"), ("curl http://h/ -X", "-X has no value"),
             ("\n\ncurl http://h/ -b jar.txt", "line 3: -b \"jar.txt\" is a file"),
-            ("curl http://h/ | jq", "| is for a shell"),
+            ("curl http://h/ | jq", "| means something to a shell"),
         ] {
             #expect(complaint(.curl, text).contains(words), "\(complaint(.curl, text))")
         }

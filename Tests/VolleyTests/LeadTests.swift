@@ -142,7 +142,7 @@ struct LeadTests {
             ([url], "has no parts"), (["--on", "true", url], "part 0 (true) ended before the run"),
             (["--on", "echo hello", url], "ended before the run"), (["--on", part], "needs a URL"),
             (["--on", part, "--shard", "0/2", url], "--shard is not for a lead"),
-            (["--on", part, "--format", "requests", url], "tell counts"),
+            (["--on", part, "--format", "requests", url], "the parts send counts"),
             (["--on", part, "--on", part, "-c", "1", url], "less than the 2 parts"),
             (["--on", part, "--source-address", "203.0.113.7", url], "part 0 ("),
         ] {
