@@ -252,6 +252,37 @@ struct SecureExchangeTests {
         #expect("\(cause)".contains("plain HTTP"))
     }
 
+    @Test("a connection whose user is gone before anybody is asked is closed, and the next exchange asks again")
+    func nobodyAsked() async throws {
+        let server = try server()
+        let evaluator = Holding()
+        let engine = try engine(try trusting { $0.trustDecision = .asks }) { $0.trustEvaluator = evaluator }
+        let gone = await engine.begin(try get(server, "/get"))
+        await until { evaluator.asked.value == 1 }
+        gone.cancel()
+        #expect(await gone.outcome().error == .cancelled)
+        // It has begun to wait after the question.
+        let next = await engine.begin(try get(server, "/get"))
+        evaluator.answer(nil)
+        // The next exchange's own dial may be there by now.
+        await until {
+            evaluator.answer(.accept)
+            return next.isFinished
+        }
+        #expect(await next.outcome().status == 200)
+        #expect(evaluator.asked.value == 2 && server.requestCount == 1)
+    }
+
+    @Test("an exchange that has waited since the question takes no answer for the built-in verdict")
+    func nobodyToAsk() async throws {
+        let (server, evaluator) = (try server(), Holding())
+        let engine = try engine(try trusting { $0.trustDecision = .asks }) { $0.trustEvaluator = evaluator }
+        let pending = await engine.begin(try get(server, "/get"))
+        await until { evaluator.asked.value == 1 }
+        evaluator.answer(nil)
+        #expect(await pending.outcome().status == 200)
+    }
+
     @Test("a server that stalls in the handshake costs the limit on connecting, and no more")
     func stalledHandshake() async throws {
         let server = try RawServer.start()
@@ -276,12 +307,32 @@ private final class Answering: TrustEvaluator {
 
     func timeLimit(for origin: Origin) -> Duration? { limit }
 
-    func evaluate(_ trust: PeerTrust, of origin: Origin, answer: @escaping @Sendable (TrustVerdict) -> Void) {
+    func evaluate(_ trust: PeerTrust, of origin: Origin, answer: @escaping @Sendable (TrustVerdict?) -> Void) {
         asked.add(1)
         guard let verdict else { return }
         Task.detached {
             answer(verdict)
             answer(.reject(reason: "a second answer counts for nothing"))
         }
+    }
+}
+
+/// Keeps the questions for the test to answer.
+private final class Holding: TrustEvaluator {
+    private let held = Mutex<[@Sendable (TrustVerdict?) -> Void]>([])
+    let asked = Counter()
+
+    func evaluate(_ trust: PeerTrust, of origin: Origin, answer: @escaping @Sendable (TrustVerdict?) -> Void) {
+        asked.add(1)
+        held.withLock { $0.append(answer) }
+    }
+
+    /// Answers all questions so far.
+    func answer(_ verdict: TrustVerdict?) {
+        let questions = held.withLock { held in
+            defer { held = [] }
+            return held
+        }
+        for question in questions { question(verdict) }
     }
 }

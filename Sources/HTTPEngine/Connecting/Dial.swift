@@ -19,6 +19,12 @@ protocol DialOwner: AnyObject {
 
     func dialFailed(_ dial: Dial, _ error: EngineError)
 
+    /// Returns the exchange that the connection would serve if the dial were done now; nil if none waits.
+    func waiter(for dial: Dial) -> ExchangeID?
+
+    /// Gives up a dial whose peer nobody has judged, and begins another if exchanges wait.
+    func dialUnjudged(_ dial: Dial)
+
     func observed(_ event: EngineEvent)
 }
 
@@ -190,9 +196,10 @@ final class Dial: ConnectorDelegate, TimerHandler {
         let origin = host.destination.origin
         if services.security.hasEvaluator { owner.observed(.askingForTrust(origin)) }
         let proxy = isProxy ? host.route.proxy : nil
+        let waiter = owner.waiter(for: self)
         question = services.security.ask(about: trust, of: proxy, to: origin) { [weak self] verdict in
             self?.question = nil
-            if resume() { then(verdict) }
+            if resume() { self?.judged(verdict ?? self?.unasked(.builtIn, since: waiter), then) }
         }
     }
 
@@ -200,10 +207,24 @@ final class Dial: ConnectorDelegate, TimerHandler {
     func ask(about request: IdentityRequest, ofProxy isProxy: Bool, then: @escaping (IdentityAnswer) -> Void) {
         guard !isProxy else { return then(.configured) }
         let resume = pause()
+        let waiter = owner.waiter(for: self)
         identityQuestion = services.security.ask(about: request, of: host.destination.origin) { [weak self] answer in
             self?.identityQuestion = nil
-            if resume() { then(answer) }
+            if resume() { self?.judged(answer ?? self?.unasked(.configured, since: waiter), then) }
         }
+    }
+
+    /// Returns the answer for a question that nobody was asked. Nil if the connection would now serve another exchange
+    /// than before the question, or none: its user must be asked first.
+    private func unasked<Given>(_ usual: Given, since waiter: ExchangeID?) -> Given? {
+        switch purpose {
+        case .pool, .retry: waiter != nil && waiter == owner.waiter(for: self) ? usual : nil
+        case .probe, .stream: usual
+        }
+    }
+
+    private func judged<Given>(_ answer: Given?, _ then: (Given) -> Void) {
+        if let answer { then(answer) } else { owner.dialUnjudged(self) }
     }
 
     /// Replaces the time limit, since a decision that people make may take longer than a network should. The function

@@ -103,6 +103,21 @@ extension Engine: DialOwner {
         endIfDrained()
     }
 
+    func waiter(for dial: Dial) -> ExchangeID? {
+        switch dial.purpose {
+        case .pool: dial.host.pool.firstWaiter
+        case .retry(let id): exchange(id) == nil ? nil : id
+        case .probe, .stream: nil
+        }
+    }
+
+    func dialUnjudged(_ dial: Dial) {
+        abandon(dial)
+        feedStarved()
+        perform(dial.host.pool.dialIfNeeded(), dial.host)
+        endIfDrained()
+    }
+
     func observed(_ event: EngineEvent) { observe(event) }
 
     func abandon(_ dial: Dial) {

@@ -10,8 +10,8 @@ final class EngineSecurity {
     /// The buffers of TLS; none in an engine that never uses TLS. The second is for TLS inside TLS.
     private var layerBuffers: [TLSBuffers] = []
     private var trustWaiters: [ObjectIdentifier: [() -> Void]] = [:]
-    private var trustQuestions = CertificateQuestions<TrustVerdict>()
-    private var identityQuestions = CertificateQuestions<IdentityAnswer>()
+    private var trustQuestions = CertificateQuestions<TrustVerdict?>()
+    private var identityQuestions = CertificateQuestions<IdentityAnswer?>()
 
     init(on loop: EventLoop, _ configuration: EngineConfiguration, _ blocking: BlockingPool) {
         self.loop = loop
@@ -144,11 +144,11 @@ final class EngineSecurity {
         about trust: PeerTrust,
         of proxy: Proxy?,
         to origin: Origin,
-        then: @escaping (TrustVerdict) -> Void
+        then: @escaping (TrustVerdict?) -> Void
     ) -> UInt64 {
         let number = trustQuestions.add(then)
         let bound = LoopBound(self, on: loop)
-        let answer: @Sendable (TrustVerdict) -> Void = { [loop] verdict in
+        let answer: @Sendable (TrustVerdict?) -> Void = { [loop] verdict in
             loop.post { bound.value.trustQuestions.take(number)?(verdict) }
         }
         if let evaluator = configuration.trustEvaluator {
@@ -172,11 +172,11 @@ final class EngineSecurity {
     func ask(
         about request: IdentityRequest,
         of origin: Origin,
-        then: @escaping (IdentityAnswer) -> Void
+        then: @escaping (IdentityAnswer?) -> Void
     ) -> UInt64 {
         let number = identityQuestions.add(then)
         let bound = LoopBound(self, on: loop)
-        let answer: @Sendable (IdentityAnswer) -> Void = { [loop] given in
+        let answer: @Sendable (IdentityAnswer?) -> Void = { [loop] given in
             loop.post { bound.value.identityQuestions.take(number)?(given) }
         }
         if let evaluator = configuration.trustEvaluator {

@@ -9,7 +9,11 @@ public protocol TrustEvaluator: AnyObject, Sendable {
     /// It is called for each handshake. One that could resume a session asks before its first byte, with the
     /// certificates that the session was made with. A server that is no longer trusted gets a full handshake, which
     /// asks again only if the certificates are others.
-    func evaluate(_ trust: PeerTrust, of origin: Origin, answer: @escaping @Sendable (TrustVerdict) -> Void)
+    ///
+    /// An answer of nil says that nobody could be asked, because no exchange waits for the connection any more. The
+    /// engine then closes the connection, and opens another one for the exchanges that have begun to wait since. Where
+    /// an exchange has waited all the time, nil is as good as `builtIn`.
+    func evaluate(_ trust: PeerTrust, of origin: Origin, answer: @escaping @Sendable (TrustVerdict?) -> Void)
 
     /// Decides about a proxy that is spoken to by TLS, on the way to `origin`. It is called and answered in the same
     /// way. Without it the built-in verdict applies.
@@ -17,7 +21,7 @@ public protocol TrustEvaluator: AnyObject, Sendable {
         _ trust: PeerTrust,
         of proxy: Proxy,
         to origin: Origin,
-        answer: @escaping @Sendable (TrustVerdict) -> Void
+        answer: @escaping @Sendable (TrustVerdict?) -> Void
     )
 
     /// Decides which identity is shown to a server that asks for a client certificate, for contexts that are configured
@@ -26,7 +30,7 @@ public protocol TrustEvaluator: AnyObject, Sendable {
     func chooseIdentity(
         for request: IdentityRequest,
         of origin: Origin,
-        answer: @escaping @Sendable (IdentityAnswer) -> Void
+        answer: @escaping @Sendable (IdentityAnswer?) -> Void
     )
 
     /// How long a decision for a connection to this server may take. It is called on the engine's loop before each
@@ -39,7 +43,7 @@ extension TrustEvaluator {
         _ trust: PeerTrust,
         of proxy: Proxy,
         to origin: Origin,
-        answer: @escaping @Sendable (TrustVerdict) -> Void
+        answer: @escaping @Sendable (TrustVerdict?) -> Void
     ) {
         answer(.builtIn)
     }
@@ -47,7 +51,7 @@ extension TrustEvaluator {
     public func chooseIdentity(
         for request: IdentityRequest,
         of origin: Origin,
-        answer: @escaping @Sendable (IdentityAnswer) -> Void
+        answer: @escaping @Sendable (IdentityAnswer?) -> Void
     ) {
         answer(.configured)
     }

@@ -5,7 +5,11 @@ internal import Synchronization
 /// A handshake's question to the program: about the server's certificate, or for a client certificate. The session's
 /// delegate is asked, or else that of a task that waits for the server. Without either, default handling applies.
 enum ConnectionQuestion {
-    typealias Reply = (disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?)
+    enum Reply: Sendable {
+        case given(URLSession.AuthChallengeDisposition, URLCredential?)
+        /// No task waits for the server any more, so there is no delegate to ask.
+        case nobody
+    }
 
     /// The questions that a session's delegates are asked.
     static func questions(to session: URLSession) -> SessionSecurity.Questions {
@@ -46,7 +50,7 @@ enum ConnectionQuestion {
             previousFailureCount: 0,
             failureResponse: nil,
             error: nil,
-            sender: ChallengeSender { reply.give($0.reply) }
+            sender: ChallengeSender { reply.give(.given($0.reply.disposition, $0.reply.credential)) }
         )
         session.delegateQueue.addOperation {
             guard let delegate = session.delegate else { return askTask(session, origin, challenge, reply) }
@@ -56,7 +60,7 @@ enum ConnectionQuestion {
                     if mark.isSet {
                         askTask(session, origin, challenge, reply)
                     } else {
-                        reply.give((disposition, credential))
+                        reply.give(.given(disposition, credential))
                     }
                 }
             }
@@ -70,21 +74,19 @@ enum ConnectionQuestion {
         _ challenge: URLAuthenticationChallenge,
         _ reply: Answer<Reply>
     ) {
-        guard let asked = task(of: session, waitingFor: origin) else {
-            return reply.give((.performDefaultHandling, nil))
+        let waiting = tasks(of: session, waitingFor: origin)
+        guard let asked = delegate(of: waiting, in: session) else {
+            return reply.give(waiting.isEmpty ? .nobody : .given(.performDefaultHandling, nil))
         }
-        asked.delegate.urlSession(session, task: asked.task, didReceive: challenge) { reply.give(($0, $1)) }
+        asked.delegate.urlSession(session, task: asked.task, didReceive: challenge) { reply.give(.given($0, $1)) }
     }
 
-    /// Returns a task that may be waiting for this server, and the delegate to ask for it: the first by number,
-    /// preferably one that runs.
-    private static func task(
-        of session: URLSession,
-        waitingFor origin: Origin
+    /// Returns the task whose delegate is asked: the first by number that has one, preferably one that runs.
+    private static func delegate(
+        of waiting: [URLSessionTask],
+        in session: URLSession
     ) -> (task: URLSessionTask, delegate: any URLSessionTaskDelegate)? {
-        let asked = tasks(of: session, waitingFor: origin).compactMap { task in
-            session.delegate(of: task).map { (task: task, delegate: $0) }
-        }
+        let asked = waiting.compactMap { task in session.delegate(of: task).map { (task: task, delegate: $0) } }
         return asked.first { $0.task.state == .running } ?? asked.first
     }
 

@@ -18,17 +18,18 @@ enum IdentityQuestion {
         _ session: URLSession,
         _ request: IdentityRequest,
         _ origin: Origin,
-        _ answer: @escaping @Sendable (IdentityAnswer) -> Void
+        _ answer: @escaping @Sendable (IdentityAnswer?) -> Void
     ) {
         var place = space(of: origin)
         let stored = stored(for: origin, session)
         place.distinguishedNames = request.authorities.map { Data($0) }
         let reply = Answer<ConnectionQuestion.Reply> { reply in
-            switch reply?.disposition {
-            case .useCredential?: answer(show(reply?.credential))
-            case .performDefaultHandling?: answer(show(stored))
-            case .rejectProtectionSpace?: answer(.configured)
-            case .cancelAuthenticationChallenge?: answer(.refuse(reason: "cancelled by the delegate"))
+            switch reply {
+            case .given(.useCredential, let credential)?: answer(show(credential))
+            case .given(.performDefaultHandling, _)?: answer(show(stored))
+            case .given(.rejectProtectionSpace, _)?: answer(.configured)
+            case .given(.cancelAuthenticationChallenge, _)?: answer(.refuse(reason: "cancelled by the delegate"))
+            case .nobody?: answer(nil)
             case nil: answer(.refuse(reason: "the delegate released its completion handler without calling it"))
             }
         }

@@ -6,10 +6,10 @@ internal import TLS
 /// A session's TLS: the context that its connections share, and the questions to its delegates about servers.
 final class SessionSecurity: TrustEvaluator {
     /// Asks the session's delegates about a server, or about the proxy on the way to it; on the loop.
-    typealias Judge = @Sendable (PeerTrust, Proxy?, Origin, @escaping @Sendable (TrustVerdict) -> Void) -> Void
+    typealias Judge = @Sendable (PeerTrust, Proxy?, Origin, @escaping @Sendable (TrustVerdict?) -> Void) -> Void
 
     /// Asks the session's delegates which certificate to show; on the loop.
-    typealias Choice = @Sendable (IdentityRequest, Origin, @escaping @Sendable (IdentityAnswer) -> Void) -> Void
+    typealias Choice = @Sendable (IdentityRequest, Origin, @escaping @Sendable (IdentityAnswer?) -> Void) -> Void
 
     /// The questions to the session's delegates.
     struct Questions: Sendable {
@@ -57,7 +57,7 @@ final class SessionSecurity: TrustEvaluator {
         return try TLSContext(configuration)
     }
 
-    func evaluate(_ trust: PeerTrust, of origin: Origin, answer: @escaping @Sendable (TrustVerdict) -> Void) {
+    func evaluate(_ trust: PeerTrust, of origin: Origin, answer: @escaping @Sendable (TrustVerdict?) -> Void) {
         evaluate(trust, nil, origin, answer)
     }
 
@@ -65,7 +65,7 @@ final class SessionSecurity: TrustEvaluator {
         _ trust: PeerTrust,
         of proxy: Proxy,
         to origin: Origin,
-        answer: @escaping @Sendable (TrustVerdict) -> Void
+        answer: @escaping @Sendable (TrustVerdict?) -> Void
     ) {
         evaluate(trust, proxy, origin, answer)
     }
@@ -74,7 +74,7 @@ final class SessionSecurity: TrustEvaluator {
         _ trust: PeerTrust,
         _ proxy: Proxy?,
         _ origin: Origin,
-        _ answer: @escaping @Sendable (TrustVerdict) -> Void
+        _ answer: @escaping @Sendable (TrustVerdict?) -> Void
     ) {
         guard let questions = questions.withLock({ $0 }) else { return answer(.builtIn) }
         questions.judge(trust, proxy, origin) { [self] verdict in
@@ -90,10 +90,11 @@ final class SessionSecurity: TrustEvaluator {
     func chooseIdentity(
         for request: IdentityRequest,
         of origin: Origin,
-        answer: @escaping @Sendable (IdentityAnswer) -> Void
+        answer: @escaping @Sendable (IdentityAnswer?) -> Void
     ) {
         guard let questions = questions.withLock({ $0 }) else { return answer(.configured) }
         questions.choice(request, origin) { [self] chosen in
+            guard let chosen else { return answer(nil) }
             // The identity shown before no longer counts for new connections, even if none is shown now.
             let digest: [UInt8]? = if case .show(let identity) = chosen { identity.digest } else { nil }
             shown.withLock { $0[origin] = digest }

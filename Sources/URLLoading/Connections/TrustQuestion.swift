@@ -17,7 +17,7 @@ enum TrustQuestion {
         _ trust: PeerTrust,
         _ proxy: Proxy?,
         _ origin: Origin,
-        _ answer: @escaping @Sendable (TrustVerdict) -> Void
+        _ answer: @escaping @Sendable (TrustVerdict?) -> Void
     ) {
         let peer = proxy.map { Origin(scheme: .https, host: $0.host, port: $0.port) } ?? origin
         var place = ProtectionSpaceValues(
@@ -29,12 +29,13 @@ enum TrustQuestion {
         )
         place.trust = URLServerTrust(trust)
         let reply = Answer<ConnectionQuestion.Reply> { reply in
-            switch reply?.disposition {
+            switch reply {
             // A credential that does not concern the server's trust, or none, leaves the decision to the session's
             // rules.
-            case .useCredential?: answer(reply?.credential?.value.trust == nil ? .builtIn : .accept)
-            case .performDefaultHandling?, .rejectProtectionSpace?: answer(.builtIn)
-            case .cancelAuthenticationChallenge?: answer(.reject(reason: "cancelled by the delegate"))
+            case .given(.useCredential, let credential)?: answer(credential?.value.trust == nil ? .builtIn : .accept)
+            case .given(.performDefaultHandling, _)?, .given(.rejectProtectionSpace, _)?: answer(.builtIn)
+            case .given(.cancelAuthenticationChallenge, _)?: answer(.reject(reason: "cancelled by the delegate"))
+            case .nobody?: answer(nil)
             case nil: answer(.reject(reason: "the delegate released its completion handler without calling it"))
             }
         }

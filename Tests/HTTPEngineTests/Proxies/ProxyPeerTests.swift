@@ -167,7 +167,7 @@ struct ProxyPeerTests {
     private final class Trusting: TrustEvaluator {
         let asked = Mutex<[String]>([])
 
-        func evaluate(_ trust: PeerTrust, of origin: Origin, answer: @escaping @Sendable (TrustVerdict) -> Void) {
+        func evaluate(_ trust: PeerTrust, of origin: Origin, answer: @escaping @Sendable (TrustVerdict?) -> Void) {
             answer(.accept)
         }
 
@@ -175,7 +175,7 @@ struct ProxyPeerTests {
             _ trust: PeerTrust,
             of proxy: Proxy,
             to origin: Origin,
-            answer: @escaping @Sendable (TrustVerdict) -> Void
+            answer: @escaping @Sendable (TrustVerdict?) -> Void
         ) {
             asked.withLock { $0.append("\(proxy) to \(origin.scheme)") }
             answer(.accept)
@@ -210,7 +210,7 @@ struct ProxyPeerTests {
     }
 
     private final class OnlyServers: TrustEvaluator {
-        func evaluate(_ trust: PeerTrust, of origin: Origin, answer: @escaping @Sendable (TrustVerdict) -> Void) {
+        func evaluate(_ trust: PeerTrust, of origin: Origin, answer: @escaping @Sendable (TrustVerdict?) -> Void) {
             answer(.accept)
         }
     }

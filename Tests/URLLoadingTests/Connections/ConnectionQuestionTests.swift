@@ -1,3 +1,5 @@
+import HTTPEngine
+import HTTPSemantics
 import Synchronization
 import TLS
 import TestServer
@@ -125,6 +127,34 @@ struct ConnectionQuestionTests {
         silent.cancel()
     }
 
+    @Test("where no task waits for the server any more, nobody is asked; default handling is for tasks without a delegate")
+    func nobody() async throws {
+        let session = URLSession(configuration: .isolated)
+        defer { session.invalidateAndCancel() }
+        // It says nothing, so a task waits for it.
+        let server = try RawServer.start()
+        let origin = try Origin(scheme: .https, host: "localhost", port: server.port)
+        let place = ProtectionSpaceValues(
+            host: "localhost",
+            port: Int(server.port),
+            side: .server(NSURLProtectionSpaceHTTPS),
+            realm: nil,
+            method: NSURLAuthenticationMethodServerTrust
+        )
+        let ask = {
+            await withCheckedContinuation { continuation in
+                let reply = Answer<ConnectionQuestion.Reply> { continuation.resume(returning: $0) }
+                ConnectionQuestion.put(place, proposing: nil, to: session, about: origin, reply)
+            }
+        }
+        #expect(await ask()?.isNobody == true)
+        let task = session.dataTask(with: try url(server.secureURL("/")))
+        task.resume()
+        try server.wait(for: 0, "the first message") { !$0.received.isEmpty }
+        #expect(await ask()?.isNobody == false)
+        task.cancel()
+    }
+
     // MARK: How often
 
     @Test(
@@ -203,4 +233,8 @@ struct ConnectionQuestionTests {
         for session in sessions { #expect(await load(session, server, Asked()) == nil) }
         #expect(resumptions(server) == [false, true, false, true])
     }
+}
+
+extension ConnectionQuestion.Reply {
+    fileprivate var isNobody: Bool { if case .nobody = self { true } else { false } }
 }
