@@ -57,6 +57,9 @@ struct ForeignInputTests {
                 #"curl -G http://h/?q=1 --data-urlencode "a=b c&d" -b x=1 -A me -e there"#,
                 ["GET", "http://h/?q=1&a=b%20c%26d", "Cookie: x=1", "User-Agent: me", "Referer: there", "-"]
             ),
+            ("curl -Gd a=1 http://h/", ["GET", "http://h/?a=1", "-"]),
+            ("curl -GsXPUT http://h/ -d a=1", ["PUT", "http://h/?a=1", "-"]),
+            ("curl -sSIo /dev/null http://h/", ["HEAD", "http://h/", "-"]),
             (#"curl -I -o /dev/null -m5 "http://h/\"q\"""#, ["HEAD", #"http://h/"q""#, "-"]),
         ]
     )

@@ -54,21 +54,17 @@ private struct CurlLine {
             if word.hasPrefix("--"), let sign = word.firstIndex(of: "="), word.dropFirst(2).first != "=" {
                 (name, value) = (String(word[..<sign]), String(word[word.index(after: sign)...]))
             } else if word.hasPrefix("-"), !word.hasPrefix("--"), word.count > 2 {
-                // A short option with its value (`-XPOST`), or several flags (`-sS`).
-                let first = String(word.prefix(2))
-                if Self.flags.contains(first) {
-                    rest = ["-" + word.dropFirst(2)] + rest
-                } else {
-                    value = String(word.dropFirst(2))
-                }
-                name = first
+                // A short option with its value (`-XPOST`), or flags before another option (`-sSXPOST`).
+                (name, value) = (String(word.prefix(2)), String(word.dropFirst(2)))
             }
             guard name.hasPrefix("-"), name != "-" else {
                 urls.append(word)
                 continue
             }
-            if Self.flags.contains(name) { continue }
-            if try take(name) { continue }
+            if Self.flags.contains(name) || take(name) {
+                if let value, !name.hasPrefix("--") { rest = ["-" + value] + rest }
+                continue
+            }
             guard let text = value ?? rest.popFirst() else { throw place.problem("\(name) has no value") }
             if !Self.settings.contains(name) { try take(name, text) }
         }
@@ -76,7 +72,7 @@ private struct CurlLine {
     }
 
     /// Reads an option without a value.
-    private mutating func take(_ name: String) throws(UsageError) -> Bool {
+    private mutating func take(_ name: String) -> Bool {
         switch name {
         case "-G", "--get": isQuery = true
         case "-I", "--head": method = "HEAD"
