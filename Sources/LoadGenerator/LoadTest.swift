@@ -28,7 +28,7 @@ public struct LoadTest: Sendable {
     public var requests: UInt64?
     /// Requests a second of all threads together, more than 0 and at most 1e9; nil for a closed loop.
     public var rate: Double?
-    /// Rates in a row, instead of ``rate``.
+    /// Rates in a row, instead of ``rate``: together at most 744 hours.
     public var stages: [Stage] = []
     /// Closed loop: how long a user rests after each answer, or after each visit of a script. It excludes ``rate`` and
     /// ``stages``.
@@ -152,9 +152,12 @@ public struct LoadTest: Sendable {
             options.profile = LoadProfile(rate: try Self.rate(rate), duration: options.duration ?? LoadOptions.longest)
         } else {
             var parts: [LoadProfile.Stage] = []
+            var length: UInt64 = 0
             for stage in stages {
                 let to = stage.rate == 0 ? Rate.zero : try Self.rate(stage.rate)
                 let span = try Self.nanoseconds(stage.duration, .stages)
+                length += span
+                guard length <= LoadOptions.longest else { throw .time(.stages) }
                 let from = stage.isRamp ? parts.last?.to ?? .zero : to
                 parts.append(LoadProfile.Stage(duration: span, from: from, to: to))
             }

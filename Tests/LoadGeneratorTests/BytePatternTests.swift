@@ -20,6 +20,7 @@ struct BytePatternTests {
             ("[a-c-]+", "x-ab-", "-ab-"), ("[]x]+", "a]x", "]x"), ("[^]]+", "]ab]", "ab"), (#"\S+$"#, "a bc", "bc"),
             ("x*", "aaa", ""), ("(x)?a", "a", ""), ("a{,2}", "a{,2}", "a{,2}"), (#"\$\{(\w+)\}"#, "${id}", "id"),
             ("(?:)*a", "ba", "a"), ("ü", "für", "ü"), ("a||b", "c", ""),
+            ("(?:(?:(?:(?:){1000}){1000}){1000}){1000}a", "ba", "a"),
         ] as [(String, String, String)]
     )
     func finds(pattern: String, text: String, expected: String) throws {

@@ -118,6 +118,9 @@ struct LoadTestTests {
         test = LoadTest()
         test.duration = nil
         #expect(throws: LoadTestError.self) { try test.run() }
+        test = LoadTest()
+        test.stages = Array(repeating: LoadTest.Stage(.seconds(744 * 3_600), rate: 1), count: 7_000)
+        #expect(throws: LoadTestError.time(.stages)) { try test.run() }
     }
 
     @Test("the example runs, against the server it is given")

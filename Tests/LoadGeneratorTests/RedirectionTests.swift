@@ -1,6 +1,8 @@
 import HTTP1
 import HTTPEngine
 import HTTPSemantics
+import TestServer
+import TestSupport
 import Testing
 
 @testable import LoadGenerator
@@ -56,5 +58,44 @@ struct RedirectionTests {
     @Test("a redirection to what cannot be asked is not followed", arguments: ["mailto:x", "ftp://h/", "http://"])
     func nowhere(location: String) throws {
         #expect(try following(location, status: 302) == nil)
+    }
+}
+
+@Suite("Redirections by a schedule", .ownThread)
+struct ScheduledRedirectionTests {
+    /// - Parameter duration: The length of the measured part, after which the run waits for what is late.
+    private func test(_ server: TestServer, rate: Double, _ duration: Duration) -> LoadTest {
+        var test = LoadTest(url: server.url("/redirect/20"))
+        (test.connections, test.rate, test.duration, test.redirects) = (20, rate, duration, 20)
+        (test.timeout, test.drain) = (.seconds(60), .seconds(60))
+        return test
+    }
+
+    @Test("the rate ratio counts first answers, whatever redirections the later requests of a visit get")
+    func later() throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        var test = test(server, rate: 200, .milliseconds(500))
+        let answered = Counter()
+        test.script = { _ in
+            var step = 0
+            return { response in
+                step = response == nil ? 0 : step + 1
+                if step == 1 { answered.add() }
+                return step < 2 ? .request(LoadRequest("GET", step == 0 ? "/bytes/1" : "/redirect/2")) : .done
+            }
+        }
+        let metrics = try test.run().result.metrics
+        #expect(metrics.schedule?.due == 100 && metrics.redirects > 0)
+        #expect(metrics.rateRatio == Double(answered.value) / 100)
+    }
+
+    @Test("the rate ratio is not below 0 when redirections are followed after the measured part")
+    func drained() throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let metrics = try test(server, rate: 1_000, .milliseconds(1)).run().result.metrics
+        #expect(metrics.schedule?.due == 1 && metrics.redirects == 20 && metrics.completed == 21)
+        #expect([0, 1].contains(metrics.rateRatio))
     }
 }

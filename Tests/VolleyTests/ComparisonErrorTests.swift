@@ -57,6 +57,14 @@ struct ComparisonErrorTests {
         #expect(try row(back, "errors").finding == .better && !back.isWorse)
     }
 
+    @Test("half as many successes are a regression of the rate, though as many requests are answered")
+    func successes() throws {
+        let comparison = try Comparison(saved(result()), saved(result(errors: 0.5, seed: 2)), tolerance: 0.02)
+        let row = try row(comparison, "rps")
+        #expect(row.finding == .worse)
+        #expect(abs(row.change + 0.5) < 0.02 && row.old == 1_000)
+    }
+
     @Test("one error in ten thousand is chance, an equal number is no difference, and twice as many are found")
     func degrees() throws {
         var one = try result(seed: 3)

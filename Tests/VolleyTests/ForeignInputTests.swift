@@ -45,8 +45,8 @@ struct ForeignInputTests {
             (
                 #"curl --url=http://h/ --json '{"a":"\u00e9"}' -u u:p"#,
                 [
-                    "POST", "http://h/", "Content-Type: application/json", "Accept: application/json",
-                    "Authorization: Basic dTpw", #"{"a":"\u00e9"}"#,
+                    "POST", "http://h/", "Authorization: Basic dTpw", "Content-Type: application/json",
+                    "Accept: application/json", #"{"a":"\u00e9"}"#,
                 ]
             ),
             (
@@ -57,12 +57,39 @@ struct ForeignInputTests {
                 #"curl -G http://h/?q=1 --data-urlencode "a=b c&d" -b x=1 -A me -e there"#,
                 ["GET", "http://h/?q=1&a=b%20c%26d", "Cookie: x=1", "User-Agent: me", "Referer: there", "-"]
             ),
+            ("curl -Gd a=1 http://h/", ["GET", "http://h/?a=1", "-"]),
+            ("curl -GsXPUT http://h/ -d a=1", ["PUT", "http://h/?a=1", "-"]),
+            ("curl -sSIo /dev/null http://h/", ["HEAD", "http://h/", "-"]),
             (#"curl -I -o /dev/null -m5 "http://h/\"q\"""#, ["HEAD", #"http://h/"q""#, "-"]),
         ]
     )
     func curl(line: String, expected: [String]) throws {
         #expect(try drafts(.curl, "# a comment\n\n\(line)\n").map(told) == [expected])
     }
+
+    @Test(
+        "content and its type are those that curl sends: JSON gets no separator, and -d alone changes a file",
+        arguments: [
+            ("-d @FILE", [0xFF, 0x41], "application/x-www-form-urlencoded"),
+            ("--data-ascii @FILE -d b", [0xFF, 0x41, 0x26, 0x62], "application/x-www-form-urlencoded"),
+            ("--data-binary @FILE", file, "application/x-www-form-urlencoded"),
+            ("--json @FILE", file, "application/json"),
+            ("--json '{\"a\":' --json 1}", Array(#"{"a":1}"#.utf8), "application/json"),
+            ("-d x --json y", Array("xy".utf8), "application/json"),
+            ("--json y -d x", Array("y&x".utf8), "application/json"),
+            ("--json 1 -H 'Content-Type: z'", [0x31], "z"),
+        ]
+    )
+    func content(options: String, body: [UInt8], type: String) throws {
+        let file = TemporaryFile(Self.file)
+        let line = "curl http://h/ " + options.replacing("FILE", with: file.path)
+        let draft = try #require(try drafts(.curl, line).first)
+        #expect(draft.body == body)
+        #expect(draft.headers.filter { $0.hasPrefix("Content-Type: ") } == ["Content-Type: \(type)"])
+    }
+
+    /// A file with line ends, a zero, and a byte that is no UTF-8.
+    private static let file: [UInt8] = [0xFF, 13, 10, 0, 0x41, 10]
 
     @Test("each line of a file of curl commands is a request, and a bad one is refused with its line")
     func lines() throws {

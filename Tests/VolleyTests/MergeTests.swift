@@ -199,6 +199,19 @@ struct MergeTests {
         #expect(try SchemaCheck(ReportSchema.text).complaints(about: whole.document.text) == [])
     }
 
+    @Test("a merged rate ratio leaves out what was not due, a redirection of a later request once")
+    func ratio() throws {
+        var result = try sampleResult(failing: false)
+        result.plan = try plan("-R", "1000", "-c", "64", "http://127.0.0.1:8080/")
+        result.metrics.schedule = ScheduleMetrics()
+        result.metrics.schedule?.due = 1_000
+        // Of 1,800 answers.
+        (result.metrics.followUps, result.metrics.redirects, result.metrics.drained) = (800, 300, 100)
+        #expect(result.metrics.rateRatio == 0.9)
+        let part = try SavedReport(JSONReport.document(result), path: "a")
+        #expect(try ReportMerge.merge([part, part]).document["schedule"]?["rate_ratio"]?.number == 0.9)
+    }
+
     @Test("impossible numbers in a report are merged and shown without a trap")
     func absurd() throws {
         let parts = try (0..<2).map { _ in

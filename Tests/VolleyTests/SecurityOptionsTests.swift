@@ -25,6 +25,12 @@ struct SecurityOptionsTests {
         #expect(try options("http://127.0.0.1/").security.target == nil)
     }
 
+    @Test("the report tells which authorities are trusted, if not the system's")
+    func told() throws {
+        #expect(try TextReport.security(plan("--cacert", "/a.pem", url)) == [#"  TLS: trusted: --cacert "/a.pem""#])
+        #expect(try TextReport.security(plan(url)) == [])
+    }
+
     @Test("each flag arrives in the configuration")
     func flags() throws {
         let parsed = try options(

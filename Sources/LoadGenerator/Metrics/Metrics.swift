@@ -52,7 +52,8 @@ package struct Metrics: Sendable {
 
     /// Redirections that were followed; each response on the way is in ``completed``.
     package var redirects: UInt64 = 0
-    /// Answers to requests that followed another of their visit: none of these was due by itself.
+    /// Answers in the measured part that were not due by themselves: those to all but the first request of a visit, and
+    /// redirections that were followed, each of them once.
     package var followUps: UInt64 = 0
     /// Answers after the measured part, while the run drained. Every count includes them, and no rate does.
     package var drained: UInt64 = 0
@@ -95,7 +96,7 @@ package struct Metrics: Sendable {
     /// rate divided by the wanted one. Nil without a schedule.
     package var rateRatio: Double? {
         guard let due = schedule?.due, due > 0 else { return nil }
-        return (Double(completed) - Double(drained) - Double(redirects) - Double(followUps)) / Double(due)
+        return (Double(completed) - Double(drained) - Double(followUps)) / Double(due)
     }
 
     /// Returns the times that a run of this kind is about: from the instant a request was due, where it had one.

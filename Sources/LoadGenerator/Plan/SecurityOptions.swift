@@ -9,7 +9,7 @@ package struct SecurityOptions: Sendable {
     /// The name to send and verify instead of the URL's host.
     package let serverName: String?
     /// The setting that names other authorities than the system's, for messages.
-    private let givenRoots: String?
+    package let givenRoots: String?
 
     package init(
         target: TLSContext? = nil,

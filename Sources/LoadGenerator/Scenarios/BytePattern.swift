@@ -78,7 +78,12 @@ package struct BytePattern: Sendable {
             try append(right)
             program[jump] = .jump(program.count)
         case .repeated(let inner, let least, let most, let isLazy):
-            for _ in 0..<least { try append(inner) }
+            for _ in 0..<least {
+                let length = program.count
+                try append(inner)
+                // What is empty once is empty however often it is repeated, and never comes to the limit.
+                if program.count == length { break }
+            }
             guard let most else {
                 let fork = reserve()
                 try append(inner)

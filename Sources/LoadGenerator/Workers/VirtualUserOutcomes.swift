@@ -26,7 +26,7 @@ extension VirtualUserDriver {
         let verdict = missed.map { .unwanted($0) } ?? self.verdict(user, request, report.status ?? 0)
         switch verdict {
         case .success, .httpError:
-            noteAnswer(user, report, sent: sent, end: end, latency, isSuccess: verdict.isSuccess)
+            noteAnswer(user, report, sent: sent, end: end, latency, verdict)
         case .unwanted(let failure):
             // The time limit counts from the exchange's start, so a late answer's latency does too.
             let isLate = failure.kind == .timeout
@@ -51,8 +51,9 @@ extension VirtualUserDriver {
         sent: Instant,
         end: Instant,
         _ latency: UInt64,
-        isSuccess: Bool
+        _ verdict: Judgement
     ) {
+        let isSuccess = verdict.isSuccess
         let firstByte = worker.nanoseconds(from: sent, to: report.timings.responseStart ?? end)
         worker.metrics.completed(
             status: report.status ?? 0,
@@ -68,7 +69,7 @@ extension VirtualUserDriver {
         worker.logAnswer(report, user, sent: sent, latency: latency, firstByte: firstByte)
         if worker.isDraining {
             worker.metrics.drained(isSuccess: isSuccess)
-        } else if !user.isFirstOfVisit {
+        } else if !user.isFirstOfVisit || verdict.isRedirection {
             worker.metrics.followedUp()
         }
     }
@@ -81,6 +82,8 @@ extension VirtualUserDriver {
         case unwanted(Failure)
 
         var isSuccess: Bool { if case .success = self { true } else { false } }
+        /// Whether the response is a redirection that is followed.
+        var isRedirection: Bool { if case .success(next: .some) = self { true } else { false } }
     }
 
     /// Judges a whole response that came in time. Follows its redirection, or reads the values that its step wants.

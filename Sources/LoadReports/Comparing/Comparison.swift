@@ -75,7 +75,7 @@ package struct Comparison: Sendable {
         if let (left, right) = Self.pair(try old.headline(), try new.headline()) {
             addTimes(left, right, before, after)
         }
-        add(Row("rps", .perSecond, isCost: false, old.rate, new.rate), before, after, by: \.perSecond)
+        add(Row("rps", .perSecond, isCost: false, old.rate, new.rate), before, after, by: \.successesPerSecond)
         if let (left, right) = Self.pair(old.rateRatio, new.rateRatio) {
             add(Row("rate_ratio", .share, isCost: false, left, right), before, after, by: \.perSecond)
         }

@@ -178,7 +178,11 @@ package enum ReportSchema {
                   "minimum": 0
                 },
                 "redirects": {"description": "Followed redirects; each is a request too.", "type": "integer", "minimum": 0},
-                "follow_ups": {"description": "Answers to all but the first request of each visit.", "type": "integer", "minimum": 0},
+                "follow_ups": {
+                  "description": "Answers in the measured part that were not due by themselves: to all but the first request of each visit, and redirections that were followed.",
+                  "type": "integer",
+                  "minimum": 0
+                },
                 "drained": {
                   "description": "Completed after the measured part, and part of no rate.",
                   "type": "integer",

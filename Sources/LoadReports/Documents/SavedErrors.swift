@@ -27,6 +27,8 @@ extension SavedReport {
         var seconds: Double
         /// Completed requests or opened connections per second.
         package var perSecond: Double
+        /// Of these, the ones without an HTTP error.
+        var successesPerSecond: Double
         package var times: LatencyHistogram
         /// The processor time that the host took, as a share of the interval; 0 where it is not known.
         var stolen = 0.0

@@ -103,6 +103,7 @@ package struct SavedReport: Sendable {
                 Interval(
                     seconds: (end - start) / 1e9,
                     perSecond: count * 1e9 / (end - start),
+                    successesPerSecond: (count - (point["http_errors"]?.number ?? 0)) * 1e9 / (end - start),
                     times: times ?? LatencyHistogram(),
                     stolen: (point["stolen_ns"]?.number ?? 0) / (end - start),
                     shares: Self.shares(point)

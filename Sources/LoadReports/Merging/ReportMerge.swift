@@ -155,7 +155,7 @@ package enum ReportMerge {
             document = document.with("rate", rate)
         }
         if span > 0, let schedule = document["schedule"], let due = schedule["due"]?.number {
-            let others = (requests("redirects") ?? 0) + (requests("follow_ups") ?? 0)
+            let others = requests("follow_ups") ?? 0
             let ratio = due > 0 ? answered.map { JSONTree.number(($0 - others) / due) } : nil
             document = document.with(
                 "schedule",

@@ -3,11 +3,16 @@ import TLS
 
 /// The part of the report for people about TLS.
 extension TextReport {
-    /// A line about verification, server name, client certificate and resumption, as far as these are not the defaults.
+    /// A line about verification, authorities, server name, client certificate and resumption, as far as these are not
+    /// the defaults.
     package static func security(_ plan: RunPlan) -> [String] {
         guard let configuration = plan.security.target?.configuration else { return [] }
         var parts: [String] = []
-        if configuration.verification == .none { parts.append("certificates are not verified") }
+        if configuration.verification == .none {
+            parts.append("certificates are not verified")
+        } else if let roots = plan.security.givenRoots {
+            parts.append("trusted: \(roots)")
+        }
         if let name = plan.security.serverName { parts.append("server name \(name)") }
         if configuration.identity != nil { parts.append("with a client certificate") }
         if !configuration.resumes { parts.append("no session resumed") }

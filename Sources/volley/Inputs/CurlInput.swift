@@ -32,8 +32,10 @@ private struct CurlLine {
     private var urls: [String] = []
     private var method: String?
     private var headers: [String] = []
-    private var data: [String] = []
+    /// The content. Nil without an option that has some.
+    private var data: [UInt8]?
     private var isQuery = false
+    private var isJSON = false
 
     /// Options without effect on the requests of a load tester.
     private static let flags: Set<String> = [
@@ -54,21 +56,17 @@ private struct CurlLine {
             if word.hasPrefix("--"), let sign = word.firstIndex(of: "="), word.dropFirst(2).first != "=" {
                 (name, value) = (String(word[..<sign]), String(word[word.index(after: sign)...]))
             } else if word.hasPrefix("-"), !word.hasPrefix("--"), word.count > 2 {
-                // A short option with its value (`-XPOST`), or several flags (`-sS`).
-                let first = String(word.prefix(2))
-                if Self.flags.contains(first) {
-                    rest = ["-" + word.dropFirst(2)] + rest
-                } else {
-                    value = String(word.dropFirst(2))
-                }
-                name = first
+                // A short option with its value (`-XPOST`), or flags before another option (`-sSXPOST`).
+                (name, value) = (String(word.prefix(2)), String(word.dropFirst(2)))
             }
             guard name.hasPrefix("-"), name != "-" else {
                 urls.append(word)
                 continue
             }
-            if Self.flags.contains(name) { continue }
-            if try take(name) { continue }
+            if Self.flags.contains(name) || take(name) {
+                if let value, !name.hasPrefix("--") { rest = ["-" + value] + rest }
+                continue
+            }
             guard let text = value ?? rest.popFirst() else { throw place.problem("\(name) has no value") }
             if !Self.settings.contains(name) { try take(name, text) }
         }
@@ -76,7 +74,7 @@ private struct CurlLine {
     }
 
     /// Reads an option without a value.
-    private mutating func take(_ name: String) throws(UsageError) -> Bool {
+    private mutating func take(_ name: String) -> Bool {
         switch name {
         case "-G", "--get": isQuery = true
         case "-I", "--head": method = "HEAD"
@@ -100,36 +98,49 @@ private struct CurlLine {
             guard text.contains("=") else { throw place.problem("\(name) \(quoted(text)) is a file: give the cookies") }
             headers.append("Cookie: \(text)")
         case "-u", "--user": headers.append("Authorization: Basic \(Base64.encode(Array(text.utf8)))")
-        case "-d", "--data", "--data-ascii", "--data-binary", "--data-raw", "--json":
-            guard name == "--data-raw" || !text.hasPrefix("@") else {
-                data.append(String(decoding: try Files.read(String(text.dropFirst()), for: name), as: UTF8.self))
-                break
-            }
-            data.append(text)
-            guard name == "--json" else { break }
-            headers = headers.adding(["Content-Type: application/json", "Accept: application/json"])
+        case "-d", "--data", "--data-ascii":
+            let bytes = try Self.bytes(text, name)
+            // curl removes the line ends of a file.
+            add(text.hasPrefix("@") ? bytes.filter { ![0, 10, 13].contains($0) } : bytes)
+        case "--data-binary": add(try Self.bytes(text, name))
+        case "--data-raw": add(Array(text.utf8))
+        case "--json":
+            data = try (data ?? []) + Self.bytes(text, name)
+            isJSON = true
         case "--data-urlencode":
             let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             let value = TemplateValue.Escape.form.apply(to: Array(parts[parts.count - 1].utf8))
             let name = parts.count == 2 && !parts[0].isEmpty ? parts[0] + "=" : ""
-            data.append(name + String(decoding: value, as: UTF8.self))
+            add(Array(name.utf8) + value)
         default:
             throw place.problem("\(name) is not understood here: leave it out, or write the request in another form")
         }
     }
 
-    func drafts() throws(UsageError) -> [RequestDraft] {
-        let content = data.joined(separator: "&")
+    /// The bytes of an option's text, or of the file that it names.
+    private static func bytes(_ text: String, _ name: String) throws(UsageError) -> [UInt8] {
+        guard text.hasPrefix("@") else { return Array(text.utf8) }
+        return try Files.read(String(text.dropFirst()), for: name)
+    }
+
+    private mutating func add(_ bytes: [UInt8]) {
+        data = data.map { $0 + [UInt8(ascii: "&")] + bytes } ?? bytes
+    }
+
+    func drafts() -> [RequestDraft] {
+        let fields =
+            isJSON
+            ? ["Content-Type: application/json", "Accept: application/json"]
+            : data == nil || isQuery ? [] : ["Content-Type: application/x-www-form-urlencoded"]
         var drafts: [RequestDraft] = []
         for url in urls {
             var url = url.hasPrefix("/") || url.contains("://") ? url : "http://" + url
             url = String(url.prefix { $0 != "#" })
-            var draft = RequestDraft(url: url, headers: headers, place: place)
-            if isQuery, !data.isEmpty {
-                draft.url += (url.contains("?") ? "&" : "?") + content
-            } else if !data.isEmpty {
-                draft.body = Array(content.utf8)
-                draft.headers = headers.adding(["Content-Type: application/x-www-form-urlencoded"])
+            var draft = RequestDraft(url: url, headers: headers.adding(fields), place: place)
+            if isQuery, let data {
+                draft.url += (url.contains("?") ? "&" : "?") + String(decoding: data, as: UTF8.self)
+            } else {
+                draft.body = data
             }
             draft.method = method ?? (draft.body == nil ? "GET" : "POST")
             drafts.append(draft)
