@@ -160,6 +160,29 @@ def restart(stack, volley, url):
     return {"totals": totals, "alive": process.poll() is None, "said": said(process)}
 
 
+def growth(stack, volley, url):
+    """A running test gets more users from the page, with a rate and without; they are connections."""
+
+    def connections():
+        path = "/proc/net/tcp"
+        port = f"{urllib.parse.urlsplit(url).port:04X}"
+        rows = [row.split() for row in open(path).readlines()[1:]]
+        return sum(row[2].endswith(":" + port) and row[3] == "01" for row in rows)
+
+    master = Master(stack)
+    process = worker(stack, volley, master, "-t2", url)
+    wait_for(lambda: master.workers("ready"), "a worker")
+    most = []
+    for rate in ("", "1000"):
+        for users in (2, 7):
+            master.post("/swarm", user_count=users, spawn_rate=users, host="", target_url="", target_rate=rate)
+            wait_for(lambda: master.workers("running") and connections() == users, f"{users} connections, rate {rate or 'none'}")
+            most.append(connections())
+        master.post("/stop")
+        wait_for(lambda: master.get("/stats/requests")["state"] == "stopped" and master.workers("ready"), "the stop")
+    return {"connections": most, "alive": process.poll() is None}
+
+
 def killed(stack, volley, url):
     """Of two workers one is killed: it goes missing, and the other takes its users."""
     master = Master(stack, "--enable-rebalancing")
