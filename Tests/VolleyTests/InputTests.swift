@@ -153,6 +153,15 @@ struct InputTests {
         #expect(drafts.first?.headers == ["User-Agent: A \"b\" ü"])
     }
 
+    @Test("a target in a log that names a host is requested of the run's host, as the server had taken it")
+    func absoluteInLog() throws {
+        let line = #"1.1.1.1 - - [10/Oct/2026:13:55:36 +0200] "GET http://other.test/a?b HTTP/1.1" 404 1 "-" "-""#
+        let text = line + "\n" + line.replacing("/a?b", with: "?c") + "\n" + line.replacing("/a?b HTTP", with: "/a b HTTP")
+        let input = try parse(.accessLog, text)
+        #expect(input.drafts.map(\.url) == ["/a?b", "/?c"])
+        #expect(input.notes.first?.contains("1 lines") == true)
+    }
+
     @Test("times are read with their zones")
     func times() {
         #expect(Timestamp.iso8601("1970-01-01T00:00:00Z") == 0)

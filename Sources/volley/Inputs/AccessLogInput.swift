@@ -20,7 +20,7 @@ enum AccessLogInput {
                 throw place.problem("\(quoted(text[open...close])) is no time such as [10/Oct/2026:13:55:36 +0200]")
             }
             let quotes = quotedParts(text[text.index(after: close)...])
-            guard let words = quotes.first?.split(separator: " "), words.count >= 2 else {
+            guard let words = quotes.first?.split(separator: " "), (2...3).contains(words.count) else {
                 // For an unreadable request, servers log `-` or its raw text.
                 others += 1
                 continue
@@ -30,11 +30,14 @@ enum AccessLogInput {
                 continue
             }
             // Logs contain targets that cannot be requested, such as scanners' garbage or `OPTIONS *`.
-            let url = encoded(words[1])
-            guard (try? TargetURL(url.hasPrefix("/") ? "http://localhost\(url)" : url)) != nil else {
+            var url = encoded(words[1])
+            guard let target = try? TargetURL(url.hasPrefix("/") ? "http://localhost\(url)" : url) else {
                 others += 1
                 continue
             }
+            // A server answers a whole URL as its own (RFC 9112 §3.2.2). Scanners put any host into it, which is not
+            // to get the load.
+            if !url.hasPrefix("/") { url = target.target }
             var draft = RequestDraft(method: String(words[0]), url: url, place: place)
             for (name, value) in zip(["Referer", "User-Agent"], quotes.dropFirst()) where value != "-" && !value.isEmpty
             {
