@@ -32,7 +32,7 @@ private struct CurlLine {
     private var urls: [String] = []
     private var method: String?
     private var headers: [String] = []
-    private var data: [String] = []
+    private var data: [UInt8]?
     private var isQuery = false
 
     /// Options without effect on the requests of a load tester.
@@ -41,6 +41,8 @@ private struct CurlLine {
         "--include", "-f", "--fail", "--fail-with-body", "-g", "--globoff", "-N", "--no-buffer", "--http1.1", "--http2",
         "-#", "--progress-bar", "--path-as-is", "-4", "-6", "--ipv4", "--ipv6",
     ]
+    /// Short options without a value that count here.
+    private static let ownFlags: Set<String> = ["-G", "-I"]
     private static let settings: Set<String> = [
         "-o", "--output", "-m", "--max-time", "--connect-timeout", "-w", "--write-out", "--retry", "-c", "--cookie-jar",
         "--max-redirs",
@@ -56,8 +58,9 @@ private struct CurlLine {
             } else if word.hasPrefix("-"), !word.hasPrefix("--"), word.count > 2 {
                 // A short option with its value (`-XPOST`), or several flags (`-sS`).
                 let first = String(word.prefix(2))
-                if Self.flags.contains(first) {
-                    rest = ["-" + word.dropFirst(2)] + rest
+                if Self.flags.contains(first) || Self.ownFlags.contains(first) {
+                    rest = [first, "-" + word.dropFirst(2)] + rest
+                    continue
                 } else {
                     value = String(word.dropFirst(2))
                 }
@@ -101,34 +104,38 @@ private struct CurlLine {
             headers.append("Cookie: \(text)")
         case "-u", "--user": headers.append("Authorization: Basic \(Base64.encode(Array(text.utf8)))")
         case "-d", "--data", "--data-ascii", "--data-binary", "--data-raw", "--json":
-            guard name == "--data-raw" || !text.hasPrefix("@") else {
-                data.append(String(decoding: try Files.read(String(text.dropFirst()), for: name), as: UTF8.self))
-                break
+            var part = Array(text.utf8)
+            if name != "--data-raw", text.hasPrefix("@") {
+                part = try Files.read(String(text.dropFirst()), for: name)
+                if name != "--data-binary", name != "--json" { part.removeAll { [0, 10, 13].contains($0) } }
             }
-            data.append(text)
+            add(part, after: name == "--json" ? "" : "&")
             guard name == "--json" else { break }
             headers = headers.adding(["Content-Type: application/json", "Accept: application/json"])
         case "--data-urlencode":
             let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             let value = TemplateValue.Escape.form.apply(to: Array(parts[parts.count - 1].utf8))
             let name = parts.count == 2 && !parts[0].isEmpty ? parts[0] + "=" : ""
-            data.append(name + String(decoding: value, as: UTF8.self))
+            add(Array(name.utf8) + value, after: "&")
         default:
             throw place.problem("\(name) is not understood here: leave it out, or write the request in another form")
         }
     }
 
+    private mutating func add(_ part: [UInt8], after separator: String) {
+        data = data.map { $0 + separator.utf8 + part } ?? part
+    }
+
     func drafts() throws(UsageError) -> [RequestDraft] {
-        let content = data.joined(separator: "&")
         var drafts: [RequestDraft] = []
         for url in urls {
             var url = url.hasPrefix("/") || url.contains("://") ? url : "http://" + url
             url = String(url.prefix { $0 != "#" })
             var draft = RequestDraft(url: url, headers: headers, place: place)
-            if isQuery, !data.isEmpty {
-                draft.url += (url.contains("?") ? "&" : "?") + content
-            } else if !data.isEmpty {
-                draft.body = Array(content.utf8)
+            if let data, isQuery {
+                draft.url += (url.contains("?") ? "&" : "?") + String(decoding: data, as: UTF8.self)
+            } else if let data {
+                draft.body = data
                 draft.headers = headers.adding(["Content-Type: application/x-www-form-urlencoded"])
             }
             draft.method = method ?? (draft.body == nil ? "GET" : "POST")
