@@ -113,6 +113,15 @@ struct LocustWorkerTests {
         #expect(wrong.err.contains("use stop or run"))
     }
 
+    @Test("a master that comes back without the test ends its load, and a test of another URL gets that URL")
+    func comeback() throws {
+        let server = try TestServer.start(loops: 1)
+        defer { server.stop() }
+        let found = try outcome("comeback", server.url("/bytes/128"))
+        #expect(found["names"] as? [String] == ["/bytes/1", "/bytes/2"], "\(found)")
+        #expect(found["alive"] as? Bool == true)
+    }
+
     @Test("the master's host is the last resort, and without it the master's page says what is missing")
     func host() throws {
         let server = try TestServer.start(loops: 1)

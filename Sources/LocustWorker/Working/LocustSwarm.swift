@@ -64,6 +64,13 @@ final class LocustSwarm {
         }
     }
 
+    /// Whether an order is for this target, and this test's way of timing requests.
+    func fits(_ order: LocustSpawn) throws(LocustProblem) -> Bool {
+        let options = try target.options(order)
+        let url = if case .url(let url) = options.target { url.text } else { plan.url }
+        return url == plan.url && (options.profile == nil) == (plan.profile == nil)
+    }
+
     /// Applies the number of users in the order, or the rate that they stand for.
     ///
     /// More users than the machine can hold are refused, and the load remains as it was.
