@@ -1,5 +1,4 @@
 import LoadGenerator
-import TextCoding
 
 /// A web server's log in the common or combined format:
 /// ```
@@ -30,7 +29,7 @@ enum AccessLogInput {
                 continue
             }
             // Logs contain targets that cannot be requested, such as scanners' garbage or `OPTIONS *`.
-            var url = encoded(words[1])
+            var url = WrittenURL.encoded(words[1])
             guard let target = try? TargetURL(url.hasPrefix("/") ? "http://localhost\(url)" : url) else {
                 others += 1
                 continue
@@ -79,19 +78,4 @@ enum AccessLogInput {
         }
         return parts
     }
-
-    /// Escapes bytes that a client sent unescaped and that no URL has (RFC 3986 §2).
-    private static func encoded(_ target: Substring) -> String {
-        var out: [UInt8] = []
-        for byte in target.utf8 {
-            if (0x21...0x7E).contains(byte), !unwritable.contains(byte) {
-                out.append(byte)
-            } else {
-                PercentCoding.append(byte, to: &out)
-            }
-        }
-        return String(decoding: out, as: UTF8.self)
-    }
-
-    private static let unwritable = Set("\"<>\\^`{|}".utf8)
 }
