@@ -115,7 +115,7 @@ struct ForeignInputTests {
         #expect(drafts.map(\.name) == ["a/get", "a/post", nil])
         #expect(
             drafts.map(told) == [
-                ["GET", "http://h:1/x/7?q={a}", "-"],
+                ["GET", "http://h:1/x/7?q=%7Ba%7D", "-"],
                 ["PUT", "http://h:1/y", "A: 7", "Content-Type: application/json", #"{"n": 7}"#],
                 ["POST", "http://h/z", "Content-Type: application/x-www-form-urlencoded", "k%201=v%26"],
             ]
@@ -128,6 +128,32 @@ struct ForeignInputTests {
         ] {
             #expect(complaint(.postman, text).contains(words), "\(complaint(.postman, text))")
         }
+    }
+
+    @Test("a Postman request has its path variables and its authorization, its own or that of its folder")
+    func postmanSettings() throws {
+        let text = """
+            {"info": {}, "variable": [{"key": "t", "value": "T"}],
+             "auth": {"type": "bearer", "bearer": [{"key": "token", "value": "{{t}}"}]},
+             "item": [
+              {"name": "a", "request": {"url": {"raw": "http://h:1/x/:id/:id2?q=:id", "variable": [
+                {"key": "id", "value": "4 2"}, {"key": "id2", "value": "{{t}}"}]}}},
+              {"name": "f", "auth": {"type": "basic", "basic": [{"key": "password", "value": "p"}, {"key": "username", "value": "u"}]},
+               "item": [
+                {"name": "b", "request": "http://h/b"}, {"name": "c", "request": {"auth": {"type": "noauth"}, "url": "http://h/c"}},
+                {"name": "d", "request": {"url": "http://h/d", "header": [{"key": "Authorization", "value": "own"}]}},
+                {"name": "e", "request": {"url": "http://h/e", "auth": {"type": "apikey", "apikey": [
+                  {"key": "key", "value": "X-Key"}, {"key": "value", "value": "k"}, {"key": "in", "value": "header"}]}}}]}]}
+            """
+        #expect(
+            try drafts(.postman, text).map(told) == [
+                ["GET", "http://h:1/x/4%202/T?q=:id", "Authorization: Bearer T", "-"],
+                ["GET", "http://h/b", "Authorization: Basic dTpw", "-"], ["GET", "http://h/c", "-"],
+                ["GET", "http://h/d", "Authorization: own", "-"], ["GET", "http://h/e", "X-Key: k", "-"],
+            ]
+        )
+        let other = #"{"info": {}, "item": [{"name": "n", "request": {"url": "/a", "auth": {"type": "hawk"}}}]}"#
+        #expect(complaint(.postman, other).contains("its authorization is of the kind \"hawk\""))
     }
 
     private static let description = """
