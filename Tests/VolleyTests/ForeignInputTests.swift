@@ -156,6 +156,18 @@ struct ForeignInputTests {
         #expect(complaint(.postman, other).contains("its authorization is of the kind \"hawk\""))
     }
 
+    @Test("a list in a parameter of an OpenAPI operation is written as the description's usual styles say")
+    func openAPILists() throws {
+        let text = """
+            {"openapi": "3.0.3", "paths": {"/p/{ids}": {"get": {"parameters": [
+              {"name": "ids", "in": "path", "required": true, "example": [1, 2]},
+              {"name": "tag", "in": "query", "required": true, "example": ["x", "y z"]},
+              {"name": "flat", "in": "query", "required": true, "explode": false, "example": ["x", "y"]},
+              {"name": "none", "in": "query", "required": true, "example": []}]}}}}
+            """
+        #expect(try drafts(.openAPI, text).map(\.url) == ["/p/1,2?tag=x&tag=y%20z&flat=x,y"])
+    }
+
     private static let description = """
         {"openapi": "3.1.0", "servers": [{"url": "/v{n}/", "variables": {"n": {"default": "2"}}}],
          "paths": {
