@@ -8,12 +8,10 @@ enum ForeignFlags {
             return "Unknown option '\(parts[1])': \(advice)"
         }
         // hey's and oha's rate leaves its number as an argument.
-        if words.hasPrefix("Unexpected argument"), let index = line.firstIndex(of: "-q"), index + 1 < line.count,
-            Double(line[index + 1]) != nil
-        {
-            return "-q means --quiet here and takes no number: use -R \(line[index + 1]) for a rate"
-        }
-        return nil
+        guard words.hasPrefix("Unexpected argument"),
+            let (_, rate) = zip(line, line.dropFirst()).first(where: { $0 == "-q" && Double($1) != nil })
+        else { return nil }
+        return "-q means --quiet here and takes no number: use -R \(rate) for a rate"
     }
 
     private static let advice: [String: String] = [
