@@ -170,7 +170,9 @@ struct InputRunTests {
         let server = try TestServer.start(loops: 1)
         defer { server.stop() }
         let scenario = TemporaryFile(Array(#"{"steps": [{"url": "/gzip", "extract": {"a": {"json": "/no"}}}]}"#.utf8))
-        for line in [["--expect-body", "nowhere", server.url("/gzip")], ["--scenario", scenario.path, server.url("/")]] {
+        let (url, root) = (server.url("/gzip"), server.url("/"))
+        let lines = [["--expect-body", "nowhere", url], ["--scenario", scenario.path, root]]
+        for line in lines {
             let run = try volley(["-n", "2", "-c", "1", "-q", "-H", "Accept-Encoding: gzip"] + line)
             #expect(run.status == 4)
             #expect(run.out.contains(", and the content is encoded"), "\(run.out)")

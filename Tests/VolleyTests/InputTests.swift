@@ -155,16 +155,19 @@ struct InputTests {
 
     @Test("octets that browsers leave in a URL, and no URL may hold, are escaped in a HAR and in a log")
     func browserURLs() throws {
-        let har = #"{"log":{"entries":[{"request":{"method":"GET","url":"http://[::1]:1/a?ids[]=1|2&x={é}&n={{counter}}#y"}}]}}"#
+        let url = "http://[::1]:1/a?ids[]=1|2&x={é}&n={{counter}}#y"
+        let har = #"{"log":{"entries":[{"request":{"method":"GET","url":"\#(url)"}}]}}"#
         let log = #"1.1.1.1 - - [10/Oct/2026:13:55:36 +0200] "GET /a?ids[]=1|2 HTTP/1.1" 200 1"#
-        #expect(try parse(.har, har).drafts.map(\.url) == ["http://[::1]:1/a?ids%5B%5D=1%7C2&x=%7B%C3%A9%7D&n={{counter}}"])
+        let escaped = "http://[::1]:1/a?ids%5B%5D=1%7C2&x=%7B%C3%A9%7D&n={{counter}}"
+        #expect(try parse(.har, har).drafts.map(\.url) == [escaped])
         #expect(try parse(.accessLog, log).drafts.map(\.url) == ["/a?ids%5B%5D=1%7C2"])
     }
 
     @Test("a target in a log that names a host is requested of the run's host, as the server had taken it")
     func absoluteInLog() throws {
         let line = #"1.1.1.1 - - [10/Oct/2026:13:55:36 +0200] "GET http://other.test/a?b HTTP/1.1" 404 1 "-" "-""#
-        let text = line + "\n" + line.replacing("/a?b", with: "?c") + "\n" + line.replacing("/a?b HTTP", with: "/a b HTTP")
+        let lines = [line, line.replacing("/a?b", with: "?c"), line.replacing("/a?b HTTP", with: "/a b HTTP")]
+        let text = lines.joined(separator: "\n")
         let input = try parse(.accessLog, text)
         #expect(input.drafts.map(\.url) == ["/a?b", "/?c"])
         #expect(input.notes.first?.contains("1 lines") == true)

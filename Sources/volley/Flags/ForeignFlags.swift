@@ -16,7 +16,8 @@ enum ForeignFlags {
 
     private static let advice: [String: String] = [
         "-s": "for wrk's script use --scenario FILE, for ab's time limit -T", "--script": "use --scenario FILE",
-        "-a": "use -u USER:PASSWORD", "-A": "use -H 'Accept: …', or -u USER:PASSWORD for ab's", "-C": "use -b NAME=VALUE",
+        "-a": "use -u USER:PASSWORD", "-A": "use -H 'Accept: …', or -u USER:PASSWORD for ab's",
+        "-C": "use -b NAME=VALUE",
         "-D": "use --body-file FILE", "-p": "use --body-file FILE for ab's, --pipeline N for several requests at once",
         "--data-raw": "use --body TEXT", "--data-binary": "use --body TEXT or --body-file FILE",
         "--data-urlencode": "use --data with the encoded text",
@@ -36,7 +37,8 @@ enum ForeignFlags {
         "--user-agent": "use -H 'User-Agent: …'", "--referer": "use -H 'Referer: …'", "--max-time": "use -T",
         "--resolve": "use --connect-to HOST:PORT:HOST:PORT", "--url": "write the URL without a flag",
         "--insecure-skip-tls-verify": "use -k", "--no-tui": "use --no-progress",
-        "--rand-regex-url": "use --template with {{random:1-9}} and others", "--urls-from-file": "use --input urls=FILE",
+        "--rand-regex-url": "use --template with {{random:1-9}} and others",
+        "--urls-from-file": "use --input urls=FILE",
         "--http2": "volley speaks HTTP/1.1 only", "--http1.1": "leave it out: volley speaks nothing else",
         "-v": "use --version for wrk's; each failure is in the report", "-V": "use --version",
         "--verbose": "each failure is in the report; --format requests has a line for each request",
