@@ -76,6 +76,9 @@ class Master:
     def total(self):
         return next((e["num_requests"] for e in self.get("/stats/requests")["stats"] if e["name"] == "Aggregated"), 0)
 
+    def names(self):
+        return [e["name"] for e in self.get("/stats/requests")["stats"] if e["name"] != "Aggregated"]
+
     def log(self):
         self.err.flush()
         with open(self.err.name) as f:
@@ -160,6 +163,29 @@ def restart(stack, volley, url):
     return {"totals": totals, "alive": process.poll() is None, "said": said(process)}
 
 
+def growth(stack, volley, url):
+    """A running test gets more users from the page, with a rate and without; they are connections."""
+
+    def connections():
+        path = "/proc/net/tcp"
+        port = f"{urllib.parse.urlsplit(url).port:04X}"
+        rows = [row.split() for row in open(path).readlines()[1:]]
+        return sum(row[2].endswith(":" + port) and row[3] == "01" for row in rows)
+
+    master = Master(stack)
+    process = worker(stack, volley, master, "-t2", url)
+    wait_for(lambda: master.workers("ready"), "a worker")
+    most = []
+    for rate in ("", "1000"):
+        for users in (2, 7):
+            master.post("/swarm", user_count=users, spawn_rate=users, host="", target_url="", target_rate=rate)
+            wait_for(lambda: master.workers("running") and connections() == users, f"{users} connections, rate {rate or 'none'}")
+            most.append(connections())
+        master.post("/stop")
+        wait_for(lambda: master.get("/stats/requests")["state"] == "stopped" and master.workers("ready"), "the stop")
+    return {"connections": most, "alive": process.poll() is None}
+
+
 def killed(stack, volley, url):
     """Of two workers one is killed: it goes missing, and the other takes its users."""
     master = Master(stack, "--enable-rebalancing")
@@ -212,6 +238,27 @@ def orphan(stack, volley, url):
     again = Master(stack, port=master.port)
     wait_for(lambda: again.workers("ready"), "the worker again")
     return {"asked": looks[-1] - looks[0], "looks": len(looks) - 1, "alive": process.poll() is None}
+
+
+def comeback(stack, volley, url):
+    """A test's master ends without a word; the next one knows nothing of the test, and begins one of another URL."""
+    master = Master(stack)
+    process = worker(stack, volley, master, url)
+    wait_for(lambda: master.workers("ready"), "a worker")
+    master.post("/swarm", user_count=2, spawn_rate=2, host="")
+    wait_for(lambda: master.total() > 0, "requests")
+    master.process.kill()
+    master.process.wait()
+    again = Master(stack, port=master.port)
+    wait_for(lambda: again.workers("ready"), "the worker again")
+    wait_for(lambda: "has no test" in said(process), "the end of the load")
+    again.post("/swarm", user_count=2, spawn_rate=2, host="", target_url=url.replace("128", "1"))
+    wait_for(lambda: again.total() > 0, "requests of the next test")
+    again.post("/swarm", user_count=2, spawn_rate=2, host="", target_url=url.replace("128", "2"))
+    wait_for(lambda: len(again.names()) > 1, "requests of another URL")
+    again.post("/stop")
+    wait_for(lambda: again.workers("ready"), "the stop")
+    return {"names": sorted(again.names()), "alive": process.poll() is None}
 
 
 def host(stack, volley, url):

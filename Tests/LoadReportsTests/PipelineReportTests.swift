@@ -63,6 +63,16 @@ struct PipelineReportTests {
         for line in text.split(separator: "\n") where line.hasPrefix("|") { #expect(line.hasSuffix(" |"), "\(line)") }
     }
 
+    @Test("a condition with < is in Markdown as it was typed, since code has no escapes")
+    func markdownCode() throws {
+        let result = try sampleResult { options in
+            guard let rate = ThresholdMetric("rps") else { return }
+            options.thresholds = [Threshold("rps<1|`", rate, .below, limit: 1, isRelative: false)]
+        }
+        let text = MarkdownReport.text(result)
+        #expect(text.contains(#"| `rps<1\|'` | passed | rps is "#), "\(text)")
+    }
+
     @Test("annotations of GitHub are a line each, escaped")
     func github() throws {
         let lines = GitHubReport.text(try result()).split(separator: "\n")

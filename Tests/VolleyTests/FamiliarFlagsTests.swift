@@ -51,6 +51,28 @@ struct FamiliarFlagsTests {
         #expect(load.duration == 3_000_000_000)
     }
 
+    @Test("-X is the method, as in curl")
+    func method() throws {
+        #expect(try options("-XPUT", "--body", "x", Self.url).request.method == "PUT")
+        #expect(try options("-X", "DELETE", Self.url).request.method == "DELETE")
+    }
+
+    @Test(
+        "a flag of another load tester that volley lacks is refused with what to write instead",
+        arguments: [
+            (["-s", "a.lua"], "Unknown option '-s': for wrk's script use --scenario FILE, for ab's time limit -T"),
+            (["--vus", "10"], "Unknown option '--vus': use -c"),
+            (["--disable-keepalive"], "Unknown option '--disable-keepalive': use --close fin"),
+            (["--request", "100"], "Unknown option '--request': use -m METHOD, or -n for their number"),
+            (["-q", "10"], "-q means --quiet here and takes no number: use -R 10 for a rate"),
+        ]
+    )
+    func foreign(line: [String], message: String) {
+        var got: String?
+        do { _ = try invocation(line + [Self.url]) } catch { got = "\(error)" }
+        #expect(got == message + " (see volley --help)")
+    }
+
     @Test("volley sends its own User-Agent unless -H sets another or none")
     func userAgent() throws {
         let agents = { (fields: [RequestDescription.Field]) in

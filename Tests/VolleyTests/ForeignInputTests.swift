@@ -91,6 +91,25 @@ struct ForeignInputTests {
     /// A file with line ends, a zero, and a byte that is no UTF-8.
     private static let file: [UInt8] = [0xFF, 13, 10, 0, 0x41, 10]
 
+    @Test("the data of a curl command are the octets that curl sends, from files and in several parts")
+    func curlData() throws {
+        let file = TemporaryFile([0x61, 0x0D, 0x0A, 0x00, 0xFF, 0x62, 0x0A])
+        let lines = """
+            curl http://h/ -d @\(file.path) -d c
+            curl http://h/ --data-binary @\(file.path)
+            curl http://h/ --json '{"a":' --json '1}'
+            curl -Gd a=b http://h/
+            """
+        let drafts = try drafts(.curl, lines)
+        #expect(drafts.map(\.url) == ["http://h/", "http://h/", "http://h/", "http://h/?a=b"])
+        #expect(
+            drafts.map(\.body) == [
+                [0x61, 0xFF, 0x62] + Array("&c".utf8), [0x61, 0x0D, 0x0A, 0x00, 0xFF, 0x62, 0x0A],
+                Array(#"{"a":1}"#.utf8), nil,
+            ]
+        )
+    }
+
     @Test("each line of a file of curl commands is a request, and a bad one is refused with its line")
     func lines() throws {
         #expect(try drafts(.curl, "curl http://h/1 http://h/2\ncurl http://h/3;curl http://h/4").map(\.url).count == 4)
@@ -123,7 +142,7 @@ struct ForeignInputTests {
         #expect(drafts.map(\.name) == ["a/get", "a/post", nil])
         #expect(
             drafts.map(told) == [
-                ["GET", "http://h:1/x/7?q={a}", "-"],
+                ["GET", "http://h:1/x/7?q=%7Ba%7D", "-"],
                 ["PUT", "http://h:1/y", "A: 7", "Content-Type: application/json", #"{"n": 7}"#],
                 ["POST", "http://h/z", "Content-Type: application/x-www-form-urlencoded", "k%201=v%26"],
             ]
@@ -136,6 +155,44 @@ struct ForeignInputTests {
         ] {
             #expect(complaint(.postman, text).contains(words), "\(complaint(.postman, text))")
         }
+    }
+
+    @Test("a Postman request has its path variables and its authorization, its own or that of its folder")
+    func postmanSettings() throws {
+        let text = """
+            {"info": {}, "variable": [{"key": "t", "value": "T"}],
+             "auth": {"type": "bearer", "bearer": [{"key": "token", "value": "{{t}}"}]},
+             "item": [
+              {"name": "a", "request": {"url": {"raw": "http://h:1/x/:id/:id2?q=:id", "variable": [
+                {"key": "id", "value": "4 2"}, {"key": "id2", "value": "{{t}}"}]}}},
+              {"name": "f", "auth": {"type": "basic", "basic": [{"key": "password", "value": "p"}, {"key": "username", "value": "u"}]},
+               "item": [
+                {"name": "b", "request": "http://h/b"}, {"name": "c", "request": {"auth": {"type": "noauth"}, "url": "http://h/c"}},
+                {"name": "d", "request": {"url": "http://h/d", "header": [{"key": "Authorization", "value": "own"}]}},
+                {"name": "e", "request": {"url": "http://h/e", "auth": {"type": "apikey", "apikey": [
+                  {"key": "key", "value": "X-Key"}, {"key": "value", "value": "k"}, {"key": "in", "value": "header"}]}}}]}]}
+            """
+        #expect(
+            try drafts(.postman, text).map(told) == [
+                ["GET", "http://h:1/x/4%202/T?q=:id", "Authorization: Bearer T", "-"],
+                ["GET", "http://h/b", "Authorization: Basic dTpw", "-"], ["GET", "http://h/c", "-"],
+                ["GET", "http://h/d", "Authorization: own", "-"], ["GET", "http://h/e", "X-Key: k", "-"],
+            ]
+        )
+        let other = #"{"info": {}, "item": [{"name": "n", "request": {"url": "/a", "auth": {"type": "hawk"}}}]}"#
+        #expect(complaint(.postman, other).contains("its authorization is of the kind \"hawk\""))
+    }
+
+    @Test("a list in a parameter of an OpenAPI operation is written as the description's usual styles say")
+    func openAPILists() throws {
+        let text = """
+            {"openapi": "3.0.3", "paths": {"/p/{ids}": {"get": {"parameters": [
+              {"name": "ids", "in": "path", "required": true, "example": [1, 2]},
+              {"name": "tag", "in": "query", "required": true, "example": ["x", "y z"]},
+              {"name": "flat", "in": "query", "required": true, "explode": false, "example": ["x", "y"]},
+              {"name": "none", "in": "query", "required": true, "example": []}]}}}}
+            """
+        #expect(try drafts(.openAPI, text).map(\.url) == ["/p/1,2?tag=x&tag=y%20z&flat=x,y"])
     }
 
     private static let description = """

@@ -164,4 +164,20 @@ struct InputRunTests {
         #expect(ended.status == 1)
         #expect(ended.err.filter(\.isNewline).count == 1)
     }
+
+    @Test("a check of a content that was sent encoded says so")
+    func encodedContent() throws {
+        let server = try TestServer.start(loops: 1)
+        defer { server.stop() }
+        let scenario = TemporaryFile(Array(#"{"steps": [{"url": "/gzip", "extract": {"a": {"json": "/no"}}}]}"#.utf8))
+        let (url, root) = (server.url("/gzip"), server.url("/"))
+        let lines = [["--expect-body", "nowhere", url], ["--scenario", scenario.path, root]]
+        for line in lines {
+            let run = try volley(["-n", "2", "-c", "1", "-q", "-H", "Accept-Encoding: gzip"] + line)
+            #expect(run.status == 4)
+            #expect(run.out.contains(", and the content is encoded"), "\(run.out)")
+        }
+        let plain = try volley(["-n", "1", "-q", "--expect-body", "nowhere", server.url("/get")])
+        #expect(plain.out.contains("unexpected: body;"), "\(plain.out)")
+    }
 }

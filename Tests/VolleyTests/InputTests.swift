@@ -153,6 +153,26 @@ struct InputTests {
         #expect(drafts.first?.headers == ["User-Agent: A \"b\" ü"])
     }
 
+    @Test("octets that browsers leave in a URL, and no URL may hold, are escaped in a HAR and in a log")
+    func browserURLs() throws {
+        let url = "http://[::1]:1/a?ids[]=1|2&x={é}&n={{counter}}#y"
+        let har = #"{"log":{"entries":[{"request":{"method":"GET","url":"\#(url)"}}]}}"#
+        let log = #"1.1.1.1 - - [10/Oct/2026:13:55:36 +0200] "GET /a?ids[]=1|2 HTTP/1.1" 200 1"#
+        let escaped = "http://[::1]:1/a?ids%5B%5D=1%7C2&x=%7B%C3%A9%7D&n={{counter}}"
+        #expect(try parse(.har, har).drafts.map(\.url) == [escaped])
+        #expect(try parse(.accessLog, log).drafts.map(\.url) == ["/a?ids%5B%5D=1%7C2"])
+    }
+
+    @Test("a target in a log that names a host is requested of the run's host, as the server had taken it")
+    func absoluteInLog() throws {
+        let line = #"1.1.1.1 - - [10/Oct/2026:13:55:36 +0200] "GET http://other.test/a?b HTTP/1.1" 404 1 "-" "-""#
+        let lines = [line, line.replacing("/a?b", with: "?c"), line.replacing("/a?b HTTP", with: "/a b HTTP")]
+        let text = lines.joined(separator: "\n")
+        let input = try parse(.accessLog, text)
+        #expect(input.drafts.map(\.url) == ["/a?b", "/?c"])
+        #expect(input.notes.first?.contains("1 lines") == true)
+    }
+
     @Test("times are read with their zones")
     func times() {
         #expect(Timestamp.iso8601("1970-01-01T00:00:00Z") == 0)

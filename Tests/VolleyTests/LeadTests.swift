@@ -81,6 +81,17 @@ struct LeadTests {
         #expect(try SchemaCheck(ReportSchema.text).complaints(about: report.text) == [])
     }
 
+    @Test("a lead whose only report is text has the counts of all intervals")
+    func textAlone() throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let line = ["-n", "100", "-R", "200", "-c", "8", "-t", "1", "--interval", "100ms", "--drain", "60s", "-q"]
+        let ended = try EndedProgram(built: "volley", lead(2, line + [server.url("/bytes/1")]))
+        #expect([0, 3].contains(ended.status), "\(ended.err)")
+        #expect(ended.out.contains("100 sent = 100 completed"), "\(ended.out)")
+        #expect(ended.out.contains("100 due = 100 sent"), "\(ended.out)")
+    }
+
     @Test("conditions apply to the whole run, and end it")
     func conditions() throws {
         let server = try TestServer.start()

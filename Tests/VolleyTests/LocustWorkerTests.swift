@@ -74,6 +74,15 @@ struct LocustWorkerTests {
         #expect((found["said"] as? String)?.contains("0 errors") == true)
     }
 
+    @Test("a running test that gets more users than it began with has as many connections, with a rate and without")
+    func growth() throws {
+        let server = try TestServer.start(loops: 1)
+        defer { server.stop() }
+        let found = try outcome("growth", server.url("/latency?ms=100"))
+        #expect(found["connections"] as? [Int] == [2, 7, 2, 7], "\(found)")
+        #expect(found["alive"] as? Bool == true)
+    }
+
     @Test("a worker that is killed goes missing, and its users go to the other")
     func killed() throws {
         let server = try TestServer.start(loops: 1)
@@ -102,6 +111,15 @@ struct LocustWorkerTests {
         #expect(found["alive"] as? Bool == true)
         let wrong = try EndedProgram(built: "volley", ["worker", "--master", "h", "--orphan", "x", server.url("/")])
         #expect(wrong.err.contains("use stop or run"))
+    }
+
+    @Test("a master that comes back without the test ends its load, and a test of another URL gets that URL")
+    func comeback() throws {
+        let server = try TestServer.start(loops: 1)
+        defer { server.stop() }
+        let found = try outcome("comeback", server.url("/bytes/128"))
+        #expect(found["names"] as? [String] == ["/bytes/1", "/bytes/2"], "\(found)")
+        #expect(found["alive"] as? Bool == true)
     }
 
     @Test("the master's host is the last resort, and without it the master's page says what is missing")

@@ -29,6 +29,8 @@ struct ThresholdTests {
             ("p99>5", "at character 5: use a time"), ("p99>fast", "use a time"), ("errors>1ms", "use a share"),
             ("rps<10%", "use a rate"), ("failed>x", "use a number"), ("p99>+10%", "only volley compare"),
             ("errors>150%", "share above 100 % at character 8"), ("errors>=5", "share above 100 %"),
+            ("errors>1", "never holds at character 8: use a share such as 0.1%"), ("errors<0", "never holds"),
+            ("rps<0", "never holds"), ("failed<0", "never holds"),
             ("p99 > 5ms please", "use a time"), ("p>5ms", "unknown figure"), ("pNaN>5ms", "unknown figure"),
         ]
     )

@@ -25,7 +25,9 @@ package struct Preflight: Hashable, Sendable {
         descriptors = try Self.descriptors(options, limits)
         descriptorLimit = descriptors > limits.softDescriptors ? descriptors : nil
         let queue = max(2, limits.acceptQueue) / 2
-        connectsInFlight = max(options.threads, Int(min(UInt64(options.connections), queue)))
+        // A swarm may get more users than it begins with.
+        let most = options.isSwarm ? queue : min(UInt64(options.connections), queue)
+        connectsInFlight = max(options.threads, Int(clamping: most))
         notes = []
         try checkPorts(options, limits)
         if options.targetsThisMachine, UInt64(options.connections) > limits.acceptQueue {

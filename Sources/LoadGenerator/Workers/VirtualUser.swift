@@ -95,6 +95,8 @@ struct ResponseFindings {
     var redirect: Redirect?
     /// The first field that was not as expected.
     var problem: String?
+    /// Whether the content is examined, and was sent encoded.
+    var isEncoded = false
     /// The number of bytes found so far of the content that is looked for.
     var matched = 0
     /// The response for a script.

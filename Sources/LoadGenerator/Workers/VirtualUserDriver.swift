@@ -36,6 +36,7 @@ final class VirtualUserDriver: AlarmHandler {
     private var allVisits: [UserVisits] = []
     let inspects: Bool
     private let scenarios: Scenarios?
+    private var userCount: Int
 
     init(_ worker: Worker, _ share: RunPlan.Share) {
         (self.worker, self.share, plan) = (worker, share, worker.plan)
@@ -50,11 +51,9 @@ final class VirtualUserDriver: AlarmHandler {
         isNumbered = isListNumbered || plan.users.slots.isNumbered
         inspects = plan.users.inspects || scenarios?.inspects == true || plan.stream != nil
         let first = plan.shares[..<share.index].reduce(0) { $0 + $1.connections }
+        userCount = share.connections
         let users = (0..<share.connections).map { VirtualUser(self, number: first + $0) }
-        if plan.users.keepsCookies {
-            let cookies = UserCookies(plan.users.cookies, host: plan.origin?.host ?? "", now: Self.wallClock())
-            for user in users { user.cookies = cookies }
-        }
+        giveCookies(users)
         if let script = plan.users.script { for user in users { user.script = script(user.number) } }
         if let options = plan.webSocket {
             resting = RestingUsers(inTurn: true)
@@ -64,6 +63,25 @@ final class VirtualUserDriver: AlarmHandler {
             resting = RestingUsers(users.reversed())
         }
         if let visit = plan.users.visit { allVisits = users.map { follow($0, visit) } }
+    }
+
+    private func giveCookies(_ users: [VirtualUser]) {
+        guard plan.users.keepsCookies else { return }
+        let cookies = UserCookies(plan.users.cookies, host: plan.origin?.host ?? "", now: Self.wallClock())
+        for user in users { user.cookies = cookies }
+    }
+
+    /// Adds users up to this number. Only a swarm gets more than its plan has, and it has neither scripts nor
+    /// WebSockets.
+    func grow(to count: Int) {
+        guard count > userCount else { return }
+        // The new users of all threads take turns, so that each number is one user's.
+        let users = (userCount..<count).map { index in
+            VirtualUser(self, number: plan.connections + (index - share.connections) * plan.threads + share.index)
+        }
+        giveCookies(users)
+        for user in users { resting.append(user) }
+        userCount = count
     }
 
     // MARK: The run
@@ -87,7 +105,7 @@ final class VirtualUserDriver: AlarmHandler {
     }
 
     /// The number of virtual users with a request in progress or a pause.
-    var active: Int { share.connections - resting.count }
+    var active: Int { userCount - resting.count }
 
     /// Whether no request is in progress, and no user will start one that is already decided.
     var isIdle: Bool { worker.running == 0 && (promised == 0 || worker.isDraining) }

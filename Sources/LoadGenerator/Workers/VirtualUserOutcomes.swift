@@ -100,7 +100,12 @@ extension VirtualUserDriver {
         guard case .success = verdict,
             let problem = user.step?.read(user.findings.response, into: &user.variables)
         else { return verdict }
-        return .unwanted(Failure(.check, .unexpected, detail: problem))
+        return .unwanted(Failure(.check, .unexpected, detail: problem + Self.remark(user)))
+    }
+
+    /// Contents are examined as they were sent.
+    private static func remark(_ user: VirtualUser) -> String {
+        user.findings.isEncoded ? ", and the content is encoded" : ""
     }
 
     /// Returns the checks for the answer to the present request.
@@ -116,7 +121,7 @@ extension VirtualUserDriver {
         }
         if let problem = user.findings.problem { return .unwanted(Failure(.check, .unexpected, detail: problem)) }
         if let search = checks.body, !search.isFound(user.findings.matched) {
-            return .unwanted(Failure(.check, .unexpected, detail: "body"))
+            return .unwanted(Failure(.check, .unexpected, detail: "body" + Self.remark(user)))
         }
         return .success(next: nil)
     }
@@ -143,6 +148,9 @@ extension VirtualUserDriver {
             let values = fields.values(of: wanted.name)
             let isThere = wanted.value.map { values.contains($0) } ?? !values.isEmpty
             if !isThere { user.findings.problem = "header \(oneLine(wanted.name))" }
+        }
+        if user.readsContent || checks(of: user).body != nil {
+            user.findings.isEncoded = fields.values(of: "Content-Encoding").contains { $0.lowercased() != "identity" }
         }
         guard user.readsFields else { return }
         fields.forEach { user.findings.response.headers.append((name: $0, value: $1)) }

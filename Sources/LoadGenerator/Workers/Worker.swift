@@ -79,8 +79,9 @@ final class Worker: TimerHandler {
 
     private static func configuration(_ plan: RunPlan, _ share: RunPlan.Share) -> EngineConfiguration {
         var configuration = EngineConfiguration()
-        configuration.connectionsPerHost = share.connections
-        configuration.connections = share.connections
+        // A swarm may get more users than it began with.
+        configuration.connectionsPerHost = plan.isSwarm ? .max : share.connections
+        configuration.connections = configuration.connectionsPerHost
         // Preflight has already checked the descriptors.
         configuration.budget = nil
         configuration.resendsRequests = plan.retries

@@ -5,14 +5,16 @@ extension Worker {
     /// Keeps this many connections busy from now on. The others become idle after their answers, and are closed later.
     func setConnections(_ count: Int) {
         loop.stamp()
+        driver?.grow(to: count)
         wanted = count
         pacer.want(max(0, count - (driver?.active ?? running)))
         connect()
     }
 
-    /// Sets the schedule's rate from now on, of all threads together.
-    func setRate(_ rate: Rate) {
+    /// Sets the schedule's rate from now on, of all threads together, and makes room for this many connections.
+    func setRate(_ rate: Rate, connections: Int) {
         loop.stamp()
+        driver?.grow(to: connections)
         driver?.change(to: rate)
     }
 
@@ -40,6 +42,6 @@ extension VirtualUserDriver {
 
 extension RemoteWorker {
     package func setConnections(_ count: Int) { post { $0.setConnections(count) } }
-    package func setRate(_ rate: Rate) { post { $0.setRate(rate) } }
+    package func setRate(_ rate: Rate, connections: Int) { post { $0.setRate(rate, connections: connections) } }
     package func retire() { post { $0.retire() } }
 }

@@ -12,14 +12,14 @@ package enum MarkdownReport {
             "### volley \(state): \(cell("\(result.plan.request.method) \(result.plan.url)"))", figures(result),
         ]
         parts.append(
-            table(["test", "", "found"], tests.all.map { [code($0.name), word($0.outcome), words($0.outcome)] })
+            table(["test", "", "found"], tests.all.map { [code($0.name), word($0.outcome), cell(words($0.outcome))] })
         )
         let failures = result.metrics.failures.sorted.map { failure, record in
             [failure.phase.rawValue, failure.kind.rawValue, grouped(record.count), code(record.example)]
         }
         // The table was just encoded, so reading it cannot fail.
         let names = NamedReport.json(result).items.map { row in
-            [code(NameTable.name(row, limit: 400))] + ((try? NameTable.cells(row, "")) ?? [])
+            [code(NameTable.name(row, limit: 400))] + ((try? NameTable.cells(row, "")) ?? []).map(cell)
         }
         if !names.isEmpty { parts.append(table(["name"] + NameTable.heads, names)) }
         if !failures.isEmpty { parts.append(table(["phase", "failure", "count", "example"], failures)) }
@@ -51,7 +51,7 @@ package enum MarkdownReport {
             times.append(("open", sockets.open))
         }
         rows += times.compactMap { name, times in summary(times).map { [name, $0] } }
-        return table(["figure", "value"], rows)
+        return table(["figure", "value"], rows.map { $0.map(cell) })
     }
 
     private static func summary(_ times: LatencyHistogram) -> String? {
@@ -60,8 +60,9 @@ package enum MarkdownReport {
         return (points + ["max \(Units.time(summary.maximum))"]).joined(separator: ", ")
     }
 
+    /// - Parameter rows: of ``cell(_:)``, ``code(_:)`` and words without special characters.
     private static func table(_ head: [String], _ rows: [[String]]) -> String {
-        let lines = [head, head.map { _ in "---" }] + rows.map { $0.map(cell) }
+        let lines = [head, head.map { _ in "---" }] + rows
         return lines.map { "| " + $0.joined(separator: " | ") + " |" }.joined(separator: "\n")
     }
 
@@ -80,13 +81,12 @@ package enum MarkdownReport {
     }
 
     /// A table cell: on one line, without cell borders and without HTML.
-    private static func cell(_ text: String) -> String {
-        oneLine(text, limit: 400).replacingEach("\\|", by: "|").replacingEach("|", by: "\\|").replacingEach(
-            "<",
-            by: "&lt;"
-        )
-    }
+    private static func cell(_ text: String) -> String { line(text).replacingEach("<", by: "&lt;") }
 
-    /// A text that is not interpreted as Markdown.
-    private static func code(_ text: String) -> String { "`\(text.replacingEach("`", by: "'"))`" }
+    /// A table cell that is not interpreted as Markdown, with nothing escaped but cell borders.
+    private static func code(_ text: String) -> String { "`\(line(text).replacingEach("`", by: "'"))`" }
+
+    private static func line(_ text: String) -> String {
+        oneLine(text, limit: 400).replacingEach("\\|", by: "|").replacingEach("|", by: "\\|")
+    }
 }

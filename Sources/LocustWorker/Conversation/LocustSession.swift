@@ -37,10 +37,14 @@ struct LocustSession {
     private var nextHeartbeat = 0.0
     private var nextIntroduction = 0.0
     private var newest = -Double.infinity
+    /// When the master has taken this worker in, without an order since.
+    private var idleSince: Double?
 
     /// The time limit for the master's answer to the introduction, in seconds.
     static let introductionSpan = 5.0
     static let heartbeatSpan = 1.0
+    /// How long a master that has a test may take to say so to a worker that comes back, in seconds.
+    static let orderSpan = 5.0
     /// The time without a message after which the master is lost, in seconds; the same as in Locust's own workers.
     static let patience: UInt64 = 60
 
@@ -118,13 +122,19 @@ struct LocustSession {
         .send(ZMTP.message(LocustMessage(type, data, node: identity).encoded))
     }
 
+    /// Whether the master has no test for this worker: it has taken it in, and given no order in time.
+    func isWithoutTest(at now: Double) -> Bool {
+        guard case .ready = state, let idleSince else { return false }
+        return now - idleSince >= Self.orderSpan
+    }
+
     // MARK: What the master wants
 
     private mutating func handle(_ message: LocustMessage, at now: Double) throws(LocustError) -> [Effect] {
         isIntroduced = true
         switch message.type {
         case "ack":
-            if case .introduced = state { state = .ready }
+            if case .introduced = state { (state, idleSince) = (.ready, now) }
             return []
         case "spawn": return try spawn(LocustSpawn(message.data))
         case "stop":

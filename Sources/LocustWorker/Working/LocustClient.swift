@@ -143,9 +143,7 @@ package struct LocustClient {
         switch effect {
         case .send(let bytes): try link.send(bytes)
         case .run(let order): try run(order, &session, &link)
-        case .stop:
-            swarm?.retire()
-            deadline = now + Double(target.options.timeout) / 1e9 + 1
+        case .stop: retireSwarm()
         case .quit:
             try finish(&session, &link)
             return .quit
@@ -161,26 +159,48 @@ package struct LocustClient {
         _ session: inout LocustSession,
         _ link: inout LocustLink
     ) throws(LocustError) {
+        // A load that is ending anyway, or has another target, is not the one that is wanted.
+        if deadline != nil { dropSwarm() }
         do throws(LocustProblem) {
-            if let swarm {
-                try swarm.follow(order)
-            } else {
-                let new = try LocustSwarm(target, order, &signals)
-                say("testing \(new.plan.url)")
-                swarm = new
-            }
+            if let swarm, try swarm.fits(order) { return try swarm.follow(order) }
         } catch {
-            // The test continues without this worker. The master's page shows the reason.
-            let words = error.text(target.options.names)
-            say(words)
-            try send(session.exception("volley: \(words)"), &link)
+            return try tell(error, session, &link)
         }
+        try finish(&session, &link)
+        do throws(LocustProblem) {
+            let new = try LocustSwarm(target, order, &signals)
+            say("testing \(new.plan.url)")
+            swarm = new
+        } catch {
+            try tell(error, session, &link)
+        }
+    }
+
+    /// The test continues without this worker. The master's page shows the reason.
+    private func tell(
+        _ error: LocustProblem,
+        _ session: LocustSession,
+        _ link: inout LocustLink
+    ) throws(LocustError) {
+        let words = error.text(target.options.names)
+        say(words)
+        try send(session.exception("volley: \(words)"), &link)
+    }
+
+    private mutating func retireSwarm() {
+        swarm?.retire()
+        deadline = now + Double(target.options.timeout) / 1e9 + 1
     }
 
     /// Sends reports that are due in a test, and ends a test that was stopped.
     private mutating func work(_ session: inout LocustSession, _ link: inout LocustLink) throws(LocustError) {
         if let swarm {
             if let stats = swarm.report() { try send(session.report(stats), &link) }
+            // The load has outlived its master, and the present one has no test.
+            if deadline == nil, session.isWithoutTest(at: now) {
+                say("the master has no test: the load ends")
+                retireSwarm()
+            }
             if let deadline, now >= deadline { swarm.stop() }
             guard swarm.isOver else { return }
             let rest = endSwarm()

@@ -14,6 +14,8 @@ final class LocustSwarm {
     private let target: LocustTarget
     /// The start in microseconds since 1970.
     private let startedAt: UInt64
+    /// The most users that the machine has been found to have room for.
+    private var room: Int
     private var last = Metrics()
 
     /// The length of an interval, and so the time between two reports to the master.
@@ -40,6 +42,7 @@ final class LocustSwarm {
         collector = IntervalCollector(board, workers: plan.threads, work: plan.work)
         let job = WorkerSetup(plan: plan, requests: requests, resolver: resolver, workerBoard: workerBoard)
         workers = RemoteWorker.makeAll(job, on: group)
+        room = plan.connections
         startedAt = UInt64(clamping: uncurl_clock_ns(CLOCK_REALTIME) / 1_000)
         let begun = Instant.current()
         for worker in workers { worker.start(at: begun) }
@@ -61,18 +64,34 @@ final class LocustSwarm {
         }
     }
 
+    /// Whether an order is for this target, and this test's way of timing requests.
+    func fits(_ order: LocustSpawn) throws(LocustProblem) -> Bool {
+        let options = try target.options(order)
+        let url = if case .url(let url) = options.target { url.text } else { plan.url }
+        return url == plan.url && (options.profile == nil) == (plan.profile == nil)
+    }
+
     /// Applies the number of users in the order or, in a run with a rate, their share of the rate.
+    ///
+    /// More users than the machine can hold are refused, and the load remains as it was.
     func follow(_ order: LocustSpawn) throws(LocustProblem) {
-        if plan.profile != nil {
-            let rate = try target.rate(order) ?? .zero
-            for worker in workers { worker.setRate(rate) }
-        } else {
-            // The start has refused more users than the machine can hold. A later order is followed up to that number.
-            let users = min(order.users, plan.connections)
-            for (index, worker) in workers.enumerated() {
-                worker.setConnections(Shard.part(users, index, of: workers.count))
-            }
+        let rate: Rate? = plan.profile == nil ? nil : try target.rate(order) ?? .zero
+        if order.users > room { try makeRoom(for: order) }
+        for (index, worker) in workers.enumerated() {
+            let part = Shard.part(order.users, index, of: workers.count)
+            if let rate { worker.setRate(rate, connections: part) } else { worker.setConnections(part) }
         }
+    }
+
+    private func makeRoom(for order: LocustSpawn) throws(LocustProblem) {
+        let options = try target.options(order)
+        do throws(LoadTestError) {
+            let limits = SystemLimits.read()
+            try Preflight(options, limits).prepareDescriptors(limits)
+        } catch {
+            throw .load(error)
+        }
+        room = options.connections
     }
 
     /// Sends no more requests. ``report()`` returns the remaining counts when ``isOver``.

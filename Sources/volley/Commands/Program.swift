@@ -90,7 +90,8 @@ enum Program {
             return parsed(command)
         } catch {
             if type.exitCode(for: error).isSuccess { return .information(type.message(for: error)) }
-            let words = type.message(for: error).split(whereSeparator: \.isNewline).joined(separator: " ")
+            var words = type.message(for: error).split(whereSeparator: \.isNewline).joined(separator: " ")
+            if type is LoadCommand.Type { words = ForeignFlags.hint(words, line) ?? words }
             throw UsageError("\(words) (see \(type.configuration.commandName ?? "volley") --help)")
         }
     }

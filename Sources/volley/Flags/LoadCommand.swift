@@ -98,7 +98,7 @@ struct LoadCommand: ParsableCommand {
     var timeout: String?
 
     @Option(
-        name: [.customShort("m", allowingJoined: true), .long],
+        name: [.customShort("m", allowingJoined: true), .customShort("X", allowingJoined: true), .long],
         help: ArgumentHelp("The method. (default: GET, or POST with a body)", valueName: "METHOD")
     )
     var method: String?

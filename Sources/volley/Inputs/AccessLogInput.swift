@@ -1,5 +1,4 @@
 import LoadGenerator
-import TextCoding
 
 /// A web server's log in the common or combined format:
 /// ```
@@ -20,7 +19,7 @@ enum AccessLogInput {
                 throw place.problem("\(quoted(text[open...close])) is no time such as [10/Oct/2026:13:55:36 +0200]")
             }
             let quotes = quotedParts(text[text.index(after: close)...])
-            guard let words = quotes.first?.split(separator: " "), words.count >= 2 else {
+            guard let words = quotes.first?.split(separator: " "), (2...3).contains(words.count) else {
                 // For an unreadable request, servers log `-` or its raw text.
                 others += 1
                 continue
@@ -30,11 +29,14 @@ enum AccessLogInput {
                 continue
             }
             // Logs contain targets that cannot be requested, such as scanners' garbage or `OPTIONS *`.
-            let url = encoded(words[1])
-            guard (try? TargetURL(url.hasPrefix("/") ? "http://localhost\(url)" : url)) != nil else {
+            var url = WrittenURL.encoded(words[1])
+            guard let target = try? TargetURL(url.hasPrefix("/") ? "http://localhost\(url)" : url) else {
                 others += 1
                 continue
             }
+            // A server answers a whole URL as its own (RFC 9112 §3.2.2). Scanners put any host into it, which is not
+            // to get the load.
+            if !url.hasPrefix("/") { url = target.target }
             var draft = RequestDraft(method: String(words[0]), url: url, place: place)
             for (name, value) in zip(["Referer", "User-Agent"], quotes.dropFirst()) where value != "-" && !value.isEmpty
             {
@@ -76,19 +78,4 @@ enum AccessLogInput {
         }
         return parts
     }
-
-    /// Escapes bytes that a client sent unescaped and that no URL has (RFC 3986 §2).
-    private static func encoded(_ target: Substring) -> String {
-        var out: [UInt8] = []
-        for byte in target.utf8 {
-            if (0x21...0x7E).contains(byte), !unwritable.contains(byte) {
-                out.append(byte)
-            } else {
-                PercentCoding.append(byte, to: &out)
-            }
-        }
-        return String(decoding: out, as: UTF8.self)
-    }
-
-    private static let unwritable = Set("\"<>\\^`{|}".utf8)
 }

@@ -29,7 +29,7 @@ enum HARInput {
                 others += 1
                 continue
             }
-            let address = String(url.prefix { $0 != "#" })
+            let address = WrittenURL.encoded(url.prefix { $0 != "#" }, keepingPlaceholders: true)
             var draft = RequestDraft(method: method, url: address, place: place)
             for field in request["headers"]?.elements ?? [] {
                 guard let name = field["name"]?.string, let value = field["value"]?.string else {

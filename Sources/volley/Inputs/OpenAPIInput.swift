@@ -58,10 +58,14 @@ enum OpenAPIInput {
             else { continue }
             guard place == "path" || parameter["required"]?.bool == true else { continue }
             let value = schemas.example(of: parameter)
-            let text = value.string ?? value.line()
+            // The styles that a description has unless it says otherwise: form in queries, else simple.
+            let texts = (value.elements ?? [value]).map { $0.string ?? $0.line() }
+            let text = texts.joined(separator: ",")
+            let isRepeated = place == "query" && parameter["explode"]?.bool != false
+            let parts = isRepeated ? texts.map(encoded) : [texts.map(encoded).joined(separator: ",")]
             switch place {
-            case "path": draft.url = draft.url.replacingEach("{\(name)}", by: encoded(text))
-            case "query": query.insert("\(encoded(name))=\(encoded(text))", at: 0)
+            case "path": draft.url = draft.url.replacingEach("{\(name)}", by: parts[0])
+            case "query": query.insert(contentsOf: parts.map { "\(encoded(name))=\($0)" }, at: 0)
             case "header": draft.headers.insert("\(name): \(text)", at: 0)
             case "cookie": cookies.insert("\(name)=\(text)", at: 0)
             default: throw draft.place.problem("the parameter \(quoted(name)) is in \(quoted(place))")

@@ -9,7 +9,7 @@ enum PostmanInput {
             throw UsageError("\(quoted(file)) is no Postman collection: it has no info and item")
         }
         var reader = PostmanReader(file: file, variables(tree))
-        try reader.read(tree["item"]?.items ?? [], folder: "")
+        try reader.read(tree["item"]?.items ?? [], folder: "", authorization: tree["auth"])
         return reader.input
     }
 
@@ -31,11 +31,14 @@ private struct PostmanReader {
     init(file: String, _ variables: [String: String]) { (self.file, self.variables) = (file, variables) }
 
     /// Reads folders by recursion. The JSON reader limits the nesting.
-    mutating func read(_ items: [JSONTree], folder: String) throws(UsageError) {
+    ///
+    /// - Parameter authorization: the folder's, for requests without their own.
+    mutating func read(_ items: [JSONTree], folder: String, authorization: JSONTree?) throws(UsageError) {
         for item in items {
             let name = folder + (item["name"]?.string ?? "")
             if let inner = item["item"]?.elements {
-                try read(inner, folder: name.isEmpty ? "" : name + "/")
+                let own = item["auth"]?.members == nil ? authorization : item["auth"]
+                try read(inner, folder: name.isEmpty ? "" : name + "/", authorization: own)
                 continue
             }
             let place = InputPlace(file: file, line: input.drafts.count + 1, unit: "request")
@@ -44,17 +47,62 @@ private struct PostmanReader {
             draft.name = name.isEmpty ? nil : name
             // A URL by itself is a GET.
             let url = request.string ?? request["url"]?.string ?? request["url"]?["raw"]?.string
-            draft.url = try filled(url ?? "", place)
+            draft.url = try filled(try withPathVariables(url ?? "", request["url"]?["variable"], place), place)
             guard !draft.url.isEmpty else { throw place.problem("\(quoted(name)) has no URL") }
             if !draft.url.hasPrefix("/"), !draft.url.contains("://") { draft.url = "http://" + draft.url }
-            draft.url = String(draft.url.prefix { $0 != "#" })
+            draft.url = WrittenURL.encoded(draft.url.prefix { $0 != "#" })
             draft.method = request["method"]?.string ?? "GET"
             for field in request["header"]?.items ?? [] where field["disabled"]?.bool != true {
                 guard let key = field["key"]?.string, let value = field["value"]?.string else { continue }
                 draft.headers.append("\(try filled(key, place)): \(try filled(value, place))")
             }
+            try authorize(&draft, request["auth"]?.members == nil ? authorization : request["auth"], place)
             try setContent(&draft, request["body"], place)
             try input.add(draft)
+        }
+    }
+
+    /// Replaces segments such as `:id` by the request's own values.
+    private func withPathVariables(
+        _ url: String,
+        _ rows: JSONTree?,
+        _ place: InputPlace
+    ) throws(UsageError) -> String {
+        var segments = url.prefix { $0 != "?" }.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        for row in rows?.items ?? [] {
+            guard let name = row["key"]?.string ?? row["id"]?.string, let value = row["value"]?.string else { continue }
+            let bytes = TemplateValue.Escape.form.apply(to: Array(try filled(value, place).utf8))
+            for index in segments.indices where segments[index] == ":\(name)" {
+                segments[index] = String(decoding: bytes, as: UTF8.self)
+            }
+        }
+        return segments.joined(separator: "/") + url.drop { $0 != "?" }
+    }
+
+    /// Adds the field, or the part of the query, that Postman makes of a request's authorization.
+    private func authorize(_ draft: inout RequestDraft, _ node: JSONTree?, _ place: InputPlace) throws(UsageError) {
+        guard let kind = node?["type"]?.string, kind != "noauth" else { return }
+        func value(_ name: String) throws(UsageError) -> String {
+            let rows = node?[kind]
+            // v2.0 has an object in the place of the rows.
+            let found = rows?.elements?.first { $0["key"]?.string == name }?["value"] ?? rows?[name]
+            return try filled(found?.string ?? "", place)
+        }
+        switch kind {
+        case "bearer": draft.headers = draft.headers.adding(["Authorization: Bearer \(try value("token"))"])
+        case "oauth2" where try !value("accessToken").isEmpty:
+            draft.headers = draft.headers.adding(["Authorization: Bearer \(try value("accessToken"))"])
+        case "basic":
+            let pair = "\(try value("username")):\(try value("password"))"
+            draft.headers = draft.headers.adding(["Authorization: Basic \(Base64.encode(Array(pair.utf8)))"])
+        case "apikey" where try value("in") == "query":
+            let pair = "\(WrittenURL.encoded(try value("key")))=\(WrittenURL.encoded(try value("value")))"
+            draft.url += (draft.url.contains("?") ? "&" : "?") + pair
+        case "apikey": draft.headers = draft.headers.adding(["\(try value("key")): \(try value("value"))"])
+        default:
+            throw place.problem(
+                "its authorization is of the kind \(quoted(kind)), which volley does not make: choose none, and use -H"
+            )
         }
     }
 

@@ -61,7 +61,7 @@ struct PartCrew: TrialMaker {
         var load = invocation.load
         load.threads = parts.reduce(0) { $0 + $1.threads }
         let plan = RunPlan(load, preflight)
-        var watch = RunWatch(invocation, plan, files: files, live: stage.live)
+        var watch = RunWatch(invocation, plan, files: files, live: stage.live, isLead: true)
         var result = try run(plan, &watch, &stage)
         for number in 1..<max(invocation.repeats, 1)
         where !result.interrupted && !watch.isToEnd && result.lost.isEmpty {

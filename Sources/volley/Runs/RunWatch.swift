@@ -23,7 +23,8 @@ struct RunWatch: RunObserver {
     /// The error of the first report that could not be written. The run reports the error at its end.
     private(set) var trouble: ReportProblem?
 
-    init(_ invocation: Invocation, _ plan: RunPlan, files: [ReportFile], live: LiveMetrics) {
+    /// - Parameter isLead: whether the counts come from other processes, which hand them over by intervals.
+    init(_ invocation: Invocation, _ plan: RunPlan, files: [ReportFile], live: LiveMetrics, isLead: Bool = false) {
         (self.plan, self.live) = (plan, live)
         streams = files.filter(\.format.isStream)
         display = LiveDisplay(
@@ -34,7 +35,7 @@ struct RunWatch: RunObserver {
         conditions = ThresholdWatch(plan.thresholds, of: plan.work, names: plan.requestNames.all)
         abortsOnFail = invocation.abortsOnFail
         let showsCourse = files.contains { $0.format.showsCourse }
-        let isWatched = display.isShown || live.isWanted || showsCourse
+        let isWatched = display.isShown || live.isWanted || showsCourse || isLead
         intervals =
             !isWatched && !conditions.hasWindows && !abortsOnFail
             ? nil

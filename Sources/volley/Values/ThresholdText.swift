@@ -9,6 +9,7 @@ extension Threshold {
         let metric = try reader.metric()
         let comparison = try reader.comparison()
         let limit = try reader.limit(of: metric.kind, comparing: comparing)
+        if !limit.isRelative { try reader.checkReach(of: metric.kind, comparison, limit.value) }
         self.init(text, metric, comparison, limit: limit.value, isRelative: limit.isRelative, window: limit.window)
     }
 
@@ -95,6 +96,17 @@ private struct ThresholdReader {
             throw UsageError("\(flag) is a fall by more than 100 % \(place(position)): nothing falls below 0")
         }
         return (value, isRelative, window)
+    }
+
+    /// Refuses a condition that no figure can meet: none is below 0, and no share above 1.
+    func checkReach(
+        of kind: ThresholdMetric.Kind,
+        _ comparison: Threshold.Comparison,
+        _ limit: Double
+    ) throws(UsageError) {
+        let isOut = comparison == .below && limit == 0 || kind == .share && comparison == .above && limit == 1
+        guard isOut else { return }
+        throw UsageError("\(flag) never holds \(place(position)): use \(kind.example)")
     }
 
     /// Reads `50ms over 30s`: a limit, and the stretches that it applies to.

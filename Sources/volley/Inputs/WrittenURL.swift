@@ -1,0 +1,45 @@
+import TextCoding
+
+/// URLs as browsers and logs write them: with octets that no URL may hold (RFC 3986 §2), such as `?ids[]=1|2`.
+enum WrittenURL {
+    /// Escapes them behind the host.
+    ///
+    /// - Parameter keepingPlaceholders: whether a text such as `{{counter}}` remains, for `--template`.
+    static func encoded(_ url: some StringProtocol, keepingPlaceholders: Bool = false) -> String {
+        let bytes = Array(url.utf8)
+        var position = pathStart(bytes)
+        var out = Array(bytes[..<position])
+        while position < bytes.count {
+            if keepingPlaceholders, let end = placeholderEnd(bytes, position) {
+                out += bytes[position..<end]
+                position = end
+                continue
+            }
+            let byte = bytes[position]
+            if PercentCoding.isUnreserved(byte) || others.contains(byte) {
+                out.append(byte)
+            } else {
+                PercentCoding.append(byte, to: &out)
+            }
+            position += 1
+        }
+        return String(decoding: out, as: UTF8.self)
+    }
+
+    private static let others = Set("!$&'()*+,;=:@/?%#".utf8)
+    private static let (open, close) = (UInt8(ascii: "{"), UInt8(ascii: "}"))
+
+    private static func pathStart(_ bytes: [UInt8]) -> Int {
+        guard bytes.first != UInt8(ascii: "/"),
+            let scheme = bytes.indices.first(where: { bytes[$0...].starts(with: "://".utf8) })
+        else { return 0 }
+        return bytes[(scheme + 3)...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.count
+    }
+
+    /// The end of a placeholder that begins here.
+    private static func placeholderEnd(_ bytes: [UInt8], _ position: Int) -> Int? {
+        guard bytes[position...].starts(with: [open, open]) else { return nil }
+        let name = bytes[(position + 2)...].prefix { $0 != open && $0 != close }
+        return bytes[name.endIndex...].starts(with: [close, close]) && !name.isEmpty ? name.endIndex + 2 : nil
+    }
+}
