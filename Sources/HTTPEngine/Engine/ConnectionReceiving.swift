@@ -94,6 +94,7 @@ extension Connection {
                 return false
             }
             offset += step.consumed
+            if exchange.receiving == .content { exchange.report.framedReceived += UInt64(step.consumed) }
             var goesOn = true
             switch step.event {
             case .needsInput:

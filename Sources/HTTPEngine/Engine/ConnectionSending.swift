@@ -16,6 +16,7 @@ extension Connection {
                 return engine.fail(exchange, .proxy(error))
             }
         }
+        exchange.report.headLength = head.count
         switch request.body {
         case .none where !exchange.isSendingHeld:
             return sendFromMemory(exchange, request, head)

@@ -171,6 +171,7 @@ final class Exchange: TimerHandler {
         report.bytesSent = 0
         report.contentSent = 0
         report.bytesReceived = 0
+        report.framedReceived = 0
         report.timings.forgetRequest()
         sending = .idle
         wait(for: host, nil, since: now)
@@ -186,6 +187,7 @@ final class Exchange: TimerHandler {
         report.code = 0
         report.timings.responseStart = received > 0 ? now : nil
         report.bytesReceived = UInt64(received)
+        report.framedReceived = 0
         report.contentReceived = 0
         report.contentDelivered = 0
         report.bytesSent = 0

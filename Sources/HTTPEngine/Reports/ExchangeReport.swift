@@ -32,10 +32,16 @@ public struct ExchangeReport: Sendable {
     public internal(set) var bytesSent: UInt64 = 0
     /// How many of these bytes are content.
     public internal(set) var contentSent: UInt64 = 0
+    /// How many of these bytes are the head.
+    package var headSent: UInt64 { min(bytesSent, UInt64(headLength)) }
+    /// The length of the request's head.
+    var headLength = 0
     /// How many bytes of the response were read from the socket, heads and framing included.
     public internal(set) var bytesReceived: UInt64 = 0
     /// How many of these bytes are heads (informational ones and trailers too) and chunk framing.
     public var overheadReceived: UInt64 { bytesReceived - contentReceived }
+    /// How many of these bytes are content and its framing: chunk sizes and trailers.
+    package internal(set) var framedReceived: UInt64 = 0
     /// How many bytes of content came, before content decoding.
     public internal(set) var contentReceived: UInt64 = 0
     /// How many bytes of content were delivered, after content decoding.

@@ -28,6 +28,7 @@ enum TrustQuestion {
             method: NSURLAuthenticationMethodServerTrust
         )
         place.trust = URLServerTrust(trust)
+        place.isProxyEncrypted = proxy != nil
         let reply = Answer<ConnectionQuestion.Reply> { reply in
             switch reply {
             // A credential that does not concern the server's trust, or none, leaves the decision to the session's

@@ -18,6 +18,8 @@ struct ProtectionSpaceValues: Sendable {
     var trust: URLServerTrust?
     /// The names, in DER, of the authorities whose client certificates the server takes. They are not compared.
     var distinguishedNames: [Data]?
+    /// Whether TLS is spoken with the proxy. It is not compared.
+    var isProxyEncrypted = false
 
     init(host: String, port: Int, side: Side, realm: String?, method: String?) {
         self.host = host
@@ -41,11 +43,12 @@ struct ProtectionSpaceValues: Sendable {
         }
     }
 
-    /// Whether the connection is encrypted, by TLS.
+    /// Whether the connection is encrypted, by TLS. A proxy's kind does not say that: it says which URLs the proxy is
+    /// for.
     var isSecure: Bool {
         switch side {
         case .server(let name): ["https", "ftps"].contains(Self.canonical(name))
-        case .proxy(let kind): Self.canonical(kind) == "https"
+        case .proxy: isProxyEncrypted
         }
     }
 

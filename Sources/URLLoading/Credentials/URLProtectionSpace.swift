@@ -75,7 +75,8 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
     /// The method by which credentials are sent: ``NSURLAuthenticationMethodHTTPBasic`` and the like.
     open var authenticationMethod: String { space.method }
 
-    /// Whether a password is sent encrypted: over TLS.
+    /// Whether a password is sent encrypted: over TLS. False for a proxy with which TLS is not spoken, even if it is
+    /// for https URLs, and for every proxy's space that a program makes.
     open var receivesCredentialSecurely: Bool { space.isSecure }
 
     /// The server's certificates; nil unless the method is ``NSURLAuthenticationMethodServerTrust``.

@@ -1,4 +1,5 @@
 /// The meaning of status codes, in words: the IANA registry's reason phrases; for other codes, words for their class.
+/// 413 and 422 have the phrases from before RFC 9110, as in FoundationNetworking.
 enum StatusText {
     static func of(_ status: Int) -> String {
         if let text = registered[status] { return text }

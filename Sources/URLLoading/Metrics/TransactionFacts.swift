@@ -46,11 +46,11 @@ struct TransactionFacts: Sendable {
         requestEnd = clock.date(timings.requestEnd)
         responseStart = clock.date(timings.responseStart)
         responseEnd = clock.date(timings.responseEnd)
+        requestHeaderBytes = Int64(clamping: report.headSent)
+        requestBodyBytes = Int64(clamping: report.bytesSent) - requestHeaderBytes
         requestContentBytes = Int64(clamping: report.contentSent)
-        requestBodyBytes = requestContentBytes
-        requestHeaderBytes = Int64(clamping: report.bytesSent) - requestContentBytes
-        responseHeaderBytes = Int64(clamping: report.overheadReceived)
-        responseBodyBytes = Int64(clamping: report.contentReceived)
+        responseHeaderBytes = Int64(clamping: report.bytesReceived - report.framedReceived)
+        responseBodyBytes = Int64(clamping: report.framedReceived)
         responseContentBytes = Int64(clamping: report.contentDelivered)
         isReused = report.reusedConnection
         if let connection = report.connection { add(connection, clock) }

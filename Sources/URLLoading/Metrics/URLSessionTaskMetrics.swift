@@ -94,15 +94,15 @@ open class URLSessionTaskTransactionMetrics: NSObject, @unchecked Sendable {
     /// The source of the answer.
     public var resourceFetchType: URLSessionTaskMetrics.ResourceFetchType { facts.fetchType }
 
-    /// The length of the request's head, with the framing of the content, in bytes.
+    /// The length of the request's head, in bytes.
     public var countOfRequestHeaderBytesSent: Int64 { facts.requestHeaderBytes }
-    /// The length of the request's content as it was sent, without its framing, in bytes.
+    /// The length of the request's content as it was sent, with its framing, in bytes.
     public var countOfRequestBodyBytesSent: Int64 { facts.requestBodyBytes }
     /// The length of the request's content without its framing, in bytes.
     public var countOfRequestBodyBytesBeforeEncoding: Int64 { facts.requestContentBytes }
-    /// The length of the response's head, with the framing of the content, in bytes.
+    /// The length of the response's head and of the informational ones before it, in bytes.
     public var countOfResponseHeaderBytesReceived: Int64 { facts.responseHeaderBytes }
-    /// The length of the response's content as it came, before content decoding, in bytes.
+    /// The length of the response's content as it came, with its framing and before content decoding, in bytes.
     public var countOfResponseBodyBytesReceived: Int64 { facts.responseBodyBytes }
     /// The length of the response's content as it was delivered, in bytes.
     public var countOfResponseBodyBytesAfterDecoding: Int64 { facts.responseContentBytes }

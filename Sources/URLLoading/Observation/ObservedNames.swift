@@ -23,5 +23,7 @@ package enum ObservedNames {
     }
 
     /// The URL's port, or its scheme's.
-    package static func port(_ url: URL) -> Int { url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80) }
+    package static func port(_ url: URL) -> Int {
+        url.port ?? (["https", "wss"].contains(url.scheme?.lowercased()) ? 443 : 80)
+    }
 }

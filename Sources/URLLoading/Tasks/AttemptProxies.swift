@@ -19,6 +19,12 @@ extension Attempt {
         return (try? proxies(to: transaction.place, transaction.url, engine)) ?? .direct
     }
 
+    /// Whether TLS is spoken with the proxy of the transaction that runs.
+    func isProxyEncrypted(_ engine: SessionEngine) -> Bool {
+        guard let origin = transaction?.place.origin else { return false }
+        return proxies(engine).proxy(for: origin)?.kind == .https
+    }
+
     /// Chooses the next proxy after one that cannot be used, if the configuration of proxies allows failover.
     ///
     /// - Returns: false if there is no other proxy to use: the request fails.

@@ -39,27 +39,30 @@ extension RequestLoader {
     /// Asks for credentials, and proposes the user and password in the URL, or else the stored ones; after a first
     /// failure none.
     func askForCredentials(_ question: ChallengeQuestion, _ failures: Int, _ response: HTTPURLResponse?) {
+        var values = ProtectionSpaceValues(question.space)
+        values.isProxyEncrypted = values.isProxy && attempt.isProxyEncrypted(engine)
+        let space = URLProtectionSpace(values)
         var proposed: URLCredential?
         if failures == 0 {
-            let space = URLProtectionSpace(ProtectionSpaceValues(question.space))
             proposed = attempt.namedCredential(for: question.space)
             if proposed == nil, let storage = settings.credentialSubclass {
                 return ask(storage, for: space, task) { [self] in
-                    askForCredentials(question, proposing: $0, failures, response)
+                    askForCredentials(question, space, proposing: $0, failures, response)
                 }
             }
             proposed = proposed ?? settings.credentials?.defaultCredential(for: space)
         }
-        askForCredentials(question, proposing: proposed, failures, response)
+        askForCredentials(question, space, proposing: proposed, failures, response)
     }
 
     private func askForCredentials(
         _ question: ChallengeQuestion,
+        _ space: URLProtectionSpace,
         proposing proposed: URLCredential?,
         _ failures: Int,
         _ response: HTTPURLResponse?
     ) {
-        let put = UserQuestion.challenge(question.space, proposed, failures, response)
+        let put = UserQuestion.challenge(space, proposed, failures, response)
         ask(.challenge, otherwise: (.performDefaultHandling, nil), put) { [self] answer, held in
             guard answer.disposition != .cancelAuthenticationChallenge else { return cancel(.atOnce) }
             guard let step = attempt.reply(answer, to: question, proposing: proposed, engine) else { return }

@@ -65,18 +65,26 @@ struct CompletionReport: Sendable {
             snapshot.fate = .decided
             return (isCancelled, snapshot.resumeDataHandler.take())
         }
-        if let handler { handOver(to: handler) }
+        let resumeData = handler == nil ? nil : resumeData
+        if let handler { hand(resumeData?.data, to: handler) }
         guard isCancelled, (failure as? URLError)?.code != .cancelled else { return tell(self) }
         file?.remove()
         var ending = self
         (ending.file, ending.streams, ending.data) = (nil, nil, Data())
-        ending.failure = CompletionReport.cancellation(of: task)
+        let cancellation = CompletionReport.cancellation(of: task)
+        ending.failure = resumeData.map { cancellation.with($0.data, for: $0.key) } ?? cancellation
         tell(ending)
     }
 
+    /// The resume data in the error, and their key.
+    private var resumeData: (key: String, data: Data)? {
+        guard let error = failure as? URLError else { return nil }
+        if let data = error.uploadTaskResumeData { return (NSURLSessionUploadTaskResumeData, data) }
+        return error.downloadTaskResumeData.map { (NSURLSessionDownloadTaskResumeData, $0) }
+    }
+
     /// Gives the handler the resume data of a load that had ended before the task was cancelled.
-    private func handOver(to handler: @escaping @Sendable (Data?) -> Void) {
-        let data = (failure as? URLError)?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data
+    private func hand(_ data: Data?, to handler: @escaping @Sendable (Data?) -> Void) {
         switch task.spec?.reception {
         // These run on the delegate queue already.
         case .delegate, .data, .download: handler(data)

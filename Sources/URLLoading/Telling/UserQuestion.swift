@@ -35,14 +35,14 @@ enum UserQuestion {
 
     /// - Parameter response: nil for a proxy's challenge, which has none to show.
     static func challenge(
-        _ space: ProtectionSpace,
+        _ space: URLProtectionSpace,
         _ proposed: URLCredential?,
         _ failures: Int,
         _ response: URLResponse?
     ) -> Put<ChallengeAnswer> {
         { session, task, delegate, answer in
             let challenge = URLAuthenticationChallenge(
-                protectionSpace: URLProtectionSpace(ProtectionSpaceValues(space)),
+                protectionSpace: space,
                 proposedCredential: proposed,
                 previousFailureCount: failures,
                 failureResponse: response,

@@ -75,25 +75,92 @@ struct CookieFileTests {
         }
     }
 
+    /// What FoundationNetworking of Swift 6.3 writes for three cookies. The name of the third holds an equals sign.
+    private static let foundationFile = """
+        <?xml version="1.0" encoding="UTF-8"?>
+        <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+        <plist version="1.0">
+        <dict>
+        \t<key>.a.test/kept</key>
+        \t<dict>
+        \t\t<key>Domain</key>
+        \t\t<string>.a.test</string>
+        \t\t<key>Expires</key>
+        \t\t<real>4000000000</real>
+        \t\t<key>Name</key>
+        \t\t<string>kept</string>
+        \t\t<key>Path</key>
+        \t\t<string>/</string>
+        \t\t<key>Secure</key>
+        \t\t<true/>
+        \t\t<key>Value</key>
+        \t\t<string>1</string>
+        \t\t<key>Version</key>
+        \t\t<integer>0</integer>
+        \t</dict>
+        \t<key>b.test/pported</key>
+        \t<dict>
+        \t\t<key>Comment</key>
+        \t\t<string>c</string>
+        \t\t<key>CommentURL</key>
+        \t\t<string>http://b.test/c</string>
+        \t\t<key>Domain</key>
+        \t\t<string>b.test</string>
+        \t\t<key>Expires</key>
+        \t\t<real>4000000000.5</real>
+        \t\t<key>Name</key>
+        \t\t<string>ported</string>
+        \t\t<key>Path</key>
+        \t\t<string>/p</string>
+        \t\t<key>Port</key>
+        \t\t<array>
+        \t\t\t<integer>80</integer>
+        \t\t\t<integer>81</integer>
+        \t\t</array>
+        \t\t<key>Secure</key>
+        \t\t<false/>
+        \t\t<key>Value</key>
+        \t\t<string>2</string>
+        \t\t<key>Version</key>
+        \t\t<integer>1</integer>
+        \t</dict>
+        \t<key>a.test/x=y</key>
+        \t<dict>
+        \t\t<key>Domain</key>
+        \t\t<string>a.test</string>
+        \t\t<key>Expires</key>
+        \t\t<real>4000000000</real>
+        \t\t<key>Name</key>
+        \t\t<string>x=y</string>
+        \t\t<key>Path</key>
+        \t\t<string>/</string>
+        \t\t<key>Secure</key>
+        \t\t<false/>
+        \t\t<key>Value</key>
+        \t\t<string>3</string>
+        \t\t<key>Version</key>
+        \t\t<integer>0</integer>
+        \t</dict>
+        </dict>
+        </plist>
+
+        """
+
     @Test("FoundationNetworking's file is read, and ours replaces it")
     func foundation() async throws {
         try await inFolder { path in
-            let kept: [String: Any] = [
-                "Name": "kept", "Value": "1", "Path": "/", "Domain": "a.test",
-                "Expires": Date(timeIntervalSinceNow: 3_600),
-                "Secure": "TRUE", "Version": 0, "Created": Date(timeIntervalSince1970: 5),
-            ]
-            let broken: [String: Any] = ["Name": "x=y", "Value": "1", "Path": "/", "Domain": "a.test"]
-            let list = ["/a.testkept": kept, "/a.testx": broken]
-            try PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0)
-                .write(to: URL(filePath: path))
+            try Data(Self.foundationFile.utf8).write(to: URL(filePath: path))
             let store = CookieStore(file: CookieFile(path: path))
-            let read = try #require(store.all().first)
-            #expect(store.all().count == 1 && read.cookie.name == "kept" && read.cookie.isSecure && read.creation == 5)
+            var kept = Cookie(name: "kept", value: "1", domain: "a.test", isHostOnly: false, path: "/")
+            (kept.isSecure, kept.expires) = (true, 4_000_000_000)
+            var ported = Cookie(name: "ported", value: "2", domain: "b.test", isHostOnly: true, path: "/p")
+            (ported.version, ported.ports, ported.expires) = (1, [80, 81], 4_000_000_000.5)
+            (ported.comment, ported.commentURL) = ("c", "http://b.test/c")
+            #expect(store.all().map(\.cookie).sorted { $0.name < $1.name } == [kept, ported])
             _ = store.set(Self.cookie("new", "2"), created: 1)
             store.flush()
             let names = try CookieFile(path: path).read().entries.map(\.cookie.name)
-            #expect(Set(names) == ["kept", "new"])
+            #expect(Set(names) == ["kept", "ported", "new"])
             let octets = try Data(contentsOf: URL(filePath: path))
             #expect(CookieFile.decode(Array(octets)) != nil)
         }

@@ -122,7 +122,8 @@ struct HTTPURLResponseTests {
         "status codes have texts, and unknown ones have those of their class",
         arguments: [
             (200, "OK"), (404, "Not Found"), (199, "Informational"), (299, "Success"), (399, "Redirection"),
-            (418, "Client Error"), (599, "Server Error"), (-1, "Server Error"), (.max, "Server Error"),
+            (413, "Payload Too Large"), (422, "Unprocessable Entity"), (418, "Client Error"), (599, "Server Error"),
+            (-1, "Server Error"), (.max, "Server Error"),
         ]
     )
     func statusText(code: Int, text: String) {

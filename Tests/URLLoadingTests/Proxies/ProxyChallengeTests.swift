@@ -1,4 +1,6 @@
 import Foundation
+import Synchronization
+import TLS
 import TestServer
 import TestSupport
 import Testing
@@ -43,6 +45,42 @@ struct ProxyChallengeTests {
         }
         #expect(recorder.events.filter { $0.hasPrefix("challenge") }.count == 1)
         session.invalidateAndCancel()
+    }
+
+    @Test(
+        "a password goes to a proxy securely if TLS is spoken with the proxy, whatever the URL",
+        arguments: [false, true]
+    )
+    func security(isTLS: Bool) async throws {
+        let identity = try TestCertificates.localhost
+        let secure = try TestServer.start(tls: TLSServerContext(TLSServerConfiguration(identity)))
+        let squid = try await proxy()
+        let pem = identity.chainPEM + identity.keyPEM
+        let front = isTLS ? try await ProxyPeers.haproxy(before: squid, identityPEM: pem) : squid
+        let configuration = URLSessionConfiguration.isolated
+        let endpoint = ProxyConfiguration.Endpoint.hostPort(host: "127.0.0.1", port: front.port)
+        configuration.proxyConfigurations = [
+            ProxyConfiguration(httpCONNECTProxy: endpoint, tlsOptions: isTLS ? .init() : nil)
+        ]
+        for (address, type) in [
+            (server.url("/bytes/1"), NSURLProtectionSpaceHTTPProxy),
+            (secure.url("/bytes/1"), NSURLProtectionSpaceHTTPSProxy),
+        ] {
+            let asked = Mutex<[URLProtectionSpace]>([])
+            var answers = Recorder.Answers()
+            answers.challenge = { challenge in
+                let space = challenge.protectionSpace
+                if let trust = space.serverTrust { return (.useCredential, URLCredential(trust: trust)) }
+                asked.withLock { $0.append(space) }
+                return (.useCredential, URLCredential(user: "user", password: "secret", persistence: .none))
+            }
+            let session = URLSession(configuration: configuration, delegate: Recorder(answers), delegateQueue: nil)
+            defer { session.invalidateAndCancel() }
+            let (data, _) = try await session.data(from: try url(address))
+            #expect(data.count == 1)
+            let space = try #require(asked.withLock { $0.first })
+            #expect(space.proxyType == type && space.receivesCredentialSecurely == isTLS)
+        }
     }
 
     @Test("a wrong password is asked for again, with the number of failures")

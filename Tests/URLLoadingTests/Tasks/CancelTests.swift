@@ -279,6 +279,37 @@ struct CancelTests {
         #expect((cancelled.error as? URLError)?.code == .cancelled && (resumed.error as? URLError)?.code == .unknown)
     }
 
+    @Test("an upload that has failed but not told so, and is cancelled, hands over its resume data, as its error does")
+    func failedUpload() async throws {
+        let version = "Upload-Draft-Interop-Version: 6\r\n"
+        let place = "HTTP/1.1 104 Upload Resumption Supported\r\n\(version)Location: /7\r\n\r\n"
+        let raw = try RawServer.start([
+            [.receive(.headEnd), .send(place), .receive(.bytes(1 << 20)), .reset],
+            [.receive(.headEnd), .reset],
+        ])
+        let configuration = Self.configuration
+        configuration.resumableUploads = .six
+        let session = URLSession(configuration: configuration, delegate: nil, delegateQueue: queue)
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: try url(raw.url("/files")))
+        request.httpMethod = "POST"
+        let told = Mutex<[URLError?]>([])
+        let task = session.uploadTask(with: request, from: Data(count: 8 << 20)) { _, _, error in
+            told.withLock { $0.append(error as? URLError) }
+        }
+        queue.isSuspended = true
+        task.resume()
+        await loadEnds(task, session)
+        let handed = Mutex<[Data?]>([])
+        task.cancel { data in handed.withLock { $0.append(data) } }
+        queue.isSuspended = false
+        await until { told.withLock { !$0.isEmpty } }
+        let data = try #require(handed.withLock { $0.first ?? nil })
+        #expect(UploadResumeData(data)?.resource.path == "/7")
+        let error = try #require(told.withLock { $0.first ?? nil })
+        #expect(error.code == .cancelled && error.uploadTaskResumeData == data)
+    }
+
     @Test("what the user puts on the delegate queue in a callback runs before what is told later")
     func usersWork() async throws {
         let queue = queue
