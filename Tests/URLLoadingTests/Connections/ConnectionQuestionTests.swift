@@ -127,7 +127,7 @@ struct ConnectionQuestionTests {
         silent.cancel()
     }
 
-    @Test("where no task waits for the server any more, nobody is asked; a task without a delegate gets default handling")
+    @Test("where no task waits any more, nobody is asked; a task without a delegate gets default handling")
     func nobody() async throws {
         let session = URLSession(configuration: .isolated)
         defer { session.invalidateAndCancel() }
