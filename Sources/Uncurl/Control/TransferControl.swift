@@ -201,8 +201,8 @@ public final class TransferControl: Sendable {
         guard let begins else { return }
         place.withLock { if $0 == nil { $0 = list.add(self) } }
         steer()
-        for begin in begins { begin.resume() }
         tell(.resumed)
+        for begin in begins { begin.resume() }
     }
 
     /// Tells the monitors of a change of the state. If the end waits for the last untold change, tells them of the end

@@ -86,9 +86,9 @@ final class TransferRun: Sendable {
         _ completion: (@Sendable (ResponseFacts) -> Void)? = nil
     ) async -> ResponseFacts {
         let request = request.withProgressOfAllAttempts
-        control.watchers.tell(.began(kind.isWhole ? request : nil))
         let isHeld = control.state != .resumed
         if isHeld { await control.begun() }
+        control.watchers.tell(.began(kind.isWhole ? request : nil))
         if let deadline = request.options.deadline ?? settings.deadline {
             control.limit(by: deadline, on: settings.values.clock)
         }

@@ -30,6 +30,21 @@ struct TransferTests {
         #expect(cancelled.control.tasks.isEmpty)
     }
 
+    @Test("monitors hear of a held transfer once it is resumed", .rows("A8", "B19"))
+    func heldMonitors() async {
+        let manager = server.manager()
+        let log = Log<String>()
+        manager.monitors = [ClosureEventMonitor { event in log.add(String("\(event.kind)".prefix { $0 != "(" })) }]
+        let transfer = manager.transfer("bytes/4", serializer: .data)
+        _ = await server.manager().response(to: "bytes/1", serializer: .data)
+        #expect(log.entries.isEmpty)
+        transfer.resume()
+        await log.wait(for: 7)
+        #expect(
+            log.entries == ["resumed", "began", "built", "createdTask", "completedTask", "serialized", "finished"]
+        )
+    }
+
     @Test("cancelling the Swift task that waits cancels the request", .rows("B20"))
     func cancellation() async {
         let manager = server.manager()
