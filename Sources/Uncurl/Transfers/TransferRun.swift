@@ -62,7 +62,7 @@ final class TransferRun: Sendable {
     /// - Parameters:
     ///   - options: the options of the request.
     ///   - serializer: gets the manager's decoder, if it needs one.
-    init(
+    convenience init(
         _ manager: URLSessionManager,
         _ options: RequestOptions,
         by serializer: some ResponseSerializer,
@@ -71,6 +71,19 @@ final class TransferRun: Sendable {
     ) {
         let settings = manager.core.settings
         let control = TransferControl(settings.monitors, in: manager.core.transfers, tag: options.tag)
+        self.init(manager, settings, control, options, by: serializer, kind, to: destination)
+    }
+
+    /// A run with earlier settings, of a control that was made with them.
+    init(
+        _ manager: URLSessionManager,
+        _ settings: ManagerCore.Snapshot,
+        _ control: TransferControl,
+        _ options: RequestOptions,
+        by serializer: some ResponseSerializer,
+        _ kind: Kind,
+        to destination: DownloadDestination?
+    ) {
         self.manager = manager
         self.settings = settings
         self.control = control

@@ -30,6 +30,23 @@ struct TransferTests {
         #expect(cancelled.control.tasks.isEmpty)
     }
 
+    @Test("a transfer of which the program keeps only the control is sent once it is resumed, and can be cancelled")
+    func controlAlone() async {
+        let manager = server.manager()
+        let log = Log<Bool>()
+        func held() -> TransferControl {
+            manager.transfer("bytes/4", serializer: .data) { log.add($0.error?.isCancelled == true) }.control
+        }
+        for cancels in [false, true] {
+            let control = held()
+            // The Swift task of the transfer has had its time.
+            _ = await server.manager().response(to: "bytes/1", serializer: .data)
+            if cancels { control.cancel() } else { control.resume() }
+            await log.wait(for: cancels ? 2 : 1)
+        }
+        #expect(log.entries == [false, true] && manager.transfers.isEmpty)
+    }
+
     @Test("monitors hear of a held transfer once it is resumed", .rows("A8", "B19"))
     func heldMonitors() async {
         let manager = server.manager()
