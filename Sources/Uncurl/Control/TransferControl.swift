@@ -34,7 +34,7 @@ public final class TransferControl: Sendable {
         /// suspend it.
         var runs = false
         var isSteered = false
-        var begins: [CheckedContinuation<Void, Never>] = []
+        var waiters = TransferWaiters()
         /// Cancels the step between two tasks that the transfer waits for.
         var step: (@Sendable () -> Void)?
         /// Cancels the Swift task that carries out the transfer.
@@ -83,6 +83,8 @@ public final class TransferControl: Sendable {
         self.list = list
         watchers = Watchers(monitors)
     }
+
+    deinit { reins.withLock { $0.waiters.start }?.finish() }
 
     /// What the transfer does now.
     public var state: State { reins.withLock { $0.state } }
@@ -157,7 +159,7 @@ public final class TransferControl: Sendable {
             let before = reins
             reins.state = .cancelled
             reins.untold += 1
-            reins.begins = []
+            reins.waiters = TransferWaiters()
             reins.run = nil
             return before
         }
@@ -172,7 +174,7 @@ public final class TransferControl: Sendable {
         if before.isLate { before.other?.expire() } else { before.other?.cancel() }
         before.step?()
         before.run?()
-        for begin in before.begins { begin.resume() }
+        before.waiters.end(self)
     }
 
     /// Suspends the task, or keeps the next attempt from beginning.
@@ -190,19 +192,19 @@ public final class TransferControl: Sendable {
 
     /// Begins the transfer, or continues it after ``suspend()``.
     public func resume() {
-        let begins = reins.withLock { reins -> [CheckedContinuation<Void, Never>]? in
+        let waiters = reins.withLock { reins -> TransferWaiters? in
             guard reins.state == .suspended || reins.state == .initialized else { return nil }
             reins.state = .resumed
             reins.hasBegun = true
             reins.untold += 1
-            defer { reins.begins = [] }
-            return reins.begins
+            defer { reins.waiters = TransferWaiters() }
+            return reins.waiters
         }
-        guard let begins else { return }
+        guard let waiters else { return }
         place.withLock { if $0 == nil { $0 = list.add(self) } }
         steer()
-        for begin in begins { begin.resume() }
         tell(.resumed)
+        waiters.end(self)
     }
 
     /// Tells the monitors of a change of the state. If the end waits for the last untold change, tells them of the end
@@ -236,6 +238,14 @@ public final class TransferControl: Sendable {
     // MARK: For the run
 
     var isCancelled: Bool { state == .cancelled }
+
+    /// Gives this control once, when the transfer is resumed for the first time or cancelled. Until then it does not
+    /// retain the control, and it ends with it: nothing waits for a transfer that nobody can begin any more.
+    func start() -> AsyncStream<TransferControl> {
+        let (controls, start) = AsyncStream.makeStream(of: TransferControl.self)
+        reins.withLock { $0.waiters.start = start }
+        return controls
+    }
 
     /// Ends the request when this time has passed; nil sets no limit.
     func limit(by deadline: Duration?, on clock: any Clock<Duration>) {
@@ -279,7 +289,7 @@ public final class TransferControl: Sendable {
         await withCheckedContinuation { continuation in
             let isWaiting = reins.withLock { reins in
                 guard waits(reins) else { return false }
-                reins.begins.append(continuation)
+                reins.waiters.begins.append(continuation)
                 return true
             }
             if !isWaiting { continuation.resume() }

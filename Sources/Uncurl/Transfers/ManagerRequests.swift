@@ -105,25 +105,27 @@ extension URLSessionManager {
         serializer: Serializer,
         completion: @escaping @Sendable (Response<Serializer.Value>) -> Void = { _ in }
     ) -> Transfer<Serializer.Value> {
-        launch(resumed(TransferRun(self, request.options, by: serializer)), request, completion)
+        let run = resumed(TransferRun(self, request.options, by: serializer))
+        return Transfer(run.control, Task { await run.response(to: request, completion) })
     }
 
-    /// Makes a transfer that has not begun. ``Transfer/resume()`` begins it.
+    /// Makes a transfer that has not begun. ``Transfer/resume()`` begins it. If the program releases it before, with
+    /// its control, it is never sent, and `completion` is not called.
     public func transfer<Serializer: ResponseSerializer>(
         _ request: HTTPRequest,
         serializer: Serializer,
         completion: @escaping @Sendable (Response<Serializer.Value>) -> Void = { _ in }
     ) -> Transfer<Serializer.Value> {
-        launch(TransferRun(self, request.options, by: serializer), request, completion)
+        held(request, serializer, .answer, nil, completion)
     }
 
-    /// Makes a download that has not begun. ``Transfer/resume()`` begins it.
+    /// Makes a download that has not begun; see ``transfer(_:serializer:completion:)``.
     public func downloadTransfer(
         _ request: HTTPRequest,
         to destination: DownloadDestination? = nil,
         completion: @escaping @Sendable (Response<URL>) -> Void = { _ in }
     ) -> Transfer<URL> {
-        launch(TransferRun(self, request.options, by: .file, .file, to: destination), request, completion)
+        held(request, .file, .file, destination, completion)
     }
 
     // MARK: Runs
@@ -133,13 +135,34 @@ extension URLSessionManager {
         return run
     }
 
-    private func launch<Value: Sendable>(
-        _ run: TransferRun,
+    /// A transfer whose run is made when it begins. Before, only the program retains the control.
+    private func held<Serializer: ResponseSerializer>(
         _ request: HTTPRequest,
+        _ serializer: Serializer,
+        _ kind: TransferRun.Kind,
+        _ destination: DownloadDestination?,
+        _ completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
+    ) -> Transfer<Serializer.Value> {
+        let (settings, options) = (core.settings, request.options)
+        let control = TransferControl(settings.monitors, in: core.transfers, tag: options.tag)
+        let start = control.start()
+        let task = Task {
+            for await control in start {
+                let run = TransferRun(self, settings, control, options, by: serializer, kind, to: destination)
+                return await run.response(to: request, completion)
+            }
+            return Response(ResponseFacts(failing: .cancelled, nil))
+        }
+        return Transfer(control, task)
+    }
+}
+
+extension TransferRun {
+    fileprivate func response<Value: Sendable>(
+        to request: HTTPRequest,
         _ completion: @escaping @Sendable (Response<Value>) -> Void
-    ) -> Transfer<Value> {
-        let task = Task { Response<Value>(await run.response(to: request) { completion(Response($0)) }) }
-        return Transfer(run.control, task)
+    ) async -> Response<Value> {
+        Response(await response(to: request) { completion(Response($0)) })
     }
 }
 

@@ -62,7 +62,7 @@ final class TransferRun: Sendable {
     /// - Parameters:
     ///   - options: the options of the request.
     ///   - serializer: gets the manager's decoder, if it needs one.
-    init(
+    convenience init(
         _ manager: URLSessionManager,
         _ options: RequestOptions,
         by serializer: some ResponseSerializer,
@@ -71,6 +71,19 @@ final class TransferRun: Sendable {
     ) {
         let settings = manager.core.settings
         let control = TransferControl(settings.monitors, in: manager.core.transfers, tag: options.tag)
+        self.init(manager, settings, control, options, by: serializer, kind, to: destination)
+    }
+
+    /// A run with earlier settings, of a control that was made with them.
+    init(
+        _ manager: URLSessionManager,
+        _ settings: ManagerCore.Snapshot,
+        _ control: TransferControl,
+        _ options: RequestOptions,
+        by serializer: some ResponseSerializer,
+        _ kind: Kind,
+        to destination: DownloadDestination?
+    ) {
         self.manager = manager
         self.settings = settings
         self.control = control
@@ -86,9 +99,9 @@ final class TransferRun: Sendable {
         _ completion: (@Sendable (ResponseFacts) -> Void)? = nil
     ) async -> ResponseFacts {
         let request = request.withProgressOfAllAttempts
-        control.watchers.tell(.began(kind.isWhole ? request : nil))
         let isHeld = control.state != .resumed
         if isHeld { await control.begun() }
+        control.watchers.tell(.began(kind.isWhole ? request : nil))
         if let deadline = request.options.deadline ?? settings.deadline {
             control.limit(by: deadline, on: settings.values.clock)
         }

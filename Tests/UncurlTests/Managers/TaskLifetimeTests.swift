@@ -49,6 +49,25 @@ struct TaskLifetimeTests {
         #expect(await Sightings<Int>.eventually { census.alive.isEmpty }, "\(census.alive)")
     }
 
+    @Test("a transfer that has not begun leaves nothing once it is released", arguments: [false, true])
+    func neverBegun(suspends: Bool) async {
+        let census = Census()
+        func hold() {
+            let manager = manager(.transfer, census)
+            let token = Token()
+            census.watch(token)
+            let transfer = manager.transfer("x", serializer: .data) { _ in withExtendedLifetime(token) {} }
+            let download = manager.downloadTransfer("x") { _ in withExtendedLifetime(token) {} }
+            for control in [transfer.control, download.control] {
+                census.watch(control)
+                if suspends { control.suspend() }
+            }
+        }
+        hold()
+        #expect(census.count == 5)
+        #expect(await Sightings<Int>.eventually { census.alive.isEmpty }, "\(census.alive)")
+    }
+
     private static var residentKilobytes: Int {
         let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }

@@ -30,6 +30,38 @@ struct TransferTests {
         #expect(cancelled.control.tasks.isEmpty)
     }
 
+    @Test("a transfer of which the program keeps only the control is sent once it is resumed, and can be cancelled")
+    func controlAlone() async {
+        let manager = server.manager()
+        let log = Log<Bool>()
+        func held() -> TransferControl {
+            manager.transfer("bytes/4", serializer: .data) { log.add($0.error?.isCancelled == true) }.control
+        }
+        for cancels in [false, true] {
+            let control = held()
+            // The Swift task of the transfer has had its time.
+            _ = await server.manager().response(to: "bytes/1", serializer: .data)
+            if cancels { control.cancel() } else { control.resume() }
+            await log.wait(for: cancels ? 2 : 1)
+        }
+        #expect(log.entries == [false, true] && manager.transfers.isEmpty)
+    }
+
+    @Test("monitors hear of a held transfer once it is resumed", .rows("A8", "B19"))
+    func heldMonitors() async {
+        let manager = server.manager()
+        let log = Log<String>()
+        manager.monitors = [ClosureEventMonitor { event in log.add(String("\(event.kind)".prefix { $0 != "(" })) }]
+        let transfer = manager.transfer("bytes/4", serializer: .data)
+        _ = await server.manager().response(to: "bytes/1", serializer: .data)
+        #expect(log.entries.isEmpty)
+        transfer.resume()
+        await log.wait(for: 7)
+        #expect(
+            log.entries == ["resumed", "began", "built", "createdTask", "completedTask", "serialized", "finished"]
+        )
+    }
+
     @Test("cancelling the Swift task that waits cancels the request", .rows("B20"))
     func cancellation() async {
         let manager = server.manager()
