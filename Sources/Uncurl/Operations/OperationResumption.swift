@@ -5,16 +5,17 @@ internal import URLLoading
 
 /// Decides what an operation does with the head of an answer, the first one or one after a pause.
 extension HTTPRequestOperation {
-    /// - Returns: false if the task must stop: because the answer is not HTTP, because the whole content must be
-    ///   requested (``asksAgain(_:)``), or because the output stream has already received other content (`failure`).
+    /// - Parameter response: nil for an answer that is not HTTP, such as a file. It is always the whole content.
+    /// - Returns: false if the task must stop: because the whole content must be requested (``asksAgain(_:)``), or
+    ///   because the output stream has already received other content (`failure`).
     func receive(_ response: HTTPURLResponse?) -> Bool {
-        guard let response else { return false }
         let held = sink.withLock { $0?.count ?? 0 }
         guard held > 0 else {
             sink.withLock { $0 = OperationSink(outputStream) }
-            facts.withLock { $0.begin(response) }
+            if let response { facts.withLock { $0.begin(response) } }
             return true
         }
+        guard let response else { return startOver() }
         let (validator, total) = facts.withLock { ($0.validator ?? "", $0.total) }
         switch ResumeRule.decide(
             status: response.statusCode,

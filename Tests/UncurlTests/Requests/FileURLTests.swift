@@ -30,6 +30,31 @@ struct FileURLTests {
         #expect(await manager.response(to: "file://localhost/etc/hosts", serializer: .data).error == nil)
     }
 
+    @Test("an operation loads a URL without a server like any other, also into its output stream")
+    func operations() async throws {
+        let manager = HTTPSessionManager(configuration: .isolated)
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("uncurl-\(UUID().uuidString)")
+        try Data("hello".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        for text in ["data:text/plain,hello", file.absoluteString] {
+            for stream in [nil, OutputStream.toMemory()] {
+                let operation = try HTTPRequestOperation(
+                    HTTPRequest(text),
+                    manager: manager,
+                    serializer: .data,
+                    outputStream: stream
+                )
+                OperationQueue().addOperation(operation)
+                let response = await withCheckedContinuation { continuation in
+                    operation.onCompletion { continuation.resume(returning: $0) }
+                }
+                #expect(response.error == nil, "\(text)")
+                let written = stream?.property(forKey: .dataWrittenToMemoryStreamKey) as? Data
+                #expect((written ?? response.data) == Data("hello".utf8), "\(text)")
+            }
+        }
+    }
+
     @Test("a stream of a URL without a server says so and is not requested again; in parts, its content is one part")
     func withoutServer() async throws {
         let manager = HTTPSessionManager(configuration: .isolated)
