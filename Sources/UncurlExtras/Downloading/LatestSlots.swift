@@ -85,6 +85,8 @@ public final class LatestSlots<Name: Hashable & Sendable, Value: Sendable>: Send
             if take(name, begun.number) { apply(.value(value, nil)) }
             return true
         }
+        // The end of the load before may have made the program show another request.
+        guard state.withLock({ $0.loading[name]?.number == begun.number }) else { return true }
         apply(.placeholder(placeholder))
         let receipt = downloader.download(request, key: key) { [weak self] result in
             guard let self, take(name, begun.number) else { return }

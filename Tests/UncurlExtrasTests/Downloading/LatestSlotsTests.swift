@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -94,6 +95,31 @@ struct LatestSlotsTests {
         loads.fail(1)
     }
 
+    @Test("a later request that comes while a call cancels the load before it is not covered by the call's placeholder")
+    func latePlaceholder() async {
+        let later = LateCall()
+        let load = loads.load
+        let downloader = Downloader(cache: AutoPurgingCache(capacity: 1_000) { $0.count }) { request in
+            try await withTaskCancellationHandler {
+                try await load(request)
+            } onCancel: {
+                later.run()
+            }
+        }
+        let slots = LatestSlots<String, String>(downloader)
+        slots.show(request("x"), in: "a", apply: apply("1"))
+        #expect(await loads.begun.wait { $0.count == 1 })
+        loads.finish(0)
+        #expect(await shown.wait { $0.count == 2 })
+        slots.show(request("y"), in: "a", apply: apply("2"))
+        #expect(await loads.begun.wait { $0.count == 2 })
+        later.set { [request = request("x"), apply = apply("4")] in slots.show(request, in: "a", apply: apply) }
+        #expect(slots.show(request("z"), in: "a", placeholder: "grey", apply: apply("3")))
+        #expect(shown.all.last == "4 value cached")
+        loads.finish(1)
+        #expect(await Sightings<Void>.eventually { downloader.activeCount == 0 })
+    }
+
     @Test("requests that are never merged are never the same", .rows("K6"))
     func posts() async {
         var (first, second) = (request("x"), request("x"))
@@ -107,4 +133,12 @@ struct LatestSlotsTests {
         if loads.begun.all.count > 1 { loads.finish(0) }
         #expect(await Sightings<Void>.eventually { downloader.activeCount == 0 })
     }
+}
+
+/// A call that runs once, when it is asked for.
+private final class LateCall: Sendable {
+    private let call = Mutex<(@Sendable () -> Void)?>(nil)
+
+    func set(_ call: @escaping @Sendable () -> Void) { self.call.withLock { $0 = call } }
+    func run() { call.withLock { $0.take() }?() }
 }
