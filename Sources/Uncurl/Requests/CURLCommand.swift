@@ -72,7 +72,7 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
         return switch method {
         // Without `--request`, curl sends a GET, or a POST if there is content.
         case "GET" where request.ownContent == nil && file == nil: []
-        case "HEAD" where request.ownContent == nil: ["--head"]
+        case "HEAD" where request.ownContent == nil && file == nil: ["--head"]
         default: ["--request", quoted(method)]
         }
     }

@@ -201,6 +201,15 @@ struct CURLCommandTests {
         #expect(seen.headers["Content-Type"] == (method == "POST" ? "application/x-www-form-urlencoded" : nil))
     }
 
+    @Test("a HEAD with content has one method, for curl refuses two", .rows("B21"))
+    func headWithContent() {
+        var made = request("http://example.com/")
+        made.httpMethod = "HEAD"
+        #expect(made.cURL().description.contains("--head "))
+        let command = CURLCommand(made, file: URL(fileURLWithPath: "/file")).description
+        #expect(command.contains("--request HEAD") && !command.contains("--head "), "\(command)")
+    }
+
     @Test(
         "a request without content has the same length with curl as with a session",
         .rows("B21"),
