@@ -30,15 +30,20 @@ struct ParameterKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
         keyedBy keyType: Nested.Type,
         forKey key: Key
     ) -> KeyedEncodingContainer<Nested> {
-        nested(key).container(keyedBy: keyType)
+        nested(key, node.continued(key.stringValue)).container(keyedBy: keyType)
     }
 
-    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { nested(key).unkeyedContainer() }
-    func superEncoder() -> any Encoder { nested(ParameterKey("super")) }
-    func superEncoder(forKey key: Key) -> any Encoder { nested(key) }
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+        nested(key, node.continued(key.stringValue)).unkeyedContainer()
+    }
 
-    private func nested(_ key: any CodingKey) -> ParameterEncoder {
-        ParameterEncoder(node: node.field(key.stringValue), codingPath: codingPath + [key], depth: depth + 1)
+    func superEncoder() -> any Encoder { superEncoder(ParameterKey("super")) }
+    func superEncoder(forKey key: Key) -> any Encoder { superEncoder(key) }
+
+    private func superEncoder(_ key: any CodingKey) -> ParameterEncoder { nested(key, node.field(key.stringValue)) }
+
+    private func nested(_ key: any CodingKey, _ node: ParameterNode) -> ParameterEncoder {
+        ParameterEncoder(node: node, codingPath: codingPath + [key], depth: depth + 1)
     }
 }
 

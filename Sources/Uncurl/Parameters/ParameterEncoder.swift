@@ -48,6 +48,14 @@ final class ParameterNode {
         return place
     }
 
+    /// The node under a name, for a container that continues what another has begun; a new one if there is none.
+    func continued(_ name: String) -> ParameterNode {
+        guard case .keyed(let fields) = content, let last = fields.last(where: { $0.name == name }) else {
+            return field(name)
+        }
+        return last.node
+    }
+
     /// A new node after the last element.
     func element() -> ParameterNode {
         let place = ParameterNode()

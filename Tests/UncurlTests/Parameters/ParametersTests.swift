@@ -124,6 +124,15 @@ struct ParametersTests {
         #expect(names(["z": 1, "a": 2]) == ["z", "a"])
     }
 
+    @Test("a class and its superclass share the nested containers of one key, as with JSONEncoder")
+    func nestedContainers() throws {
+        let own = try Parameters(encoding: Continued())
+        let expected: Parameters = ["map": ["base": 1, "derived": 2], "list": [1, 2], "super": ["last": 2]]
+        #expect(own == expected, "\(own)")
+        let json = try JSONSerialization.jsonObject(with: JSONEncoder().encode(Continued()))
+        #expect(try Parameters(foundationObject: json) == expected, "\(json)")
+    }
+
     @Test("a key is read and set through the tree")
     func subscripts() {
         var parameters: Parameters = ["a": 1]
@@ -186,5 +195,32 @@ struct ParametersTests {
             try Parameters(foundationObject: ["a": ["b": [NSObject()]]])
         }
         #expect(failure?.description.contains("a.b[0]") == true)
+    }
+}
+
+private class First: Encodable {
+    enum Key: CodingKey { case map, list, base, derived, first, last }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        var map = container.nestedContainer(keyedBy: Key.self, forKey: .map)
+        try map.encode(1, forKey: .base)
+        var list = container.nestedUnkeyedContainer(forKey: .list)
+        try list.encode(1)
+        var own = container.superEncoder().container(keyedBy: Key.self)
+        try own.encode(1, forKey: .first)
+    }
+}
+
+private final class Continued: First {
+    override func encode(to encoder: any Encoder) throws {
+        try super.encode(to: encoder)
+        var container = encoder.container(keyedBy: Key.self)
+        var map = container.nestedContainer(keyedBy: Key.self, forKey: .map)
+        try map.encode(2, forKey: .derived)
+        var list = container.nestedUnkeyedContainer(forKey: .list)
+        try list.encode(2)
+        var own = container.superEncoder().container(keyedBy: Key.self)
+        try own.encode(2, forKey: .last)
     }
 }
