@@ -55,8 +55,11 @@ public struct DownloadKey: Hashable, Sendable {
         }
     }
 
-    /// The key of the cached value. It is the same whether or not the request asked for a fresh answer.
-    var cacheKey: DownloadCacheKey { DownloadCacheKey(self) }
+    /// The key of the cached value. It is the same whether or not the request asked for a fresh answer. Nil for a
+    /// request that is never merged: no other request could find its value.
+    var cacheKey: DownloadCacheKey? {
+        if case .unique = identity { nil } else { DownloadCacheKey(self) }
+    }
 
     fileprivate var anyFreshness: DownloadKey { DownloadKey(identity) }
 

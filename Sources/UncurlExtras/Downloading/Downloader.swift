@@ -13,7 +13,7 @@ public import Uncurl
 /// ```
 ///
 /// Two requests are equal if they have the same method, URL and fields, and are GET or HEAD without content. Other
-/// requests are never merged, unless the program gives them a key. Every member may be used on any thread.
+/// requests are never merged or cached, unless the program gives them a key. Every member may be used on any thread.
 public final class Downloader<Value: Sendable>: Sendable {
     /// Which waiting request begins next.
     public enum Order: Hashable, Sendable {
@@ -210,7 +210,7 @@ public final class Downloader<Value: Sendable>: Sendable {
     }
 
     private func cached(_ name: DownloadKey, _ request: URLRequest) -> Value? {
-        request.cachePolicy.ignoresCaches ? nil : cache?.value(for: name.cacheKey)
+        request.cachePolicy.ignoresCaches ? nil : name.cacheKey.flatMap { cache?.value(for: $0) }
     }
 
     /// Begins as many loads as the limit allows.
@@ -249,7 +249,9 @@ public final class Downloader<Value: Sendable>: Sendable {
             guard state.wanted[name]?.number == number else { return [] }
             return state.wanted.removeValue(forKey: name)?.handlers ?? []
         }
-        if !handlers.isEmpty, case .success(let loaded) = result { cache?.add(loaded.value, for: name.cacheKey) }
+        if !handlers.isEmpty, case .success(let loaded) = result, let key = name.cacheKey {
+            cache?.add(loaded.value, for: key)
+        }
         answer(handlers.map(\.completion), result)
         begin()
     }

@@ -241,6 +241,22 @@ struct DownloaderTests {
         #expect(try await kept.value == "value")
     }
 
+    @Test("the value of a request that is never merged is not cached, unless the request has a key")
+    func unmergeable() async {
+        let cache = Downloader<String>.Cache(capacity: 1_000) { $0.count }
+        let downloader = Downloader(cache: cache, load: loads.load)
+        var post = request("x")
+        post.httpMethod = "POST"
+        for (index, key) in [nil, "key"].enumerated() {
+            downloader.download(post, key: key, completion: completion("\(index)"))
+            #expect(await loads.begun.wait { $0.count == index + 1 })
+            loads.finish(index)
+            #expect(await results.wait { $0.count == index + 1 })
+            #expect(cache.count == index)
+        }
+        #expect(downloader.cachedValue(for: post, key: "key") == "value")
+    }
+
     @Test(
         "four hundred requests of eight threads, half of them cancelled: each completion once, never more than four active"
     )
