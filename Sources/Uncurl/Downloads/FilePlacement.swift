@@ -111,8 +111,14 @@ struct FilePlacement {
             _ = unsafe unlink(source.path)
             return true
         }
-        // Some file systems have no hard links.
         guard errno == EPERM || errno == EOPNOTSUPP || errno == EMLINK else { return false }
+        return try move(source)
+    }
+
+    /// Renames the file, on a file system without hard links. Since the first check, while the file was copied, another
+    /// may have appeared at its place.
+    func move(_ source: URL) throws -> Bool {
+        if let obstacle = try obstacle() { throw obstacle }
         return unsafe rename(source.path, place.path) == 0
     }
 

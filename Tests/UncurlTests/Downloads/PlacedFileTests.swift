@@ -74,6 +74,22 @@ struct PlacedFileTests {
         #expect(FileManager.default.fileExists(atPath: place.path))
     }
 
+    @Test("a file of a file system without hard links does not replace a file that has appeared at its place")
+    func withoutLinks() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("uncurl-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (file, place) = (folder.appendingPathComponent("file"), folder.appendingPathComponent("place"))
+        try Data("new".utf8).write(to: file)
+        try Data("old".utf8).write(to: place)
+        let placement = FilePlacement(file: file, place: place, replacesFile: false)
+        #expect(throws: FileFailure.Obstacle.file) { try placement.move(file) }
+        #expect(try Data(contentsOf: place) == Data("old".utf8))
+        try FileManager.default.removeItem(at: place)
+        #expect(try placement.move(file))
+        #expect(try Data(contentsOf: place) == Data("new".utf8))
+    }
+
     @Test("a response's description counts the bytes of its file", .rows("A21"))
     func description() async throws {
         let server = try TestServer.start()
