@@ -33,7 +33,7 @@ extension UncurlError: LocalizedError, CustomStringConvertible {
         case .invalidURL, .parameters, .header, .compression, .adaptation:
             "The request could not be built; nothing was sent."
         case .multipart: "The form could not be sent."
-        case .validation: "The server answered, and its status or content type is not acceptable."
+        case .validation: "The server answered, and the answer is not acceptable."
         case .serialization: "The server answered, and its content is not what was asked for."
         case .trust: "The server's certificate was not accepted; no request was sent to it."
         case .challenge: "The program refused the server's challenge."

@@ -80,6 +80,10 @@ struct UncurlErrorTests {
             #expect((error as any Error as NSError).localizedFailureReason == reason)
             if let suggestion = error.recoverySuggestion { #expect(suggestion.hasSuffix("."), "\(suggestion)") }
         }
+        // A check of the program's own may refuse any answer.
+        let answer = ReceivedResponse(response: nil, data: Data())
+        let refused = UncurlError.validation(ValidationFailure([.rejected(URLError(.unknown))], answer: answer))
+        #expect(refused.failureReason == "The server answered, and the answer is not acceptable.")
         #expect(UncurlError.bodyNotReplayable.recoverySuggestion?.contains("closure") == true)
         let late = UncurlError.transport(URLError(.timedOut))
         #expect(late.recoverySuggestion?.contains("longer time") == true)
