@@ -16,8 +16,6 @@ struct CatalogueTests {
     /// site is built without.
     private static let pageless: Set<String> = ["TLSVersion", "LoggingMonitor", "MetricsMonitor", "TracingInterceptor"]
 
-    private static let declarations = PublicDeclarations(of: SourceTree.sources)
-
     private static func pages(of product: String) -> [SourceTree.File] {
         SourceTree.files(in: "Sources/\(product)") { $0.contains(".docc/") && $0.hasSuffix(".md") }
     }
@@ -44,7 +42,9 @@ struct CatalogueTests {
         let page = try #require(Self.pages(of: product).first { $0.name == "\(product).md" })
         let topics = try #require(page.text.range(of: "\n## Topics\n"))
         let listed = Set(page.text[topics.upperBound...].matches(of: /- ``([^`]+)``/).map { String($0.output.1) })
-        let names = Self.declarations.all.filter { $0.scope.isEmpty && $0.file.hasPrefix("Sources/\(product)/") }
+        let names = PublicDeclarations.ofSources.all.filter {
+            $0.scope.isEmpty && $0.file.hasPrefix("Sources/\(product)/")
+        }
         for declaration in names where !Self.pageless.contains(declaration.name) {
             #expect(listed.contains(declaration.name), "\(declaration) is in no topic of \(page)")
         }
@@ -109,7 +109,7 @@ struct CatalogueTests {
         #expect(list.contains(listed.count == 15 ? " fifteen symbols" : " \(listed.count) symbols"))
         let tasks = try sections("CommonTasks.md").dropFirst().prefix(10).joined()
         let code = tasks.matches(of: /```swift\n([^`]+)```/).map { String($0.output.1) }.joined()
-        let declarations = Self.declarations.all.filter { $0.file.hasPrefix("Sources/Uncurl/") }
+        let declarations = PublicDeclarations.ofSources.all.filter { $0.file.hasPrefix("Sources/Uncurl/") }
         let known = Set(declarations.map { String($0.name.prefix { $0 != "(" }) })
         let used = code.matches(of: /\.(\w+)|\b([A-Z]\w+)/).map { String($0.output.1 ?? $0.output.2 ?? "") }
         // Code that uses a manager has made one.

@@ -9,11 +9,9 @@ struct ErrorTableTests {
         "UncurlXML", "UncurlTestKit",
     ]
 
-    private static let declarations = PublicDeclarations(of: SourceTree.sources)
-
     private static let tables = SourceTree.swiftFiles(in: "Tests/ErrorTests").map(\.text).joined()
 
-    private static let errors = declarations.all.filter {
+    private static let errors = PublicDeclarations.ofSources.all.filter {
         rooms.contains($0.room) && !$0.inherited.isDisjoint(with: ["Error", "LocalizedError", "CustomNSError"])
     }
 
@@ -23,7 +21,8 @@ struct ErrorTableTests {
         for error in Self.errors {
             let name = (error.scope.suffix(1) + [error.name]).joined(separator: ".")
             #expect(Self.mentions(name + "(") || Self.mentions(name + "."), "\(error) is not in the table")
-            for declaration in Self.declarations.all where declaration.isCase && declaration.file == error.file {
+            for declaration in PublicDeclarations.ofSources.all
+            where declaration.isCase && declaration.file == error.file {
                 guard declaration.scope == error.scope + [error.name] else { continue }
                 #expect(Self.mentions("\(error.name).\(declaration.name)"), "\(declaration) is not in the table")
             }

@@ -22,6 +22,9 @@ struct PublicDeclarations {
         var description: String { "\(file):\(line): \((scope + [name]).joined(separator: "."))" }
     }
 
+    /// Those of all rooms, read once.
+    static let ofSources = PublicDeclarations(of: SourceTree.sources)
+
     private(set) var all: [Declaration] = []
     /// Each type's name with the names in its inheritance clauses, those of its extensions included.
     private var parents: [String: Set<String>] = [:]

@@ -78,17 +78,19 @@ struct SharedFieldsTests {
     private static func shared(in room: String) -> [String: Set<String>] {
         let files = SourceTree.sources.filter { $0.room == room }
         var owners: [String: SourceTree.File] = [:]
+        // By type, the files with an extension of it.
+        var extending: [String: Set<String>] = [:]
         for file in files {
+            for match in file.code.matches(of: /(?m)^(?:public )?extension (\w+)/) {
+                extending[String(match.1), default: []].insert(file.path)
+            }
             for match in file.code.matches(of: /(?m)^(?:@\w+ )?(?:public |package )?(?:final |open )?class (\w+)/) {
                 owners[String(match.1)] = file
             }
         }
         var found: [String: Set<String>] = [:]
         for (name, owner) in owners {
-            let isSplit = files.contains { file in
-                file.path != owner.path
-                    && file.code.matches(of: /(?m)^(?:public )?extension (\w+)/).contains { $0.1 == name }
-            }
+            let isSplit = !(extending[name] ?? []).subtracting([owner.path]).isEmpty
             if isSplit || driven.contains(name) { found[name] = variables(of: name, in: owner.code) }
         }
         return found
