@@ -57,7 +57,7 @@ fuzz() {
         "corpus.work/$1" "Corpus/$1" "corpus.long/$1" "FailCases/$1"
 }
 
-# Seconds of processor time, as a target on a busy machine has fewer by the clock. Prints a line.
+# Runs a target until it has had so many seconds of processor time, and prints a line. By the clock, a busy machine would give it less.
 one() {
     log="corpus.work/$1.log"
     result=fine

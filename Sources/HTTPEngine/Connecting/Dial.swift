@@ -22,7 +22,7 @@ protocol DialOwner: AnyObject {
     /// Returns the exchange that the connection would serve if the dial were done now; nil if none waits.
     func waiter(for dial: Dial) -> ExchangeID?
 
-    /// Gives up a dial whose peer nobody has judged, and begins another if exchanges wait.
+    /// Closes the connection, because its evaluator could ask no user about the peer. Dials again if exchanges wait.
     func dialUnjudged(_ dial: Dial)
 
     func observed(_ event: EngineEvent)
@@ -214,8 +214,9 @@ final class Dial: ConnectorDelegate, TimerHandler {
         }
     }
 
-    /// Returns the answer for a question that nobody was asked. Nil if the connection would now serve another exchange
-    /// than before the question, or none: its user must be asked first.
+    /// Replaces the missing answer of an evaluator that had no user to ask. The exchange that waited before the
+    /// question gets the usual answer, if it still waits. Nil if another exchange waits now, or none: its user must be
+    /// asked.
     private func unasked<Given>(_ usual: Given, since waiter: ExchangeID?) -> Given? {
         switch purpose {
         case .pool, .retry: waiter != nil && waiter == owner.waiter(for: self) ? usual : nil

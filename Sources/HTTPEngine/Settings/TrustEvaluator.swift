@@ -10,9 +10,10 @@ public protocol TrustEvaluator: AnyObject, Sendable {
     /// certificates that the session was made with. A server that is no longer trusted gets a full handshake, which
     /// asks again only if the certificates are others.
     ///
-    /// An answer of nil says that nobody could be asked, because no exchange waits for the connection any more. The
-    /// engine then closes the connection, and opens another one for the exchanges that have begun to wait since. Where
-    /// an exchange has waited all the time, nil is as good as `builtIn`.
+    /// The evaluator answers nil if it has no user to ask, because no exchange waits for the connection any more. The
+    /// engine then closes the connection, and opens another one for exchanges that began to wait after the question. If
+    /// the exchange that waited before the question still waits, the engine takes nil as `builtIn`, and for an identity
+    /// as `configured`.
     func evaluate(_ trust: PeerTrust, of origin: Origin, answer: @escaping @Sendable (TrustVerdict?) -> Void)
 
     /// Decides about a proxy that is spoken to by TLS, on the way to `origin`. It is called and answered in the same
