@@ -91,25 +91,6 @@ struct ForeignInputTests {
     /// A file with line ends, a zero, and a byte that is no UTF-8.
     private static let file: [UInt8] = [0xFF, 13, 10, 0, 0x41, 10]
 
-    @Test("the data of a curl command are the octets that curl sends, from files and in several parts")
-    func curlData() throws {
-        let file = TemporaryFile([0x61, 0x0D, 0x0A, 0x00, 0xFF, 0x62, 0x0A])
-        let lines = """
-            curl http://h/ -d @\(file.path) -d c
-            curl http://h/ --data-binary @\(file.path)
-            curl http://h/ --json '{"a":' --json '1}'
-            curl -Gd a=b http://h/
-            """
-        let drafts = try drafts(.curl, lines)
-        #expect(drafts.map(\.url) == ["http://h/", "http://h/", "http://h/", "http://h/?a=b"])
-        #expect(
-            drafts.map(\.body) == [
-                [0x61, 0xFF, 0x62] + Array("&c".utf8), [0x61, 0x0D, 0x0A, 0x00, 0xFF, 0x62, 0x0A],
-                Array(#"{"a":1}"#.utf8), nil,
-            ]
-        )
-    }
-
     @Test("each line of a file of curl commands is a request, and a bad one is refused with its line")
     func lines() throws {
         #expect(try drafts(.curl, "curl http://h/1 http://h/2\ncurl http://h/3;curl http://h/4").map(\.url).count == 4)
