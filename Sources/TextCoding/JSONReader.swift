@@ -55,7 +55,8 @@ package struct JSONReader {
         case UInt8(ascii: "t")?: return try word("true", .bool(true))
         case UInt8(ascii: "f")?: return try word("false", .bool(false))
         case UInt8(ascii: "n")?: return try word("null", .null)
-        case .some: return try number()
+        case UInt8(ascii: "-")?, (0x30...0x39)?: return try number()
+        case .some: throw problem("a value is misspelled")
         }
     }
 
@@ -124,7 +125,7 @@ package struct JSONReader {
     }
 
     private mutating func digits() throws(Problem) {
-        guard let first = next, 0x30...0x39 ~= first else { throw problem("a value is none") }
+        guard let first = next, 0x30...0x39 ~= first else { throw problem("a number lacks a digit") }
         while let byte = next, 0x30...0x39 ~= byte { position += 1 }
     }
 

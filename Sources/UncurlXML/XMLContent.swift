@@ -26,7 +26,7 @@ public struct XMLContent: Sendable, Hashable {
     init(_ answer: ReceivedResponse) throws {
         let content = try answer.content()
         do throws(XMLFailure) {
-            try self.init(content, encoding: answer.charset)
+            try self.init(content, encoding: Self.markedEncoding(of: content) ?? answer.charset)
         } catch {
             throw SerializationFailure(.xml, answer: answer, underlying: error)
         }
@@ -62,11 +62,18 @@ public struct XMLContent: Sendable, Hashable {
         return events
     }
 
-    private static func encoding(of data: Data) throws(XMLFailure) -> String.Encoding {
+    /// The encoding of a byte order mark, which overrides an answer's charset (RFC 7303 §3).
+    private static func markedEncoding(of data: Data) -> String.Encoding? {
         if data.starts(with: [0xFF, 0xFE, 0, 0]) || data.starts(with: [0, 0, 0xFE, 0xFF]) { return .utf32 }
-        if data.starts(with: [0xFE, 0xFF]) || data.starts(with: [0, 0x3C]) { return .utf16BigEndian }
-        if data.starts(with: [0xFF, 0xFE]) || data.starts(with: [0x3C, 0]) { return .utf16LittleEndian }
-        if data.starts(with: [0xEF, 0xBB, 0xBF]) { return .utf8 }
+        if data.starts(with: [0xFE, 0xFF]) { return .utf16BigEndian }
+        if data.starts(with: [0xFF, 0xFE]) { return .utf16LittleEndian }
+        return data.starts(with: [0xEF, 0xBB, 0xBF]) ? .utf8 : nil
+    }
+
+    private static func encoding(of data: Data) throws(XMLFailure) -> String.Encoding {
+        if let marked = markedEncoding(of: data) { return marked }
+        if data.starts(with: [0, 0x3C]) { return .utf16BigEndian }
+        if data.starts(with: [0x3C, 0]) { return .utf16LittleEndian }
         guard let name = declaredEncoding(data) else { return .utf8 }
         guard let encoding = String.Encoding(charset: name) else { throw .encoding }
         return encoding

@@ -11,6 +11,9 @@ import Testing
 @Suite("Connecting", .timeLimit(.minutes(5)))
 struct EndpointTests {
     private let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+    private let nobody: RefusingPort
+
+    init() throws { nobody = try RefusingPort() }
 
     private func resolver(_ lookup: @escaping Resolver.LookupFunction) -> Resolver {
         var options = Resolver.Options()
@@ -22,13 +25,6 @@ struct EndpointTests {
         var options = EngineRequest.Options()
         options.endpoint = endpoint
         return try EngineRequest(origin: Origin(host: host, port: port), options: options)
-    }
-
-    /// A port where nobody listens any more.
-    private func closedPort() throws -> UInt16 {
-        let server = try RawServer.start()
-        server.stop()
-        return server.port
     }
 
     @Test("unix sockets, by path and by abstract name; Host still comes from the URL", arguments: [true, false])
@@ -101,7 +97,7 @@ struct EndpointTests {
 
     @Test("a closed port is a refusal with its address, told at once, and the next address is tried", .scenario(1))
     func refused() async throws {
-        let port = try closedPort()
+        let port = nobody.number
         // Time stands still: what comes has waited for nothing.
         let engine = try EngineHarness(clock: ManualClock())
         let address = SocketAddress.loopback(port: port)
@@ -154,7 +150,7 @@ struct EndpointTests {
                 family == .v4 ? (1...64).map { .v4(IPv4Address(bits: 0x7F00_0100 + UInt32($0))) } : []
             }
         )
-        guard case .connect(let error)? = await engine.run(try request("many.test", try closedPort())).error else {
+        guard case .connect(let error)? = await engine.run(try request("many.test", nobody.number)).error else {
             Issue.record("connected to nobody")
             return
         }

@@ -34,7 +34,8 @@ public final class Peer: Sendable {
         }
         folder = URL(fileURLWithPath: NSTemporaryDirectory()).appendingPathComponent("uncurl-peer-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        port = try Peer.freePort()
+        // The system gives out the same port again only after all others.
+        port = try RefusingPort().number
         let path = folder.path
         let file = folder.appendingPathComponent("configuration")
         let replaced = { [port] (text: String) in
@@ -75,24 +76,6 @@ public final class Peer: Sendable {
         }
     }
 
-    // MARK: Ports
-
-    /// One that nobody has at the moment; the system gives out the same one again only after all others.
-    private static func freePort() throws -> UInt16 {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        defer { close(descriptor) }
-        var address = loopback(0)
-        let (bound, port) = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-                var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-                let bound = bind(descriptor, generic, size) == 0 && getsockname(descriptor, generic, &size) == 0
-                return (bound, UInt16(bigEndian: pointer.pointee.sin_port))
-            }
-        }
-        guard bound else { throw Failure(description: "no free port") }
-        return port
-    }
-
     private static func answers(_ port: UInt16) -> Bool {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         defer { close(descriptor) }
@@ -104,7 +87,7 @@ public final class Peer: Sendable {
         }
     }
 
-    private static func loopback(_ port: UInt16) -> sockaddr_in {
+    static func loopback(_ port: UInt16) -> sockaddr_in {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian

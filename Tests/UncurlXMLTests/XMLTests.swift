@@ -157,7 +157,7 @@ struct XMLTests {
     }
 
     @Test(
-        "the charset counts before the document's word, a mark where there is none, else the document's word",
+        "a byte order mark counts before the charset, and the charset before the document's declaration",
         arguments: [
             (nil, "<?xml version='1.0' encoding='iso-8859-1'?><a>é</a>", String.Encoding.isoLatin1),
             ("iso-8859-1", "<?xml version='1.0' encoding='utf-8'?><a>é</a>", .isoLatin1),
@@ -165,6 +165,9 @@ struct XMLTests {
             (nil, "<a>é</a>", .utf8), (nil, "<a>é</a>", .utf16LittleEndian), (nil, "<a>é</a>", .utf16BigEndian),
             (nil, "\u{FEFF}<?xml version='1.0' encoding='utf-16'?><a>é</a>", .utf16LittleEndian),
             ("utf-16", "\u{FEFF}<?xml version='1.0' encoding='utf-16'?><a>é</a>", .utf16BigEndian),
+            ("iso-8859-1", "\u{FEFF}<?xml version='1.0'?><a>é</a>", .utf8),
+            ("us-ascii", "\u{FEFF}<?xml version='1.0' encoding='utf-8'?><a>é</a>", .utf8),
+            ("utf-8", "\u{FEFF}<a>é</a>", .utf16LittleEndian),
         ] as [(String?, String, String.Encoding)]
     )
     func charsets(charset: String?, text: String, encoding: String.Encoding) throws {

@@ -73,6 +73,11 @@ struct ForeignInputTests {
             ("-d @FILE", [0xFF, 0x41], "application/x-www-form-urlencoded"),
             ("--data-ascii @FILE -d b", [0xFF, 0x41, 0x26, 0x62], "application/x-www-form-urlencoded"),
             ("--data-binary @FILE", file, "application/x-www-form-urlencoded"),
+            ("--data-urlencode @FILE", escapedFile, "application/x-www-form-urlencoded"),
+            ("--data-urlencode n@FILE", Array("n=".utf8) + escapedFile, "application/x-www-form-urlencoded"),
+            ("--data-urlencode =a=b", Array("a%3Db".utf8), "application/x-www-form-urlencoded"),
+            ("--data-urlencode n=@x", Array("n=%40x".utf8), "application/x-www-form-urlencoded"),
+            ("--data-urlencode 'a b'", Array("a%20b".utf8), "application/x-www-form-urlencoded"),
             ("--json @FILE", file, "application/json"),
             ("--json '{\"a\":' --json 1}", Array(#"{"a":1}"#.utf8), "application/json"),
             ("-d x --json y", Array("xy".utf8), "application/json"),
@@ -82,7 +87,7 @@ struct ForeignInputTests {
     )
     func content(options: String, body: [UInt8], type: String) throws {
         let file = TemporaryFile(Self.file)
-        let line = "curl http://h/ " + options.replacing("FILE", with: file.path)
+        let line = "curl http://h/ " + options.replacing("@FILE", with: "@" + file.path)
         let draft = try #require(try drafts(.curl, line).first)
         #expect(draft.body == body)
         #expect(draft.headers.filter { $0.hasPrefix("Content-Type: ") } == ["Content-Type: \(type)"])
@@ -90,6 +95,7 @@ struct ForeignInputTests {
 
     /// A file with line ends, a zero, and a byte that is no UTF-8.
     private static let file: [UInt8] = [0xFF, 13, 10, 0, 0x41, 10]
+    private static let escapedFile = Array("%FF%0D%0A%00A%0A".utf8)
 
     @Test("each line of a file of curl commands is a request, and a bad one is refused with its line")
     func lines() throws {

@@ -179,7 +179,7 @@ public struct AnswerMachine: ~Copyable, Sendable {
             memory.remember(authorizer, for: url)
             challenges.authorizer = nil
         }
-        memory.note(fields, for: url)
+        memory.note(fields, for: url, in: space)
         return space
     }
 

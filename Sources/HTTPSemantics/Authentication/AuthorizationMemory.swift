@@ -71,18 +71,22 @@ public struct AuthorizationMemory: Sendable {
     public mutating func forgetAll() { known = [:] }
 
     /// Takes what a response to a request that carried an answer says (RFC 7616 §3.5).
-    public mutating func note(_ fields: HTTPFields, for url: WebURL) {
+    ///
+    /// - Parameter space: that of the answer; nil for the one that ``authorization(for:method:target:content:)`` gives.
+    public mutating func note(_ fields: HTTPFields, for url: WebURL, in space: ProtectionSpace? = nil) {
         guard !known.isEmpty, fields.contains(Authenticator.Side.origin.informationField),
-            let origin = url.origin, let place = place(origin, url)
+            let origin = url.origin, let place = place(origin, url, space)
         else { return }
         known[origin]?[place].note(fields)
     }
 
     /// Returns the index of the authorizer that covers the most of the path; among equals, the last.
-    private func place(_ origin: WebOrigin, _ url: WebURL) -> Int? {
+    private func place(_ origin: WebOrigin, _ url: WebURL, _ space: ProtectionSpace? = nil) -> Int? {
         var best: (covered: Int, place: Int)?
         for (place, authorizer) in (known[origin] ?? []).enumerated() {
-            guard let covered = authorizer.scope.covers(url), covered >= best?.covered ?? 0 else { continue }
+            guard space == nil || authorizer.space == space, let covered = authorizer.scope.covers(url),
+                covered >= best?.covered ?? 0
+            else { continue }
             best = (covered, place)
         }
         return best?.place

@@ -29,6 +29,9 @@ public enum CacheValidation {
     /// Returns the stored response as a 304 has updated it (§4.3.4). Nil if the 304 is about another response than the
     /// stored one, which is then of no use; the request is sent again without conditions.
     ///
+    /// The new fields may have another Vary, or be for one user only: the owner makes the record anew
+    /// (``VaryRule/record(of:varying:requested:received:)``).
+    ///
     /// - Parameters:
     ///   - stored: the response that was validated.
     ///   - notModified: the fields of the 304.

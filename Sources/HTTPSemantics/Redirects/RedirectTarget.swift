@@ -16,12 +16,16 @@ public enum RedirectTarget {
     ) -> WebURL? {
         guard let location = location(in: fields) else { return nil }
         let base = url.reference
-        var target = URIReference(location).resolved(against: base)
+        let reference = URIReference(location)
+        var target = reference.resolved(against: base)
         guard let scheme = target.scheme.map({ String(decoding: $0, as: UTF8.self).lowercased() }),
             scheme == "http" || scheme == "https", var authority = target.authority
         else { return nil }
-        // RFC 9110 §4.2.4: text before an "@" mostly serves to make a URL look like another one. It is ignored.
-        if let at = authority.lastIndex(of: UInt8(ascii: "@")) { authority = authority[(at + 1)...] }
+        // RFC 9110 §4.2.4: a server's text before an "@" mostly serves to make a URL look like another one. It is
+        // ignored. A Location without an authority has the request's, with the caller's user and password.
+        if reference.authority != nil, let at = authority.lastIndex(of: UInt8(ascii: "@")) {
+            authority = authority[(at + 1)...]
+        }
         guard !authority.isEmpty, authority.first != UInt8(ascii: ":") else { return nil }
         target.authority = authority
         // The fragment is that of the request's URL, unless Location has one.

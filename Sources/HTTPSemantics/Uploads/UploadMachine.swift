@@ -132,20 +132,27 @@ public struct UploadMachine: Sendable {
         switch phase {
         case .creating, .over: return finish()
         case .created(let resource): return receive(status, fields, resource)
-        case .appending(let resource, _):
+        case .appending(let resource, let offset):
             switch status {
             case 404, 410: return again(.creating) ?? finish()
             case 409: return again(.asking(resource)) ?? finish()
-            default: return receive(status, fields, resource)
+            default: return receive(status, fields, resource, after: offset)
             }
         case .asking(let resource): return receiveOffset(status, fields, resource)
         }
     }
 
     /// Takes the response to a request with content: it is the answer unless it says that the upload is incomplete.
-    private mutating func receive(_ status: Int, _ fields: HTTPFields, _ resource: WebURL) -> UploadStep {
+    /// It gives a new offset, unless the server has taken nothing beyond the old one.
+    private mutating func receive(
+        _ status: Int,
+        _ fields: HTTPFields,
+        _ resource: WebURL,
+        after old: Int64 = -1
+    ) -> UploadStep {
         guard (200..<300).contains(status), draft.isComplete(fields) == false else { return finish() }
-        return goOn(resource, from: UploadDraft.offset(fields)) ?? again(.asking(resource)) ?? finish()
+        let offset = UploadDraft.offset(fields).flatMap { $0 > old ? $0 : nil }
+        return goOn(resource, from: offset) ?? again(.asking(resource)) ?? finish()
     }
 
     private mutating func receiveOffset(_ status: Int, _ fields: HTTPFields, _ resource: WebURL) -> UploadStep {

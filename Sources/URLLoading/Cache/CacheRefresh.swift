@@ -7,36 +7,49 @@ internal import HTTPSemantics
 final class CacheRefresh: ExchangeDelegate {
     private let cached: CachedURLResponse
     private let cache: URLCache
-    private let key: CacheKey
+    private let isAsked: Bool
     private let fields: HTTPFields
     private let url: URL
     private let vary: VaryRule
+    private let hear: (HTTPURLResponse) -> Void
     private let sent = UnixTime.now
-    /// The head. It is kept beyond its callback, so its fields are copied from the parser's scratch.
-    private var head: ResponseHead?
+    private var response: HTTPURLResponse?
     private var content = Data()
     private var isTooLarge = false
 
+    /// - Parameters:
+    ///   - isAsked: whether a delegate decides what is stored. It has no task to decide for, so new content is not
+    ///     stored.
+    ///   - fields: the request's, for comparison.
+    ///   - hear: called with the head of the answer, on the loop.
     init(
         _ cached: CachedURLResponse,
         _ cache: URLCache,
-        _ key: CacheKey,
+        isAsked: Bool,
         _ fields: HTTPFields,
         _ url: URL,
-        _ vary: VaryRule
+        _ vary: VaryRule,
+        _ hear: @escaping (HTTPURLResponse) -> Void
     ) {
         self.cached = cached
         self.cache = cache
-        self.key = key
+        self.isAsked = isAsked
         self.fields = fields
         self.url = url
         self.vary = vary
+        self.hear = hear
     }
+
+    private var key: CacheKey { CacheKey(method: "GET", url: url) }
 
     func exchange(_ id: ExchangeID, didReceive head: ResponseHead) {
         guard head.status >= 200 else { return }
-        self.head = head
-        self.head?.fields = head.fields.trimmed()
+        // The head is kept beyond its callback, so its fields are copied from the parser's scratch.
+        var kept = head
+        kept.fields = head.fields.trimmed()
+        let response = HTTPURLResponse(url: url, head: kept, isDecoded: head.contains(.contentEncoding))
+        self.response = response
+        hear(response)
     }
 
     func exchange(_ id: ExchangeID, didReceive bytes: Span<UInt8>) {
@@ -45,29 +58,32 @@ final class CacheRefresh: ExchangeDelegate {
     }
 
     func exchange(_ id: ExchangeID, didFinish outcome: Outcome, report: ExchangeReport) {
-        guard case .completed = outcome, let head, let stored = cached.exchange else { return }
+        guard case .completed = outcome, let response, let stored = cached.exchange else { return }
         let now = UnixTime.now
-        guard head.status != 304 else {
-            let fresh = CacheValidation.freshened(stored, by: head.fields, requested: sent, received: now)
-            if let fresh { cache.keep(cached.updated(fresh), for: key) }
-            return
+        let (status, received) = (response.statusCode, response.fields.list)
+        switch status {
+        case 304:
+            let fresh = CacheValidation.freshened(stored, by: received, requested: sent, received: now)
+            guard let fresh else { return cache.discard(key) }
+            cache.keep(updated: cached.updated(fresh, for: fields, vary), for: key)
+        // A task follows redirects and answers challenges, and the next one is to meet this one.
+        case 301, 302, 303, 307, 308, 401, 407: cache.discard(key)
+        default:
+            let permitted = CacheStorage.permitted(method: "GET", request: fields, status: status, response: received)
+            guard permitted != .forbidden, !isTooLarge, !isAsked else {
+                // A server in trouble has nothing new.
+                return status < 500 ? cache.discard(key) : ()
+            }
+            let entry = CachedURLResponse(
+                response,
+                data: content,
+                storage: permitted,
+                request: fields,
+                requested: sent,
+                received: now,
+                vary: vary
+            )
+            cache.keep(entry, for: key)
         }
-        let permitted = CacheStorage.permitted(
-            method: "GET",
-            request: fields,
-            status: head.status,
-            response: head.fields
-        )
-        guard permitted != .forbidden, !isTooLarge else { return }
-        let entry = CachedURLResponse(
-            HTTPURLResponse(url: url, head: head, isDecoded: head.contains(.contentEncoding)),
-            data: content,
-            storage: permitted,
-            request: fields,
-            requested: sent,
-            received: now,
-            vary: vary
-        )
-        cache.keep(entry, for: key)
     }
 }

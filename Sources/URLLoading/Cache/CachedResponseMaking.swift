@@ -36,15 +36,28 @@ extension CachedURLResponse {
         )
     }
 
-    /// Returns the same content with the fields as a 304 or a HEAD has updated them.
-    func updated(_ exchange: StoredExchange) -> CachedURLResponse {
+    /// Returns the same content with the fields as a 304 or a HEAD has updated them. The new fields also decide which
+    /// requests it answers from now on, and whether it may still be stored.
+    ///
+    /// - Parameters:
+    ///   - request: the fields of the request for the 304 or the HEAD, for comparison.
+    ///   - vary: the rule that distinguishes the users of stored answers.
+    func updated(_ exchange: StoredExchange, for request: HTTPFields, _ vary: VaryRule) -> CachedURLResponse {
         guard let response = response as? HTTPURLResponse else { return self }
+        let fields = exchange.fields
+        let permitted = CacheStorage.permitted(
+            method: "GET",
+            request: request,
+            status: exchange.status,
+            response: fields
+        )
+        let (requested, received) = (exchange.record.requested, exchange.record.received)
         return CachedURLResponse(
-            response: response.with(exchange.fields),
+            response: response.with(fields),
             data: data,
             userInfo: userInfo,
-            storagePolicy: storagePolicy,
-            record: exchange.record
+            storagePolicy: permitted == .forbidden ? .notAllowed : storagePolicy,
+            record: vary.record(of: request, varying: fields, requested: requested, received: received)
         )
     }
 

@@ -89,6 +89,12 @@ extension URLCache {
         if let disk, disk.capacity > 0 { disk.storeLater(response, for: key, now: now) }
     }
 
+    /// Puts a response that a 304 or a HEAD has updated in place of the stored one; neither remains if it may no longer
+    /// be stored.
+    func keep(updated response: CachedURLResponse, for key: CacheKey) {
+        if response.storagePolicy == .notAllowed { discard(key) } else { keep(response, for: key) }
+    }
+
     /// Removes a stored response that is no longer valid.
     func discard(_ key: CacheKey) {
         guard isSubclass else { return remove(key) }

@@ -20,11 +20,14 @@ enum CookieStores {
         for store in opened.withLock({ $0 }) { store.flush(upTo: CookieStore.exitLockLimit) }
     }
 
-    /// The path of FoundationNetworking's shared storage: in a folder with the name of the bundle, which is the
-    /// executable's folder.
-    static var sharedPath: String {
-        let folder = URL(fileURLWithPath: Bundle.main.bundlePath).deletingPathExtension().lastPathComponent
-        return StoreDirectories.data(of: name(folder == "/" ? "" : folder)) + "/.cookies.shared"
+    static var sharedPath: String { sharedPath(ofBundle: Bundle.main.bundlePath) }
+
+    /// Returns the path of FoundationNetworking's shared storage for a bundle's path, which is that of the executable's
+    /// folder. The storage's folder has the bundle's name without its extension.
+    static func sharedPath(ofBundle path: String) -> String {
+        let name = path.split(separator: "/").last ?? ""
+        return StoreDirectories.data(of: String(name[..<(name.lastIndex(of: ".") ?? name.endIndex)]))
+            + "/.cookies.shared"
     }
 
     /// Returns the path of a group's storage, in a folder that all programs find.

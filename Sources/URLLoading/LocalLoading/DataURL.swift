@@ -10,7 +10,8 @@ struct DataURL: Sendable {
     private static let longestHead = 8 << 10
 
     init?(_ url: URL) {
-        let text = Array(url.absoluteString.utf8)
+        // A fragment is no part of the content.
+        let text = url.absoluteString.utf8.prefix { $0 != UInt8(ascii: "#") }.map { $0 }
         let head = text.prefix(DataURL.longestHead)
         guard let colon = head.firstIndex(of: UInt8(ascii: ":")), let comma = head.firstIndex(of: UInt8(ascii: ",")),
             colon < comma, String(decoding: head[..<colon], as: UTF8.self).lowercased() == "data",

@@ -132,5 +132,4 @@ struct Attempt: ~Copyable {
 extension URLRequest {
     /// The URL of a task that has no request.
     static let nowhere = URL(fileURLWithPath: "/")
-    static let toNowhere = URLRequest(url: nowhere)
 }

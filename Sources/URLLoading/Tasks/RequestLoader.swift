@@ -277,12 +277,12 @@ class RequestLoader: TaskLoader {
         // Nothing waits for the rest of the answer: a server in trouble may never send it.
         drop(held)
         serve(found, age: age ?? found.age)
-        if let refresh { attempt.refresh(found, url, refresh, session, engine) }
+        if let refresh { attempt.refresh(found, url, refresh, spec, delivery.isAskedAboutCaching, session, engine) }
     }
 
     private func serve(updated fresh: StoredExchange) {
-        guard let url = transactionURL, let stored = attempt.stored?.updated(fresh) else { return }
-        settings.cache?.keep(stored, for: CacheKey(method: "GET", url: url))
+        guard let url = transactionURL, let stored = attempt.updatedStored(fresh, engine) else { return }
+        settings.cache?.keep(updated: stored, for: CacheKey(method: "GET", url: url))
         serve(stored, age: stored.age)
     }
 

@@ -112,12 +112,8 @@ extension Attempt {
         let authorization = try authorization(url, place, engine)
         if let authorization { extra.append(("Authorization", authorization.value)) }
         if extra.isEmpty, let last { return (last, nil) }
-        var builder = builder(url, content, engine)
+        var builder = try builder(url, content, to: place, terms, session, engine)
         builder.extra = extra
-        builder.proxies = terms?.proxies
-        if builder.proxies == nil { builder.proxies = try proxies(to: place, url, engine) }
-        builder.context = try engine.context(for: place, by: builder.proxies, url, of: session)
-        builder.terms = terms
         if let endpoint = terms?.endpoint, isFirstOrigin(place, of: spec) { builder.endpoint = endpoint }
         builder.handshake = opening?.handshake
         let (made, fields) = try builder.build(to: place)
@@ -131,6 +127,23 @@ extension Attempt {
         guard let url = spec.request?.url else { return false }
         let first = opening == nil ? url : URLText.handshakePlace(of: url) ?? url
         return (try? RequestBuilder.place(first))?.origin == place.origin
+    }
+
+    /// Returns the builder of a request under the task's terms. They have their own proxies, or none for the session's.
+    private func builder(
+        _ url: URL,
+        _ content: UploadContent,
+        to place: HTTPURL,
+        _ terms: TransferTerms?,
+        _ session: URLSession,
+        _ engine: SessionEngine
+    ) throws(URLError) -> RequestBuilder {
+        var builder = builder(url, content, engine)
+        builder.terms = terms
+        builder.proxies = terms?.proxies
+        if builder.proxies == nil { builder.proxies = try proxies(to: place, url, engine) }
+        builder.context = try engine.context(for: place, by: builder.proxies, url, of: session)
+        return builder
     }
 
     private func builder(_ url: URL, _ content: UploadContent, _ engine: SessionEngine) -> RequestBuilder {
@@ -242,39 +255,51 @@ extension Attempt {
         return fields
     }
 
-    /// Updates a stored response that was served stale (RFC 5861 §3).
+    /// Updates a stored response that was served stale (RFC 5861 §3), by a request under the task's terms.
+    ///
+    /// - Parameter isAsked: whether the task's delegate decides what is stored.
     mutating func refresh(
         _ found: CachedURLResponse,
         _ url: URL,
         _ conditions: [(name: String, value: String)],
+        _ spec: TaskSpec,
+        _ isAsked: Bool,
         _ session: URLSession,
         _ engine: SessionEngine
     ) {
-        var builder = builder(url, .none, engine)
-        guard let cache = engine.settings.cache, let place = try? builder.place() else { return }
-        builder.extra = conditions
+        guard let cache = engine.settings.cache, let place = try? RequestBuilder.place(url) else { return }
+        var extra = conditions
         // The request carries the credentials of the user that was served: another user may get other content under the
         // same URL.
-        if let cookies = cookieField(CookieScope(place), engine.settings) { builder.extra.append(("Cookie", cookies)) }
-        let answer = try? authorization(url, place, engine)
-        if let answer { builder.extra.append(("Authorization", answer.value)) }
+        let scope = CookieScope(place)
+        if let cookies = cookieField(scope, engine.settings) { extra.append(("Cookie", cookies)) }
         do throws(URLError) {
-            builder.proxies = try proxies(to: place, url, engine)
-            builder.context = try engine.context(for: place, by: builder.proxies, url, of: session)
+            let answer = try authorization(url, place, engine)
+            if let answer { extra.append(("Authorization", answer.value)) }
+            var builder = try builder(url, .none, to: place, spec.request?.values.terms?.values, session, engine)
+            builder.extra = extra
             let (made, sent) = try builder.build(to: place)
-            let fields = selecting(sent, place, answer?.credentials, engine)
             let refresh = CacheRefresh(
                 found,
                 cache,
-                CacheKey(method: "GET", url: url),
-                fields,
+                isAsked: isAsked,
+                selecting(sent, place, answer?.credentials, engine),
                 url,
                 engine.settings.vary
-            )
+            ) { [request] response in
+                engine.keepCookies(of: response, from: scope, to: request)
+                if let answer { engine.authorizations.note(response.fields.list, for: WebURL(url), in: answer.space) }
+            }
             engine.engine.start(made, delegate: refresh)
         } catch {
             // The program has the stored answer; the next request tries again.
         }
+    }
+
+    /// Returns the stored answer as the transaction's 304 has updated it.
+    func updatedStored(_ fresh: StoredExchange, _ engine: SessionEngine) -> CachedURLResponse? {
+        guard let transaction else { return nil }
+        return stored?.updated(fresh, for: selecting(transaction, engine), engine.settings.vary)
     }
 
     /// Compares the answer to a HEAD with what is stored for GET.
@@ -293,7 +318,9 @@ extension Attempt {
         )
         switch effect {
         case .none: break
-        case .update(let fresh): cache.keep(cached.updated(fresh), for: key)
+        case .update(let fresh):
+            let updated = cached.updated(fresh, for: selecting(transaction, engine), engine.settings.vary)
+            cache.keep(updated: updated, for: key)
         case .remove: cache.discard(key)
         }
     }

@@ -9,7 +9,7 @@ struct BinaryPropertyList {
         case invalid(String)
         case tooDeep
         /// An object contains itself, or objects are shared so often that the list would have more values than its
-        /// octets can write.
+        /// octets can write, or far more text and data.
         case tooLarge
     }
 
@@ -21,6 +21,9 @@ struct BinaryPropertyList {
     /// The number of values that may still be read. It begins with the number of octets: each value needs a reference,
     /// unless containers are shared.
     private var budget: Int
+    /// The octets of text and data that may still be read. Objects that are shared are read for each reference, also by
+    /// Foundation's decoder.
+    private var octetBudget: Int
 
     static func isOne(_ data: Data) -> Bool { data.starts(with: "bplist".utf8) }
 
@@ -46,6 +49,7 @@ struct BinaryPropertyList {
         self.count = count
         self.table = table
         budget = data.count
+        octetBudget = max(1 << 20, data.count) * 64
     }
 
     /// A big-endian number. One that does not fit into an `Int` becomes the largest `Int`, which is beyond the end of
@@ -59,6 +63,12 @@ struct BinaryPropertyList {
 
     private func check(_ place: Int, _ size: Int) throws(Problem) {
         guard place >= 0, size >= 0, place <= data.count, size <= data.count - place else { throw .truncated }
+    }
+
+    private mutating func content(at place: Int, _ size: Int) throws(Problem) -> Data {
+        octetBudget -= min(size, data.count)
+        guard octetBudget >= 0 else { throw .tooLarge }
+        return try octets(at: place, size)
     }
 
     private func octets(at place: Int, _ size: Int) throws(Problem) -> Data {
@@ -85,14 +95,14 @@ struct BinaryPropertyList {
             return .date(Date(timeIntervalSinceReferenceDate: seconds))
         case 0x4:
             let (first, size) = try length(place, low)
-            return .data(try octets(at: first, size))
+            return .data(try content(at: first, size))
         case 0x5, 0x7:
             let (first, size) = try length(place, low)
-            return .string(try text(octets(at: first, size), marker >> 4 == 0x5 ? .ascii : .utf8))
+            return .string(try text(content(at: first, size), marker >> 4 == 0x5 ? .ascii : .utf8))
         case 0x6:
             let (first, size) = try length(place, low)
             guard size <= data.count else { throw .truncated }
-            return .string(try text(octets(at: first, size * 2), .utf16BigEndian))
+            return .string(try text(content(at: first, size * 2), .utf16BigEndian))
         case 0xA:
             let (first, size) = try length(place, low)
             var elements: [PropertyListValue] = []

@@ -47,7 +47,7 @@ enum AccessLogInput {
         }
         if others > 0 {
             input.notes.append(
-                "\(file): \(others) lines are no GET, HEAD or OPTIONS of a URL that can be requested and were left out: a log has no bodies"
+                "\(file): lines left out: \(others). A log has no content, so volley replays only GET, HEAD and OPTIONS of valid URLs"
             )
         }
         Timestamp.setOffsets(&input.drafts, Timestamp.spread(seconds))

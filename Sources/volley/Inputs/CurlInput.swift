@@ -107,11 +107,7 @@ private struct CurlLine {
         case "--json":
             data = try (data ?? []) + Self.bytes(text, name)
             isJSON = true
-        case "--data-urlencode":
-            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            let value = TemplateValue.Escape.form.apply(to: Array(parts[parts.count - 1].utf8))
-            let name = parts.count == 2 && !parts[0].isEmpty ? parts[0] + "=" : ""
-            add(Array(name.utf8) + value)
+        case "--data-urlencode": add(try Self.escaped(text, name))
         default:
             throw place.problem("\(name) is not understood here: leave it out, or write the request in another form")
         }
@@ -121,6 +117,18 @@ private struct CurlLine {
     private static func bytes(_ text: String, _ name: String) throws(UsageError) -> [UInt8] {
         guard text.hasPrefix("@") else { return Array(text.utf8) }
         return try Files.read(String(text.dropFirst()), for: name)
+    }
+
+    /// The bytes of an option's text in one of curl's forms: `content`, `=content`, `name=content`, `@file` and
+    /// `name@file`. The content is escaped, the name is not.
+    private static func escaped(_ text: String, _ option: String) throws(UsageError) -> [UInt8] {
+        let form = TemplateValue.Escape.form
+        guard let sign = text.firstIndex(of: "=") ?? text.firstIndex(of: "@") else {
+            return form.apply(to: Array(text.utf8))
+        }
+        let (name, rest) = (text[..<sign], text[text.index(after: sign)...])
+        let content = text[sign] == "@" ? try Files.read(String(rest), for: option) : Array(rest.utf8)
+        return Array(name.utf8) + (name.isEmpty ? [] : [UInt8(ascii: "=")]) + form.apply(to: content)
     }
 
     private mutating func add(_ bytes: [UInt8]) {

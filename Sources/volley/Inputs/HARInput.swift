@@ -48,7 +48,7 @@ enum HARInput {
             try input.add(draft)
             starts.append(entry["startedDateTime"]?.string.flatMap { Timestamp.iso8601($0) })
         }
-        if others > 0 { input.notes.append("\(file): \(others) entries are no HTTP requests and were left out") }
+        if others > 0 { input.notes.append("\(file): entries left out: \(others). They are not HTTP requests") }
         Timestamp.setOffsets(&input.drafts, starts)
         return input
     }

@@ -2,13 +2,15 @@ import TextCoding
 
 /// URLs as browsers and logs write them: with octets that no URL may hold (RFC 3986 §2), such as `?ids[]=1|2`.
 enum WrittenURL {
-    /// Escapes them behind the host.
+    /// Escapes them behind the host. A percent sign without two digits is escaped in a query, as in `?share=100%`. In a
+    /// path, where servers refuse it, it remains.
     ///
     /// - Parameter keepingPlaceholders: whether a text such as `{{counter}}` remains, for `--template`.
     static func encoded(_ url: some StringProtocol, keepingPlaceholders: Bool = false) -> String {
         let bytes = Array(url.utf8)
         var position = pathStart(bytes)
         var out = Array(bytes[..<position])
+        var isQuery = false
         while position < bytes.count {
             if keepingPlaceholders, let end = placeholderEnd(bytes, position) {
                 out += bytes[position..<end]
@@ -16,17 +18,20 @@ enum WrittenURL {
                 continue
             }
             let byte = bytes[position]
-            if PercentCoding.isUnreserved(byte) || others.contains(byte) {
+            position += 1
+            isQuery = isQuery || byte == UInt8(ascii: "?")
+            let isLonePercent = byte == percent && bytes[position...].prefix(2).count { Hex.value(of: $0) != nil } < 2
+            if PercentCoding.isUnreserved(byte) || others.contains(byte), !(isQuery && isLonePercent) {
                 out.append(byte)
             } else {
                 PercentCoding.append(byte, to: &out)
             }
-            position += 1
         }
         return String(decoding: out, as: UTF8.self)
     }
 
     private static let others = Set("!$&'()*+,;=:@/?%#".utf8)
+    private static let percent = UInt8(ascii: "%")
     private static let (open, close) = (UInt8(ascii: "{"), UInt8(ascii: "}"))
 
     private static func pathStart(_ bytes: [UInt8]) -> Int {

@@ -18,8 +18,10 @@ struct ProxyPeerTests {
     private let identity: TestCertificates.Identity
     private let plain: TestServer
     private let secure: TestServer
+    private let nobody: RefusingPort
 
     init() throws {
+        nobody = try RefusingPort()
         identity = try TestCertificates.localhost
         plain = try TestServer.start()
         secure = try TestServer.start(tls: TLSServerContext(TLSServerConfiguration(identity)))
@@ -111,9 +113,7 @@ struct ProxyPeerTests {
         let squid = try await ProxyPeers.squid()
         defer { squid.stop() }
         let engine = try engine(.http, squid)
-        let nobody = try RawServer.start()
-        nobody.stop()
-        let request = try EngineRequest(origin: Origin(scheme: .https, host: "127.0.0.1", port: nobody.port))
+        let request = try EngineRequest(origin: Origin(scheme: .https, host: "127.0.0.1", port: nobody.number))
         guard case .proxy(.refused(let refusal)) = await engine.run(request).error else {
             Issue.record("not refused")
             return
@@ -258,9 +258,7 @@ struct ProxyPeerTests {
         defer { dante.stop() }
         try await expectTransfers(by: try engine(.socks5, dante))
         try await expectTransfers(by: try engine(.socks5h, dante), host: "localhost")
-        let nobody = try RawServer.start()
-        nobody.stop()
-        let request = try EngineRequest(origin: Origin(host: "127.0.0.1", port: nobody.port))
+        let request = try EngineRequest(origin: Origin(host: "127.0.0.1", port: nobody.number))
         let result = await (try engine(.socks5, dante)).run(request)
         #expect(result.error == .proxy(.socks(.refused(.connectionRefused))))
     }

@@ -61,6 +61,22 @@ struct AuthorizationMemoryTests {
         #expect(memory.authorization(for: above, method: "GET", target: "/", content: nil)?.space.realm == "outer")
     }
 
+    @Test("the next nonce is for the realm that the request had answered")
+    func nextNonceOfOuter() throws {
+        var memory = AuthorizationMemory()
+        let authorizers = try [("inner", "/a/b/"), ("outer", "/a/")].map { realm, path in
+            let challenge = #"Digest realm="\#(realm)", domain="\#(path)", nonce="n", qop="auth""#
+            let place = "http://h.example\(path)"
+            let authorizer = try AuthorizerTests.authorizer(challenge, at: place)
+            memory.remember(authorizer, for: try url(place))
+            return authorizer
+        }
+        let news = fields(("Authentication-Info", #"nextnonce="m""#))
+        memory.note(news, for: try url("http://h.example/a/b/c"), in: authorizers[1].space)
+        #expect(try value(&memory, "http://h.example/a/b/c")?.contains(#"nonce="n""#) == true)
+        #expect(try value(&memory, "http://h.example/a/c")?.contains(#"nonce="m""#) == true)
+    }
+
     @Test("a server that makes up realms fills no memory")
     func limits() throws {
         var memory = AuthorizationMemory()

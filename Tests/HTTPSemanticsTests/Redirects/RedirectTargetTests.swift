@@ -50,10 +50,18 @@ struct RedirectTargetTests {
         #expect(same?.text == "http://h.example/a")
     }
 
-    @Test("user information is not looked at")
+    @Test("a Location's user information is ignored, and a relative one keeps that of the request's URL")
     func userInformation() throws {
         #expect(try resolve("http://good.example@evil.example/x") == "http://evil.example/x#part")
         #expect(try resolve("http://u:p@h.example/x") == "http://h.example/x#part")
+        #expect(try resolve("//u:p@h.example/x") == "http://h.example/x#part")
+        let base = try url("http://me:secret@h.example/a")
+        for (location, target) in [
+            ("/x", "http://me:secret@h.example/x"), ("//h.example/x", "http://h.example/x"),
+            ("http://h.example/x", "http://h.example/x"),
+        ] {
+            #expect(RedirectTarget.resolve(fields(("Location", location)), against: base)?.text == target)
+        }
     }
 
     @Test("octets that no URI has are percent-encoded, and what is encoded stays")

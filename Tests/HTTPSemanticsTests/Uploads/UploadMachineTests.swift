@@ -224,6 +224,27 @@ struct UploadMachineTests {
         }
     }
 
+    @Test("a server that takes no octet of a PATCH is asked a few times, with pauses, and its answer is then delivered")
+    func stuck() throws {
+        var machine = try created()
+        _ = machine.fail(isTransient: true)
+        _ = machine.receive(204, try fields(("Upload-Offset", "40"), ("Upload-Complete", "?0")))
+        var steps: [UploadStep] = []
+        for _ in 0..<10 {
+            let step = machine.receive(200, try fields(("Upload-Offset", "40"), ("Upload-Complete", "?0")))
+            steps.append(step)
+            guard step != .deliver else { break }
+            #expect(text(machine.request).hasPrefix("HEAD "))
+            _ = machine.receive(204, try fields(("Upload-Offset", "40"), ("Upload-Complete", "?0")))
+        }
+        #expect(
+            steps == [
+                .goOn(after: .zero), .goOn(after: .milliseconds(250)), .goOn(after: .milliseconds(500)),
+                .goOn(after: .seconds(1)), .deliver,
+            ]
+        )
+    }
+
     @Test("a server that cannot be reached ends the attempt, and a later one resumes; a patient machine asks again")
     func outOfReach() throws {
         var machine = try created()

@@ -227,8 +227,6 @@ struct HTTPCookieStorageTests {
     @Test("files lie in a folder below the user's data, whatever the group's identifier")
     func paths() {
         let shared = CookieStores.sharedPath
-        let folder = URL(fileURLWithPath: Bundle.main.bundlePath).lastPathComponent
-        #expect(shared.hasSuffix("/\(folder)/.cookies.shared"))
         for identifier in ["../../etc", "..", ".", "", "a/b"] {
             let path = CookieStores.path(ofGroup: identifier)
             let base = path.split(separator: "/").dropLast(2)
@@ -236,5 +234,18 @@ struct HTTPCookieStorageTests {
             #expect(!path.contains("/../") && !path.contains("/./") && !path.contains("//"))
         }
         #expect(CookieStores.path(ofGroup: "a/b") != CookieStores.path(ofGroup: "a%2Fb"))
+    }
+
+    @Test(
+        "the shared storage's file is FoundationNetworking's: it lies in a folder with the bundle's name",
+        arguments: [
+            ("/opt/tool/bin", "bin"), ("/opt/My App 1.2 b", "My App 1"), ("/x.y.z/", "x.y"), ("/opt/.hidden", ""),
+            ("/a%20b/é ü", "é ü"), ("/trail.", "trail"), ("/", ""),
+        ]
+    )
+    func sharedPath(bundle: String, folder: String) {
+        let path = CookieStores.sharedPath(ofBundle: bundle)
+        #expect(path == StoreDirectories.data(of: folder) + "/.cookies.shared")
+        #expect(CookieStores.sharedPath == CookieStores.sharedPath(ofBundle: Bundle.main.bundlePath))
     }
 }

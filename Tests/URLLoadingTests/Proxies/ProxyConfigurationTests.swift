@@ -13,8 +13,10 @@ struct ProxyConfigurationTests {
     private let identity: TestCertificates.Identity
     private let plain: TestServer
     private let secure: TestServer
+    private let nobody: RefusingPort
 
     init() throws {
+        nobody = try RefusingPort()
         identity = try TestCertificates.localhost
         plain = try TestServer.start()
         secure = try TestServer.start(tls: TLSServerContext(TLSServerConfiguration(identity)))
@@ -40,13 +42,6 @@ struct ProxyConfigurationTests {
     }
 
     private func at(_ port: UInt16) -> ProxyConfiguration.Endpoint { .hostPort(host: "127.0.0.1", port: port) }
-
-    /// A port at which nothing listens.
-    private func nowhere() throws -> UInt16 {
-        let raw = try RawServer.start()
-        raw.stop()
-        return raw.port
-    }
 
     /// What both servers say comes through, more than once.
     private func expectTransfers(_ session: URLSession) async throws {
@@ -135,7 +130,7 @@ struct ProxyConfigurationTests {
     @Test("without failover a proxy that is gone fails the task, and nothing is sent directly")
     func strict() async throws {
         let session = session(
-            ProxyConfiguration(httpCONNECTProxy: at(try nowhere())),
+            ProxyConfiguration(httpCONNECTProxy: at(nobody.number)),
             ProxyConfiguration(socksv5Proxy: at(try await ProxyPeers.dante().port))
         )
         defer { session.invalidateAndCancel() }
@@ -149,7 +144,7 @@ struct ProxyConfigurationTests {
 
     @Test("with failover the next proxy is tried, and at last none, also with content and for request after request")
     func failover() async throws {
-        var gone = ProxyConfiguration(httpCONNECTProxy: at(try nowhere()))
+        var gone = ProxyConfiguration(httpCONNECTProxy: at(nobody.number))
         gone.allowFailover = true
         var deaf = ProxyConfiguration(
             socksv5Proxy: at(try RawServer.start([], otherwise: [.close]).port)

@@ -130,6 +130,94 @@ struct RequestLoaderCachingTests {
         #expect(world.requests.last?.contains("Cookie: who=me") == true)
     }
 
+    @Test(
+        "cookies of an answer that nobody waits for are kept",
+        arguments: ["200 OK", "304 Not Modified", "301 Moved Permanently"]
+    )
+    func refreshedCookies(status: String) async throws {
+        let kept = "Cache-Control: max-age=0, stale-while-revalidate=600"
+        let length = status.hasPrefix("304") ? "X: 1" : "Content-Length: 0"
+        let world = try World(
+            Self.answer("one", kept, "ETag: \"a\"", "Set-Cookie: who=me"),
+            Self.empty(status, "Set-Cookie: who=you", length),
+            Self.answer("two")
+        )
+        _ = try await world.load()
+        #expect(try await world.load().body == "one")
+        let cookies = world.session.configuration.httpCookieStorage
+        await until { cookies?.cookies?.map(\.value) == ["you"] }
+        _ = try await world.load("/b")
+        #expect(world.requests.last?.contains("Cookie: who=you") == true)
+    }
+
+    @Test(
+        "a stale answer is removed if the server now redirects, asks, or forbids to store; the next task meets that",
+        arguments: [
+            ("301 Moved Permanently", ["Location: /new", "Cache-Control: max-age=3600"]),
+            ("401 Unauthorized", ["WWW-Authenticate: X y=z", "Cache-Control: max-age=3600"]),
+            ("200 OK", ["Cache-Control: no-store"]), ("404 Not Found", ["Vary: *"]),
+            ("304 Not Modified", ["ETag: \"b\""]), ("304 Not Modified", ["Cache-Control: no-store"]),
+        ]
+    )
+    func refreshedAway(status: String, fields: [String]) async throws {
+        let kept = "Cache-Control: max-age=0, stale-while-revalidate=600"
+        let lines = (fields + (status.hasPrefix("304") ? [] : ["Content-Length: 0"])).map { "\($0)\r\n" }.joined()
+        let world = try World(
+            Self.answer("one", kept, "ETag: \"a\""),
+            "HTTP/1.1 \(status)\r\n\(lines)\r\n",
+            Self.answer("new")
+        )
+        let request = URLRequest(url: try url(world.server.url("/a")))
+        _ = try await world.load()
+        #expect(try await world.load().body == "one")
+        await until { world.cache.cachedResponse(for: request) == nil }
+        #expect(try await world.load().body == "new")
+        #expect(world.requests.count == 3)
+    }
+
+    @Test("a server in trouble does not take away the stale answer")
+    func refreshFails() async throws {
+        let kept = "Cache-Control: max-age=0, stale-while-revalidate=600"
+        let world = try World(Self.answer("one", kept), Self.answer("no", status: "503 Oh"), Self.answer("two"))
+        _ = try await world.load()
+        #expect(try await world.load().body == "one")
+        await until { world.requests.count == 2 }
+        #expect(try await world.load("/b").body == "two")
+        #expect(try await world.load(policy: .returnCacheDataDontLoad).body == "one")
+    }
+
+    @Test("nothing new is stored without the delegate that decides on it")
+    func refreshedUnasked() async throws {
+        let kept = "Cache-Control: max-age=0, stale-while-revalidate=600"
+        let world = try World(
+            Self.answer("one", kept),
+            Self.answer("two", "Cache-Control: max-age=600"),
+            Self.answer("three")
+        )
+        let request = URLRequest(url: try url(world.server.url("/a")))
+        for _ in 0..<2 {
+            let (task, delegate) = (world.session.dataTask(with: request), Recorder())
+            task.delegate = delegate
+            task.resume()
+            await delegate.end()
+            #expect(delegate.told.data == Data("one".utf8))
+        }
+        await until { world.cache.cachedResponse(for: request) == nil }
+        #expect(try await world.load().body == "three")
+    }
+
+    @Test("a 304 with another Vary decides which requests the stored answer is for")
+    func newVary() async throws {
+        let world = try World(
+            Self.answer("one", "Cache-Control: max-age=0", "ETag: \"a\""),
+            Self.empty("304 Not Modified", "Cache-Control: max-age=60", "ETag: \"a\"", "Vary: X-Language"),
+            Self.answer("two")
+        )
+        _ = try await world.load()
+        for _ in 0..<2 { #expect(try await world.load(with: ["X-Language": "de"]).body == "one") }
+        #expect(try await world.load(with: ["X-Language": "fr"]).body == "two")
+    }
+
     @Test("a stale answer that has changed on the server is replaced")
     func replaced() async throws {
         let world = try World(

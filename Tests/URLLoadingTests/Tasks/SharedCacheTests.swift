@@ -199,6 +199,22 @@ struct SharedCacheTests {
         #expect(try await world.load(world.session(), ["Authorization": "Bearer bob"]) == second)
     }
 
+    @Test(
+        "a 304 that makes a public answer its user's own takes it from the others",
+        arguments: ["Cache-Control: private, max-age=600", "Set-Cookie: user=alice"]
+    )
+    func noLongerEveryones(field: String) async throws {
+        let kept = ["Cache-Control: public, max-age=0", "ETag: \"a\""]
+        let notModified = "HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\n\(field)\r\n\r\n"
+        let alices: RawScript = [
+            .receive(.headEnd), Self.answer("alice", kept), .receive(.headEnd), .send(notModified), .startOver,
+        ]
+        let world = try World(alices, Self.answering("bob", kept))
+        let alice = world.session()
+        for _ in 0..<2 { #expect(try await world.load(alice, ["Authorization": "Bearer alice"]) == "alice") }
+        #expect(try await world.load(world.session(), ["Authorization": "Bearer bob"]) == "bob")
+    }
+
     @Test("an answer on disk stays its user's, and its file holds no secret of the request")
     func onDisk() async throws {
         let kept = Self.kept[0] + ["Vary: X-API-Key"]

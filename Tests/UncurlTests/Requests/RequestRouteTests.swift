@@ -92,6 +92,24 @@ struct RequestRouteTests {
         #expect(text(origin, 0).hasPrefix("GET /y HTTP/1.1\r\n"))
     }
 
+    @Test("a stale answer is also brought up to date by the request's own proxy", .rows("W19"))
+    func refreshByProxy() async throws {
+        let stale =
+            "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nCache-Control: max-age=0, stale-while-revalidate=600\r\n\r\nok"
+        let proxy = try RawServer.answering([stale, Self.ok])
+        let origin = try RawServer.answering([Self.ok])
+        let configuration = URLSessionConfiguration.isolated
+        configuration.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
+        let manager = HTTPSessionManager(configuration: configuration)
+        var request = HTTPRequest(origin.url("/x"))
+        request.options.proxy = try RequestProxy("http://127.0.0.1:\(proxy.port)")
+        for _ in 0..<2 {
+            #expect(await manager.response(to: request, serializer: .data).value == Data("ok".utf8))
+        }
+        await until { text(proxy, 0).components(separatedBy: "GET \(origin.url("/x")) HTTP/1.1").count == 3 }
+        #expect(origin.connections.isEmpty)
+    }
+
     @Test("a proxy that refuses a request's credentials fails it without a call of a hook", .rows("W19"))
     func refusedByProxy() async throws {
         let refusal =

@@ -206,6 +206,29 @@ struct ResponseSerializerTests {
         #expect(read(list(doubling)) == nil)
     }
 
+    @Test("many references to one long text are a failure, and many to one short text are not", .rows("S8"))
+    func sharedText() {
+        /// An array whose elements all refer to one text.
+        func list(_ count: Int, _ length: Int) -> Data {
+            func size(_ number: Int) -> [UInt8] {
+                [0x12] + (0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) }
+            }
+            let array = [0xAF] + size(count) + [UInt8](repeating: 1, count: count)
+            let text = [0x5F] + size(length) + [UInt8](repeating: 0x61, count: length)
+            let places = [8, 8 + array.count, 8 + array.count + text.count]
+            let table = places.dropLast().flatMap { size($0).dropFirst() }
+            let trailer: [UInt8] =
+                [0, 0, 0, 0, 0, 0, 4, 1] + [2, 0, places[2]].flatMap { [0, 0, 0, 0] + size($0).dropFirst() }
+            return Data("bplist00".utf8 + array + text + table + trailer)
+        }
+        let decoder = DecodableResponseSerializer([String].self, decoder: PropertyListDecoder())
+        for (count, length, isRead) in [(20_000, 20_000, false), (20_000, 100, true)] {
+            let received = answer(list(count, length), type: "application/x-plist")
+            #expect((decoder.outcome(of: received).value?.count == count) == isRead)
+            #expect(((try? PropertyListResponseSerializer().serialize(received)) != nil) == isRead)
+        }
+    }
+
     @Test("a decoder decodes its own content types; content that does not fit is a failure with the cause")
     func decodable() throws {
         let json = DecodableResponseSerializer(User.self)
