@@ -80,7 +80,7 @@ struct MergeTests {
         #expect(logs.status == 0, "\(logs.err)")
         let text = try String(contentsOfFile: log, encoding: .utf8)
         let lines = try HistogramLog.read(text, path: log).lines.filter { $0.tag == "raw" }
-        let sum = lines.reduce(into: LatencyHistogram()) { $0.merge($1.histogram) }
+        let sum = lines.reduce(into: LatencyHistogram()) { $0.merge($1.histogram.counters) }
         #expect(counters(sum) == counters(saw))
         #expect(try String(contentsOfFile: "\(folder)/all.txt", encoding: .utf8).contains("4 reports of"))
         #expect(try String(contentsOfFile: "\(folder)/all.html", encoding: .utf8).contains("merged from 4 reports"))
@@ -239,6 +239,28 @@ struct MergeTests {
         }
         #expect(throws: Never.self) { try LogMerge([log("a", 1)]) }
         #expect { try LogMerge([log("a", 1), log("b", 1)]) } throws: { "\($0)".contains("more values than any run") }
+    }
+
+    @Test("a log with more lines than memory has room for counters is merged")
+    func longLog() throws {
+        var histogram = LatencyHistogram()
+        histogram.record(1_000_000)
+        let lines = (0..<10_000).map { second in
+            HistogramLog.line(tag: "raw", start: second * 1_000_000_000, length: 1_000_000_000, histogram)
+        }
+        let folder = NSTemporaryDirectory() + "uncurl-merge-\(UUID())"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        for name in ["a", "b"] {
+            let text = HistogramLog.head(startedAt: 0) + lines.joined()
+            try text.write(toFile: "\(folder)/\(name).hlog", atomically: false, encoding: .utf8)
+        }
+        let merged = TemporaryFile()
+        let line = "cd \(folder) && ulimit -v 1500000 && exec \"$0\" merge --format hlog=\(merged.path) a.hlog b.hlog"
+        let ended = try EndedProgram("/bin/sh", ["-c", line, EndedProgram.built("volley")])
+        #expect(ended.status == 0, "\(ended.err)")
+        let read = try HistogramLog.read(merged.text, path: "merged").lines
+        #expect(read.count == 10_000 && read.last?.histogram.counters.count == 2)
     }
 
     @Test("a report that cannot be written does not prevent the others")

@@ -93,7 +93,7 @@ struct NamesTests {
         #expect(rows.contains { $0.hasSuffix(#","slow,""er""""#) } && rows.contains { $0.hasSuffix(",") })
         let tag = line.isEmpty ? "raw.slow_\"er\"" : "corrected.slow_\"er\""
         let logged = try HistogramLog.read(log.text, path: "x").lines.filter { $0.tag == tag }
-        #expect(logged.reduce(0) { $0 + $1.histogram.count } == 20)
+        #expect(logged.reduce(0) { $0 + $1.histogram.counters.count } == 20)
         #expect(requests.text.components(separatedBy: ",bad,").count == 21)
         #expect(page.text.contains("| name | completed | errors | mean | p50 | p90 | p99 | max |\n"), "\(page.text)")
         #expect(page.text.contains("| `bad` | 20 | 20 | - | - | - | - | - |\n| `slow,\"er\"` | 20 | 0 | "))

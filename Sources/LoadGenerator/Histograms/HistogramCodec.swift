@@ -72,6 +72,15 @@ package enum HistogramCodec {
 
     /// Reads the text of ``text(_:)`` or of another library. Values above ``LatencyHistogram/highest`` count as that.
     package static func decode(text: some StringProtocol) throws(HistogramError) -> LatencyHistogram {
+        LatencyHistogram(try recorded(text: text))
+    }
+
+    package static func decode(_ bytes: [UInt8]) throws(HistogramError) -> LatencyHistogram {
+        LatencyHistogram(try recorded(bytes))
+    }
+
+    /// Returns the highest value and the count of every slot that counted a value.
+    package static func recorded(text: some StringProtocol) throws(HistogramError) -> [(value: UInt64, count: UInt64)] {
         guard let bytes = Base64.decode(text) else { throw .notBase64 }
         var reader = Reader(bytes)
         let first = try reader.number(UInt32.self)
@@ -81,10 +90,10 @@ package enum HistogramCodec {
         let packed = bytes[reader.position..<(reader.position + length)]
         // A V2 counter is compressed a thousandfold at most, so a small stream needs no large buffer.
         let limit = min(unpackedLimit, max(packed.count, 64) * 1_100)
-        return try decode(ZlibStream.decompress(packed, limit: limit))
+        return try recorded(ZlibStream.decompress(packed, limit: limit))
     }
 
-    package static func decode(_ bytes: [UInt8]) throws(HistogramError) -> LatencyHistogram {
+    private static func recorded(_ bytes: [UInt8]) throws(HistogramError) -> [(value: UInt64, count: UInt64)] {
         var reader = Reader(bytes)
         let first = try reader.number(UInt32.self)
         guard first == cookie else { throw .unknownEncoding(first) }
@@ -99,7 +108,7 @@ package enum HistogramCodec {
         }
         guard length <= bytes.count - reader.position else { throw .truncated }
         let end = reader.position + length
-        var histogram = LatencyHistogram()
+        var recorded: [(value: UInt64, count: UInt64)] = []
         var index = 0
         var total: UInt64 = 0
         while reader.position < end {
@@ -109,7 +118,7 @@ package enum HistogramCodec {
                 let (sum, overflow) = total.addingReportingOverflow(UInt64(count))
                 guard !overflow, sum <= countLimit else { throw .countsOutOfRange }
                 total = sum
-                histogram.record(layout.values(at: index).upperBound, count: UInt64(count))
+                recorded.append((layout.values(at: index).upperBound, UInt64(count)))
                 index += 1
                 continue
             }
@@ -119,7 +128,7 @@ package enum HistogramCodec {
             index += Int(zeros)
         }
         guard reader.position == end else { throw .truncated }
-        return histogram
+        return recorded
     }
 
     private struct Reader {

@@ -55,6 +55,11 @@ package struct LatencyHistogram: Sendable {
         clamped &+= other.clamped
     }
 
+    /// Counts the values of slots, such as those of ``HistogramCodec/recorded(text:)``.
+    package mutating func merge(_ recorded: [(value: UInt64, count: UInt64)]) {
+        for slot in recorded { record(slot.value, count: slot.count) }
+    }
+
     /// The exact least and greatest value. Nil when nothing was counted.
     package var minimum: UInt64? { isEmpty ? nil : histogram.min }
     package var maximum: UInt64? { isEmpty ? nil : histogram.maxRecorded }
@@ -79,6 +84,8 @@ package struct LatencyHistogram: Sendable {
     }
 
     package init() {}
+
+    package init(_ recorded: [(value: UInt64, count: UInt64)]) { merge(recorded) }
 
     mutating func reset() {
         histogram.reset()

@@ -10,7 +10,7 @@ package enum HistogramLog {
         /// The start after the log's start and the length, in seconds.
         package var start: Double
         package var length: Double
-        var histogram: LatencyHistogram
+        var histogram: EncodedHistogram
     }
 
     /// The divisor with which a log reader converts `Interval_Max` from nanoseconds to milliseconds.
@@ -84,7 +84,7 @@ package enum HistogramLog {
         guard parts.count == 4, let start = Double(parts[0]), let length = Double(parts[1]),
             (0..<secondsLimit).contains(start), (0..<secondsLimit).contains(length)
         else { throw .truncated }
-        return Line(tag: tag, start: start, length: length, histogram: try HistogramCodec.decode(text: parts[3]))
+        return Line(tag: tag, start: start, length: length, histogram: try EncodedHistogram(checking: parts[3]))
     }
 }
 

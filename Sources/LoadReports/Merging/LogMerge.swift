@@ -5,7 +5,7 @@ package struct LogMerge {
     /// The tags in the order of their first lines.
     package private(set) var tags: [String] = []
     package private(set) var startedAt: UInt64 = 0
-    private var intervals: [(start: Double, length: Double, histograms: [String: LatencyHistogram])] = []
+    private var intervals: [(start: Double, length: Double, histograms: [String: [EncodedHistogram]])] = []
     package private(set) var totals: [String: LatencyHistogram] = [:]
 
     package init(_ logs: [(path: String, contents: HistogramLog.Contents)]) throws(ReportError) {
@@ -24,26 +24,26 @@ package struct LogMerge {
         let tag = line.tag ?? "untagged"
         if totals[tag] == nil { tags.append(tag) }
         var total = totals.removeValue(forKey: tag) ?? LatencyHistogram()
-        total.merge(line.histogram)
+        total.merge(line.histogram.recorded)
         guard total.count <= HistogramCodec.countLimit else {
             throw .tooManyValues(path, isLog: true)
         }
         totals[tag] = total
         if place == intervals.count { intervals.append((line.start, line.length, [:])) }
         intervals[place].length = max(intervals[place].length, line.length)
-        intervals[place].histograms[tag, default: LatencyHistogram()].merge(line.histogram)
+        intervals[place].histograms[tag, default: []].append(line.histogram)
     }
 
     /// The merged log.
     package var text: String {
         intervals.reduce(into: HistogramLog.head(startedAt: startedAt)) { text, interval in
             for tag in tags {
-                guard let histogram = interval.histograms[tag] else { continue }
+                guard let histograms = interval.histograms[tag] else { continue }
                 text += HistogramLog.line(
                     tag: tag,
                     start: UInt64(max(interval.start, 0) * 1e9),
                     length: UInt64(max(interval.length, 0) * 1e9),
-                    histogram
+                    histograms.reduce(into: LatencyHistogram()) { $0.merge($1.recorded) }
                 )
             }
         }

@@ -51,7 +51,9 @@ private struct CurlLine {
     init(_ words: [String], _ place: InputPlace) throws(UsageError) {
         self.place = place
         var rest = words[...]
-        while let word = rest.popFirst() {
+        // The options behind a flag in one word (`-sX`).
+        var cluster: String?
+        while let word = cluster.take() ?? rest.popFirst() {
             var (name, value) = (word, String?.none)
             if word.hasPrefix("--"), let sign = word.firstIndex(of: "="), word.dropFirst(2).first != "=" {
                 (name, value) = (String(word[..<sign]), String(word[word.index(after: sign)...]))
@@ -64,7 +66,7 @@ private struct CurlLine {
                 continue
             }
             if Self.flags.contains(name) || take(name) {
-                if let value, !name.hasPrefix("--") { rest = ["-" + value] + rest }
+                if let value, !name.hasPrefix("--") { cluster = "-" + value }
                 continue
             }
             guard let text = value ?? rest.popFirst() else { throw place.problem("\(name) has no value") }

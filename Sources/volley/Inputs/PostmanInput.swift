@@ -47,10 +47,11 @@ private struct PostmanReader {
             draft.name = name.isEmpty ? nil : name
             // A URL by itself is a GET.
             let url = request.string ?? request["url"]?.string ?? request["url"]?["raw"]?.string
-            draft.url = try filled(try withPathVariables(url ?? "", request["url"]?["variable"], place), place)
+            let whole = try filled(try withPathVariables(url ?? "", request["url"]?["variable"], place), place)
+            draft.url = String(whole.prefix { $0 != "#" })
             guard !draft.url.isEmpty else { throw place.problem("\(quoted(name)) has no URL") }
             if !draft.url.hasPrefix("/"), !draft.url.contains("://") { draft.url = "http://" + draft.url }
-            draft.url = WrittenURL.encoded(draft.url.prefix { $0 != "#" })
+            draft.url = WrittenURL.encoded(draft.url)
             draft.method = request["method"]?.string ?? "GET"
             for field in request["header"]?.items ?? [] where field["disabled"]?.bool != true {
                 guard let key = field["key"]?.string, let value = field["value"]?.string else { continue }
