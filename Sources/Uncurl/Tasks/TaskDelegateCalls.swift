@@ -110,19 +110,26 @@ extension TaskDelegate: URLSessionTaskDelegate {
         _ session: URLSession,
         task: URLSessionTask,
         needNewBodyStream completionHandler: @Sendable @escaping (InputStream?) -> Void
-    ) {
-        if let hook = core.hooks.needNewBodyStream ?? hooks.needNewBodyStream {
-            return completionHandler(hook(session, task))
-        }
+    ) { completionHandler(newBodyStream(session, task)) }
+
+    public func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        needNewBodyStreamFrom offset: Int64,
+        completionHandler: @Sendable @escaping (InputStream?) -> Void
+    ) { completionHandler(newBodyStream(session, task).map { RestOfStream($0, from: offset) }) }
+
+    private func newBodyStream(_ session: URLSession, _ task: URLSessionTask) -> InputStream? {
+        if let hook = core.hooks.needNewBodyStream ?? hooks.needNewBodyStream { return hook(session, task) }
         do {
-            completionHandler(try behavior.newBodyStream?())
+            return try behavior.newBodyStream?()
         } catch {
             let facts: [String: Any] = [
                 NSLocalizedDescriptionKey: "The stream of the request's content could not be made: \(error)",
                 NSUnderlyingErrorKey: error as NSError,
             ]
             ownReason = .transport(URLError(.requestBodyStreamExhausted, userInfo: facts))
-            completionHandler(nil)
+            return nil
         }
     }
 
