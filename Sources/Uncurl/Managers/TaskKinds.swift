@@ -9,8 +9,8 @@ struct TaskPlan: Sendable {
     var priority: Float?
     var hooks: HooksBox?
 
-    /// Whether the content is not kept, because a hook receives it.
-    var leavesContent = false
+    /// Where the content goes, unless the task downloads it to a file.
+    var content = TaskReport.Keeping.memory
 
     /// Takes the request that the interceptors have returned, with the content that they have set.
     mutating func take(_ adapted: URLRequest) {
@@ -37,7 +37,7 @@ struct TaskPlan: Sendable {
     var keeping: TaskReport.Keeping {
         switch kind {
         case .download, .resumedDownload: .file
-        default: leavesContent ? .nothing : .memory
+        default: content
         }
     }
 }
