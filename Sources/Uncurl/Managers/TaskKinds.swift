@@ -73,6 +73,7 @@ extension URLSessionManager {
         if let priority = plan.priority { task.priority = priority }
         if task.isOfOpenSession {
             delegate.attach(task)
+            delegate.tellCreation(of: task, in: session)
         } else {
             // A closed session does not know the task. A task that the program does not resume would then never end and
             // never release its delegate.

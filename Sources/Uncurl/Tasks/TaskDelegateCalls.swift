@@ -39,7 +39,12 @@ extension TaskDelegate: URLSessionDelegate {
 extension TaskDelegate: URLSessionTaskDelegate {
     public func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {
         core.hooks.didCreate?(session, task)
-        hooks.didCreate?(session, task)
+    }
+
+    /// Tells the task's own hook that the session has the task. The session itself tells only its own delegate.
+    func tellCreation(of task: URLSessionTask, in session: URLSession) {
+        guard let didCreate = hooks.didCreate else { return }
+        session.delegateQueue.addOperation { didCreate(session, task) }
     }
 
     public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {

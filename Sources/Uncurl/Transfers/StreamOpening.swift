@@ -158,6 +158,7 @@ struct StreamOpening: Sendable {
         if let priority = plan.priority { opened.task.priority = priority }
         if opened.task.isOfOpenSession {
             delegate.attach(opened.task)
+            delegate.tellCreation(of: opened.task, in: taskEnd.session)
         } else {
             delegate.ownReason = .sessionInvalidated
         }
