@@ -151,6 +151,15 @@ struct StubsTests {
         #expect(server.requestCount == 1)
     }
 
+    @Test("a delay of any length is waited for, a century at most: the runtime's clocks trap on longer waits")
+    func longDelay() async throws {
+        let clock = ImmediateClock()
+        let stubs = Stubs(clock: clock)
+        stubs.add(.any, .status(204).delayed(by: .seconds(Int64.max)))
+        #expect(try await status { try await stubs.session().data(from: url("http://a.test/")) } == 204)
+        #expect(clock.slept == [.seconds(3_155_760_000)])
+    }
+
     @Test("a form's parts in memory are seen, and its type")
     func forms() async throws {
         let part = "name=\"a\"\r\n\r\n1\r\n"
