@@ -34,7 +34,8 @@ public final class Cassette: Sendable {
         case path
         /// The content, byte by byte.
         case body
-        /// The value of one header field, or its absence. The name is compared without case.
+        /// The value of one header field, or its absence. The name is compared without case; of a secret field, only
+        /// the presence is compared.
         case header(String)
     }
 
@@ -175,11 +176,16 @@ public final class Cassette: Sendable {
             case .url: Self.ordered(recorded.url) == Self.ordered(request.url)
             case .path: recorded.url.prefix { $0 != "?" && $0 != "#" } == request.url.prefix { $0 != "?" && $0 != "#" }
             case .body: (recorded.postData.map(\.data) ?? Data()) == request.body
-            case .header(let name):
-                recorded.headers.first { $0.name.lowercased() == name.lowercased() }?.value
-                    == request.request.value(forHTTPHeaderField: name)
+            case .header(let name): isSame(name, recorded, request)
             }
         }
+    }
+
+    /// The file does not have the value of a secret field, only its presence.
+    private func isSame(_ name: String, _ recorded: HAR.Request, _ request: StubbedRequest) -> Bool {
+        let value = recorded.headers.first { $0.name.lowercased() == name.lowercased() }?.value
+        let sent = request.request.value(forHTTPHeaderField: name)
+        return secrets.contains(name.lowercased()) ? (value == nil) == (sent == nil) : value == sent
     }
 
     /// The URL without its fragment, with the parts of its query sorted.

@@ -12,10 +12,13 @@ public import Uncurl
 public struct RequestMatcher: Sendable {
     private let words: String
     private let conditions: [@Sendable (StubbedRequest) -> Bool]
+    /// The contents that are required.
+    private let contents: [Data]
 
-    private init(_ words: String, _ conditions: [@Sendable (StubbedRequest) -> Bool]) {
+    private init(_ words: String, _ conditions: [@Sendable (StubbedRequest) -> Bool], _ contents: [Data] = []) {
         self.words = words
         self.conditions = conditions
+        self.contents = contents
     }
 
     /// Matches every request.
@@ -59,7 +62,9 @@ public struct RequestMatcher: Sendable {
     }
 
     /// Requires exactly this content.
-    public func body(_ data: Data) -> RequestMatcher { adding("a body of \(data.count) bytes") { $0.body == data } }
+    public func body(_ data: Data) -> RequestMatcher {
+        RequestMatcher(words + " with a body of \(data.count) bytes", conditions, contents + [data])
+    }
 
     /// Requires exactly this text, in UTF-8, as the content.
     public func body(_ text: String) -> RequestMatcher { body(Data(text.utf8)) }
@@ -69,13 +74,18 @@ public struct RequestMatcher: Sendable {
         adding("a condition", condition)
     }
 
-    func matches(_ request: StubbedRequest) -> Bool { conditions.allSatisfy { $0(request) } }
+    func matches(_ request: StubbedRequest) -> Bool {
+        mayMatch(request) && contents.allSatisfy { $0 == request.body }
+    }
+
+    /// Whether the request matches, as far as can be said before its content has been read.
+    func mayMatch(_ request: StubbedRequest) -> Bool { conditions.allSatisfy { $0(request) } }
 
     private func adding(
         _ more: String,
         _ condition: @escaping @Sendable (StubbedRequest) -> Bool
     ) -> RequestMatcher {
-        RequestMatcher(more.isEmpty ? words : words + " with " + more, conditions + [condition])
+        RequestMatcher(more.isEmpty ? words : words + " with " + more, conditions + [condition], contents)
     }
 }
 

@@ -24,7 +24,8 @@ public final class Stubs: Sendable {
         /// The request fails with `URLError.resourceUnavailable` and a description that names the request and the
         /// stubs.
         case fails
-        /// The request is sent to its server.
+        /// The request is sent to its server. Whether a stub matches is decided before a file or stream is read: a
+        /// request with such content fails if it matches a stub but for the stub's content.
         case loads
     }
 
@@ -125,6 +126,7 @@ extension Stubs: TestKitSource {
     func takes(_ request: URLRequest) -> Bool {
         switch policy {
         case .fails: true
+        case .loads where request.httpBodyStream != nil: open.contains { $0.matcher.mayMatch(StubbedRequest(request)) }
         case .loads: open.contains { $0.matcher.matches(StubbedRequest(request)) }
         }
     }

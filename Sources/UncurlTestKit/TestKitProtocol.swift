@@ -55,7 +55,7 @@ final class TestKitProtocol: URLProtocol {
             switch step {
             case .wait(let span):
                 if span > .zero {
-                    do { try await clock.sleep(for: span) } catch { return }
+                    do { try await clock.sleep(for: span.bounded) } catch { return }
                 }
             case .head(let status, let headers):
                 guard let response = response(status, headers) else {

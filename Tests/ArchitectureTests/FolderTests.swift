@@ -11,6 +11,7 @@ struct FolderTests {
             "": [],
             // What an error of any kind says of itself.
             "Words": [],
+            "Time": [],
             // What messages are made of.
             "Fields": [],
             "Parameters": [],
@@ -24,14 +25,14 @@ struct FolderTests {
             // What a program says of a request and of its answer.
             "RequestSerializers": ["Compression", "Errors", "Fields", "JSON", "Multipart", "Parameters"],
             "ResponseSerializers": ["Answers", "Errors", "Fields", "JSON", "Parameters"],
-            "Interceptors": ["Errors", "Fields", "Reachability", "Words"],
+            "Interceptors": ["Errors", "Fields", "Reachability", "Time", "Words"],
             "Hooks": ["Errors"],
             "Requests": [
                 "Answers", "Compression", "Errors", "Fields", "Hooks", "Interceptors", "Multipart", "Parameters",
                 "RequestSerializers",
             ],
             "Monitors": ["Errors", "Hooks", "Requests"],
-            "Control": ["Errors", "Monitors", "Requests"],
+            "Control": ["Errors", "Monitors", "Requests", "Time"],
             "Adapters": ["Errors", "Interceptors", "Monitors"],
             "Streams": ["Errors", "Words"],
             "Reachability": [],

@@ -91,6 +91,21 @@ final class CassetteTests {
         #expect(try await strict.data(for: request).0 == Data("first".utf8))
     }
 
+    @Test("of a field that is left out of the file, a cassette compares the presence")
+    func secretPart() async throws {
+        let server = try TestServer.start()
+        var request = URLRequest(url: url(server.url("/bytes/5")))
+        request.setValue("Bearer secret", forHTTPHeaderField: "Authorization")
+        let parts: Set<Cassette.Part> = [.method, .url, .header("authorization")]
+        let recording = try Cassette(file: file, matching: parts)
+        let first = try await session(recording).data(for: request).0
+        try recording.finish()
+        let replaying = try Cassette(file: file, matching: parts)
+        let session = session(replaying)
+        await #expect(throws: URLError.self) { try await session.data(from: url(server.url("/bytes/5"))) }
+        #expect(try await session.data(for: request).0 == first && server.requestCount == 1)
+    }
+
     @Test("a file that is no recording is an error, and so is one that is missing where it is needed")
     func unreadable() throws {
         #expect(throws: CassetteError.self) { try Cassette(file: file, mode: .replay) }

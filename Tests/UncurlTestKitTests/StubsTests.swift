@@ -127,6 +127,39 @@ struct StubsTests {
         do { return (try await answer().1 as? HTTPURLResponse)?.statusCode } catch is URLError { return nil }
     }
 
+    @Test("stubs that let other requests through match the content of files and of streams, and no server is asked")
+    func streamedContent() async throws {
+        let server = try TestServer.start()
+        let lenient = Stubs(unmatched: .loads)
+        lenient.add(.post("/anything").body("abc").header("X-Key", "1"), .status(299))
+        let session = lenient.session()
+        var request = URLRequest(url: url(server.url("/anything")))
+        request.httpMethod = "POST"
+        request.setValue("1", forHTTPHeaderField: "X-Key")
+        let file = TemporaryFile(Array("abc".utf8))
+        let place = URL(fileURLWithPath: file.path)
+        #expect(try await status { try await session.upload(for: request, fromFile: place) } == 299)
+        request.httpBodyStream = InputStream(data: Data("abc".utf8))
+        #expect(try await status { try await session.data(for: request) } == 299)
+        #expect(server.requestCount == 0)
+        request.httpBodyStream = InputStream(data: Data("abd".utf8))
+        #expect(try await status { try await session.data(for: request) } == nil)
+        #expect(server.requestCount == 0 && lenient.unmatched.count == 1)
+        request.setValue(nil, forHTTPHeaderField: "X-Key")
+        request.httpBodyStream = InputStream(data: Data("abc".utf8))
+        #expect(try await status { try await session.data(for: request) } == 200)
+        #expect(server.requestCount == 1)
+    }
+
+    @Test("a delay of any length is waited for, a century at most: the runtime's clocks trap on longer waits")
+    func longDelay() async throws {
+        let clock = ImmediateClock()
+        let stubs = Stubs(clock: clock)
+        stubs.add(.any, .status(204).delayed(by: .seconds(Int64.max)))
+        #expect(try await status { try await stubs.session().data(from: url("http://a.test/")) } == 204)
+        #expect(clock.slept == [.seconds(3_155_760_000)])
+    }
+
     @Test("a form's parts in memory are seen, and its type")
     func forms() async throws {
         let part = "name=\"a\"\r\n\r\n1\r\n"

@@ -7,8 +7,8 @@ package struct TaskReport: Sendable {
     package enum Keeping: Sendable {
         case memory
         case file
-        /// The content is not kept: the delegate takes it, piece by piece.
-        case nothing
+        /// The content is not kept: the delegate takes it, piece by piece. The cache may store it nevertheless.
+        case nothing(isStorable: Bool)
     }
 
     /// What is called at the end: on the session's loop, or on its delegate queue if something was reported there

@@ -32,7 +32,12 @@ extension Delivery {
     var isStorable: Bool {
         switch reception {
         case .data, .awaitedData, .delegate: !(task is URLSessionDownloadTask)
-        case .report(let terms): if case .memory = terms.keeping { true } else { false }
+        case .report(let terms):
+            switch terms.keeping {
+            case .memory: true
+            case .file: false
+            case .nothing(let isStorable): isStorable
+            }
         case .download, .awaitedFile, .bytes: false
         }
     }

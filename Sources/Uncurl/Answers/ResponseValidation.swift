@@ -11,7 +11,8 @@ public struct ResponseValidation: Sendable {
     public var statusCodes: Set<Int>?
     /// The media types that are acceptable.
     public var contentTypes: AcceptableTypes
-    /// Checks of the program's own, called in order up to the first that throws.
+    /// Checks of the program's own, called in order up to the first that throws. For a stream they are called before
+    /// the content comes, so they see the head alone.
     public var checks: [Check]
 
     /// Accepts the statuses 200 to 299 and any content type, without further checks, unless the arguments say
@@ -31,6 +32,14 @@ public struct ResponseValidation: Sendable {
 
     /// Everything is acceptable.
     public static var none: ResponseValidation { ResponseValidation(statusCodes: nil) }
+
+    /// The program's checks alone.
+    var ofChecks: ResponseValidation { ResponseValidation(statusCodes: nil, checks: checks) }
+
+    /// The same validation, without the program's checks.
+    var withoutChecks: ResponseValidation {
+        ResponseValidation(statusCodes: statusCodes, contentTypes: contentTypes)
+    }
 
     /// Everything that is wrong with the answer; nil if it is acceptable.
     public func failure(of answer: ReceivedResponse) -> ValidationFailure? {

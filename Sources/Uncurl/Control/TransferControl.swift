@@ -250,9 +250,8 @@ public final class TransferControl: Sendable {
     /// Ends the request when this time has passed; nil sets no limit.
     func limit(by deadline: Duration?, on clock: any Clock<Duration>) {
         guard let deadline else { return }
-        let time = min(max(.zero, deadline), Self.longestWait)
         let timer = Task { [weak self] in
-            try await clock.sleep(for: time)
+            try await clock.sleep(for: deadline.bounded)
             self?.expire()
         }
         reins.withLock { $0.timer = timer }
@@ -338,13 +337,9 @@ public final class TransferControl: Sendable {
         if isCancelled { cancel() }
     }
 
-    /// The longest wait: a century. The runtime's clocks trap on instants beyond 63 bits of seconds.
-    private static let longestWait = Duration.seconds(3_155_760_000)
-
     /// Waits before the next attempt; a cancelled transfer does not wait.
     func wait(for delay: Duration, on clock: any Clock<Duration>) async {
-        let delay = min(delay, Self.longestWait)
-        _ = try? await carry { try await clock.sleep(for: delay) }
+        _ = try? await carry { try await clock.sleep(for: delay.bounded) }
     }
 
     /// Carries out a step between two tasks, in a Swift task of its own, which ``cancel()`` and the deadline cancel.

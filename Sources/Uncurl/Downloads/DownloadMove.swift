@@ -20,14 +20,14 @@ struct DownloadMove {
         let request = task.currentRequest ?? task.originalRequest
         var answer = ReceivedResponse(request: request, response: outcome.response, data: Data(), fileURL: file)
         guard let failure = validation.failure(of: answer) else { return nil }
-        guard destination != nil else {
-            answer.fileURL = leave(file, outcome)
-            return ValidationFailure(failure.reasons, answer: answer)
-        }
-        answer.data = Self.head(of: file)
-        answer.fileURL = nil
-        try? FileManager.default.removeItem(at: file)
+        if destination == nil { answer.fileURL = leave(file, outcome) } else { Self.takeIn(file, &answer) }
         return ValidationFailure(failure.reasons, answer: answer)
+    }
+
+    /// Deletes the file of a refused answer, and puts its content into the answer.
+    static func takeIn(_ file: URL, _ answer: inout ReceivedResponse) {
+        (answer.data, answer.fileURL) = (head(of: file), nil)
+        try? FileManager.default.removeItem(at: file)
     }
 
     private static func head(of file: URL) -> Data {

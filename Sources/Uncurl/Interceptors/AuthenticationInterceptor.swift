@@ -5,7 +5,8 @@ public import URLLoading
 ///
 /// Requests that begin during a refresh wait for it. A request that is refused with an older credential is sent again
 /// at once; a refusal of the current credential begins a refresh. A failed refresh ends the requests that waited for
-/// it; the next request begins another one, within the limit of the ``RefreshWindow``.
+/// it; the next request begins another one, within the limit of the ``RefreshWindow``. Requests that the authenticator
+/// sends during its refresh get no credential.
 public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInterceptor {
     /// Limits how often a credential is refreshed within an interval.
     public struct RefreshWindow: Hashable, Sendable {
@@ -69,6 +70,7 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
     }
 
     public func adapt(_ request: URLRequest, for attempt: RequestAttempt) async throws -> URLRequest {
+        if isWithinRefresh { return request }
         var (credential, version) = try current()
         if isRefreshing || authenticator.needsRefresh(credential) {
             credential = try await refreshed(credential, version)
@@ -79,6 +81,7 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
     }
 
     public func retry(_ failure: FailedAttempt) async -> RetryDecision {
+        if isWithinRefresh { return .doNotRetry }
         guard authenticator.isAuthenticationFailure(failure), let request = failure.request else { return .doNotRetry }
         do {
             let (credential, version) = try current()
@@ -96,6 +99,10 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
         guard let credential else { throw .missingCredential }
         return (credential, version)
     }
+
+    /// Whether the authenticator itself sends this request, to refresh the credential. The refresh waits for the
+    /// request, so the request cannot wait for the refresh.
+    private var isWithinRefresh: Bool { Refreshing.interceptors.contains(ObjectIdentifier(self)) && isRefreshing }
 
     private var isRefreshing: Bool {
         state.withLock { state in
@@ -139,7 +146,7 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
         let version = state.version
         let task = Task { [self] in
             do {
-                let fresh = try await authenticator.refresh(used)
+                let fresh = try await Refreshing.within(self) { try await authenticator.refresh(used) }
                 settle(version) { state in
                     state.credential = fresh
                     state.version += 1
@@ -174,5 +181,15 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
             return old
         }
         withExtendedLifetime(old) {}
+    }
+}
+
+/// The interceptors whose refresh the current code belongs to.
+private enum Refreshing {
+    @TaskLocal static var interceptors: Set<ObjectIdentifier> = []
+
+    static func within<Made>(_ interceptor: AnyObject, _ refresh: () async throws -> Made) async throws -> Made {
+        let all = interceptors.union([ObjectIdentifier(interceptor)])
+        return try await $interceptors.withValue(all, operation: refresh)
     }
 }

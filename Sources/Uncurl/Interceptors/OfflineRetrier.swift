@@ -55,7 +55,7 @@ public struct OfflineRetrier: RequestInterceptor {
             let (path, clock, wait) = (path, clock, maximumWait)
             group.addTask { (try? await path()) != nil }
             group.addTask {
-                _ = try? await clock.sleep(for: wait)
+                _ = try? await clock.sleep(for: wait.bounded)
                 return false
             }
             defer { group.cancelAll() }

@@ -9,8 +9,8 @@ struct TaskPlan: Sendable {
     var priority: Float?
     var hooks: HooksBox?
 
-    /// Whether the content is not kept, because a hook receives it.
-    var leavesContent = false
+    /// Where the content goes, unless the task downloads it to a file.
+    var content = TaskReport.Keeping.memory
 
     /// Takes the request that the interceptors have returned, with the content that they have set.
     mutating func take(_ adapted: URLRequest) {
@@ -37,7 +37,7 @@ struct TaskPlan: Sendable {
     var keeping: TaskReport.Keeping {
         switch kind {
         case .download, .resumedDownload: .file
-        default: leavesContent ? .nothing : .memory
+        default: content
         }
     }
 }
@@ -73,6 +73,7 @@ extension URLSessionManager {
         if let priority = plan.priority { task.priority = priority }
         if task.isOfOpenSession {
             delegate.attach(task)
+            delegate.tellCreation(of: task, in: session)
         } else {
             // A closed session does not know the task. A task that the program does not resume would then never end and
             // never release its delegate.

@@ -225,7 +225,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
     private func send(_ request: URLRequest) {
         var plan = facts.withLock { $0.plan } ?? TaskPlan(kind: .data)
         plan.take(request)
-        plan.leavesContent = true
+        plan.content = .nothing(isStorable: outputStream == nil)
         plan.behavior = plan.behavior.taking(
             head: { [self] in receive($0) },
             content: { [self] task, data in if !receive(data) { task.cancel() } },

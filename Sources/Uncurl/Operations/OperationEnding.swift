@@ -88,7 +88,9 @@ extension HTTPRequestOperation {
         case .again:
             tell(response)
             guard goesOn(behind: error) else { return finish(response) }
-            let begins = facts.withLock { facts in
+            let begins = facts.withLock { facts -> Bool? in
+                // The cancel did not find a paused operation, so nothing else would end it.
+                if isCancelled { return nil }
                 facts.retryCount += 1
                 if case .pausing(_, resumes: false) = facts.state {
                     facts.state = .paused
@@ -97,6 +99,7 @@ extension HTTPRequestOperation {
                 facts.state = .beginning(pauses: facts.state.isPaused)
                 return true
             }
+            guard let begins else { return finish(cancelled) }
             if begins { begin() }
         }
     }

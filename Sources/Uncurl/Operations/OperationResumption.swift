@@ -65,6 +65,7 @@ extension HTTPRequestOperation {
         sink.withLock { sink in
             do throws(OperationFailure) {
                 try sink?.startOver()
+                facts.withLock { $0.response = nil }
                 return true
             } catch {
                 facts.withLock { $0.failure = .output(error) }

@@ -123,10 +123,10 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
         _ file: URL?,
         isNamed: Bool
     ) -> (options: [String], source: String) {
-        if let file { return (["--data-binary", quoted("@" + file.path)], "") }
-        guard let body = request.ownContent else { return ([], "") }
         // Without this option curl adds a content type for any method; a session adds one only for a POST.
         let type = (request.httpMethod ?? "GET") != "POST" && !isNamed ? ["--header", quoted("Content-Type:")] : []
+        if let file { return (type + ["--data-binary", quoted("@" + file.path)], "") }
+        guard let body = request.ownContent else { return ([], "") }
         if let text = String(data: body, encoding: .utf8), !text.utf8.contains(0) {
             return (type + ["--data-raw", quoted(text)], "")
         }

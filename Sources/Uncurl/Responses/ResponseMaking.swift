@@ -59,7 +59,9 @@ extension UncurlError {
         case .cancelled: self = .cancelled
         // The session's error for a server or a client certificate that this manager refused.
         case .serverCertificateUntrusted, .clientCertificateRejected: self = refusal ?? .transport(error)
-        case .requestBodyStreamExhausted: self = error.isContentBroken ? .transport(error) : .bodyNotReplayable
+        // An upload that its server keeps can be resumed from the data in its error.
+        case .requestBodyStreamExhausted where error.uploadTaskResumeData == nil && !error.isContentBroken:
+            self = .bodyNotReplayable
         default: self = .transport(error)
         }
     }

@@ -39,7 +39,12 @@ extension TaskDelegate: URLSessionDelegate {
 extension TaskDelegate: URLSessionTaskDelegate {
     public func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {
         core.hooks.didCreate?(session, task)
-        hooks.didCreate?(session, task)
+    }
+
+    /// Tells the task's own hook that the session has the task. The session itself tells only its own delegate.
+    func tellCreation(of task: URLSessionTask, in session: URLSession) {
+        guard let didCreate = hooks.didCreate else { return }
+        session.delegateQueue.addOperation { didCreate(session, task) }
     }
 
     public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
@@ -110,19 +115,26 @@ extension TaskDelegate: URLSessionTaskDelegate {
         _ session: URLSession,
         task: URLSessionTask,
         needNewBodyStream completionHandler: @Sendable @escaping (InputStream?) -> Void
-    ) {
-        if let hook = core.hooks.needNewBodyStream ?? hooks.needNewBodyStream {
-            return completionHandler(hook(session, task))
-        }
+    ) { completionHandler(newBodyStream(session, task)) }
+
+    public func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        needNewBodyStreamFrom offset: Int64,
+        completionHandler: @Sendable @escaping (InputStream?) -> Void
+    ) { completionHandler(newBodyStream(session, task).map { RestOfStream($0, from: offset) }) }
+
+    private func newBodyStream(_ session: URLSession, _ task: URLSessionTask) -> InputStream? {
+        if let hook = core.hooks.needNewBodyStream ?? hooks.needNewBodyStream { return hook(session, task) }
         do {
-            completionHandler(try behavior.newBodyStream?())
+            return try behavior.newBodyStream?()
         } catch {
             let facts: [String: Any] = [
                 NSLocalizedDescriptionKey: "The stream of the request's content could not be made: \(error)",
                 NSUnderlyingErrorKey: error as NSError,
             ]
             ownReason = .transport(URLError(.requestBodyStreamExhausted, userInfo: facts))
-            completionHandler(nil)
+            return nil
         }
     }
 

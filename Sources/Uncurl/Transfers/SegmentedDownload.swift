@@ -105,7 +105,8 @@ final class SegmentedDownload: Sendable {
             part.options.onResponse = { [self] in takes($0, segment) ? await hear($0) : .allow }
         }
         part.options.cachePolicy = part.options.cachePolicy ?? .reloadIgnoringLocalCacheData
-        let validation = request.options.validation ?? ResponseValidation()
+        // The program's checks are for the whole file.
+        let validation = validation.withoutChecks
         if isFirst {
             var first = validation
             // Empty content has no first part (RFC 9110 §14.1.2).
@@ -250,7 +251,21 @@ final class SegmentedDownload: Sendable {
 
     // MARK: The end
 
+    private var validation: ResponseValidation { request.options.validation ?? ResponseValidation() }
+
+    /// What the program's checks refuse of the whole file; see ``DownloadMove/refusal(_:_:by:)``.
+    private func refusal(of file: URL, _ head: HTTPURLResponse) -> ValidationFailure? {
+        let sent = try? manager.urlRequest(for: request)
+        var answer = ReceivedResponse(request: sent, response: head, data: Data(), fileURL: file)
+        guard let failure = validation.ofChecks.failure(of: answer) else { return nil }
+        if destination != nil { DownloadMove.takeIn(file, &answer) }
+        return ValidationFailure(failure.reasons, answer: answer)
+    }
+
     private func placed(_ file: SegmentFile, _ head: HTTPURLResponse) async throws -> Response<URL> {
+        if let refusal = refusal(of: file.url, head) {
+            return Response(facts(refusal.fileURL, head, .validation(refusal), nil))
+        }
         let session = manager.session
         let place: URL = try await withCheckedThrowingContinuation { continuation in
             session.delegateQueue.addOperation { [destination] in

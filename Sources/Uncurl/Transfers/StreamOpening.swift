@@ -158,6 +158,7 @@ struct StreamOpening: Sendable {
         if let priority = plan.priority { opened.task.priority = priority }
         if opened.task.isOfOpenSession {
             delegate.attach(opened.task)
+            delegate.tellCreation(of: opened.task, in: taskEnd.session)
         } else {
             delegate.ownReason = .sessionInvalidated
         }
@@ -204,10 +205,13 @@ struct StreamOpening: Sendable {
         _ request: URLRequest,
         _ chunks: ResponseChunks
     ) async throws(UncurlError) {
+        var answer = ReceivedResponse(request: request, response: response, data: Data())
+        let rejection = validation.ofChecks.failure(of: answer)
+        let head = validation.withoutChecks
         // Answers that have no content by definition (RFC 9110 §6.4.1, §15.3.6) cannot have a wrong content type.
         let hasNone = request.httpMethod == "HEAD" || [204, 205, 304].contains(response.statusCode)
-        var answer = ReceivedResponse(request: request, response: response, data: hasNone ? Data() : Data([0]))
-        guard validation.failure(of: answer) != nil else { return }
+        answer.data = hasNone ? Data() : Data([0])
+        guard rejection != nil || head.failure(of: answer) != nil else { return }
         answer.data = Data()
         do {
             while answer.data.count < Self.refusedContent, let chunk = try await chunks.next() {
@@ -217,7 +221,8 @@ struct StreamOpening: Sendable {
             if control.isCancelled { throw .cancelled }
             // The error document ends with the content before the failure.
         }
-        if let failure = validation.failure(of: answer) { throw .validation(failure) }
+        let reasons = [head.failure(of: answer), rejection].compactMap { $0?.reasons }.flatMap { $0 }
+        if !reasons.isEmpty { throw .validation(ValidationFailure(reasons, answer: answer)) }
     }
 }
 

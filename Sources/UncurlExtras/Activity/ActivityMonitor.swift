@@ -171,7 +171,7 @@ public final class ActivityMonitor: Sendable {
         disarm(&state)
         let number = state.timer
         state.timerTask = Task { [weak self, clock] in
-            do { try await clock.sleep(for: delay) } catch { return }
+            do { try await clock.sleep(for: delay.bounded) } catch { return }
             self?.timeIsUp(number)
         }
     }

@@ -175,4 +175,13 @@ struct ActivityMonitorTests {
         _ = machine.changed(isBusy: true)
         #expect(machine.disable() == [.disarm] && machine.state == .inactive)
     }
+
+    @Test("a delay of any length is waited for, a century at most: the runtime's clocks trap on longer waits")
+    func longDelay() async {
+        let monitor = ActivityMonitor(startDelay: .seconds(Int64.max), clock: clock, center: center) { _ in }
+        monitor.isEnabled = true
+        let task = FakeTask()
+        task.become(.running, monitor)
+        #expect(await clock.runToNextDeadline() == .seconds(3_155_760_000))
+    }
 }

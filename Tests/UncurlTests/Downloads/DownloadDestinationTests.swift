@@ -124,6 +124,47 @@ struct DownloadDestinationTests {
         #expect(log.entries.count == 1 && log.entries.first != place.url)
     }
 
+    private struct Refused: Error {}
+
+    @Test("a program's own check of a download in parts is called once, with the whole file, before the file is moved")
+    func askedOnceAboutParts() async throws {
+        let place = try Place()
+        defer { place.remove() }
+        let server = try TestServer.start()
+        let log = Log<(file: URL?, length: Int)>()
+        var request = HTTPRequest("range/3000000")
+        request.options.validation = ResponseValidation(checks: [{ log.add(($0.fileURL, try $0.content().count)) }])
+        let response = await server.manager().download(request, to: .file(place.url), segments: 4)
+        #expect(response.value == place.url && place.content?.utf8.count == 3_000_000)
+        #expect(log.entries.map(\.length) == [3_000_000] && log.entries.first?.file != place.url)
+    }
+
+    @Test("a download in parts that a check refuses leaves its place alone, and no data to resume from")
+    func refusedParts() async throws {
+        let place = try Place()
+        defer { place.remove() }
+        let server = try TestServer.start()
+        var request = HTTPRequest("range/3000000")
+        request.options.validation = ResponseValidation(checks: [{ _ in throw Refused() }])
+        for destination in [DownloadDestination.file(place.url), nil] {
+            let response = await server.manager().download(request, to: destination, segments: 4)
+            guard case .failure(.validation(let failure)) = response.result,
+                case .rejected(is Refused)? = failure.reasons.first
+            else {
+                Issue.record("\(response.result)")
+                return
+            }
+            #expect(response.resumeData == nil && failure.reasons.count == 1 && place.content == "old")
+            #expect(failure.data.count == (destination == nil ? 0 : 1 << 20))
+            let file = failure.fileURL
+            #expect((file == nil) == (destination != nil) && response.fileURL == file)
+            if let file {
+                #expect(try Data(contentsOf: file).count == 3_000_000)
+                try FileManager.default.removeItem(at: file)
+            }
+        }
+    }
+
     @Test("a folder at the place of a file stays as it is, and the error says that it is a folder")
     func folder() async throws {
         let place = try Place()

@@ -285,6 +285,52 @@ struct AuthenticationInterceptorTests {
         #expect(interceptor.credential == 7 && tokens.refreshes.entries == [1])
     }
 
+    /// Requests each credential through the manager whose requests need it.
+    final class Fetching: Authenticator {
+        let manager: HTTPSessionManager
+
+        init(_ manager: HTTPSessionManager) { self.manager = manager }
+
+        func apply(_ credential: String, to request: inout URLRequest) {
+            request.setValue(credential, forHTTPHeaderField: "Authorization")
+        }
+
+        func refresh(_ credential: String) async throws -> String {
+            try await manager.response(to: HTTPRequest(.post, "token"), serializer: .string).result.get()
+        }
+
+        func isRequest(_ request: URLRequest, authenticatedWith credential: String) -> Bool {
+            request.value(forHTTPHeaderField: "Authorization") == credential
+        }
+    }
+
+    @Test(
+        "an authenticator may refresh through the manager that it serves; a refusal of that request ends the others",
+        .rows("B10"),
+        arguments: [true, false]
+    )
+    func sameManager(isGiven: Bool) async throws {
+        let refusal = "HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n"
+        func ok(_ content: String) -> String { "HTTP/1.1 200 OK\r\nContent-Length: \(content.count)\r\n\r\n\(content)" }
+        let raw = try RawServer.answering([refusal, isGiven ? ok("new") : refusal, ok("content")])
+        let manager = raw.manager()
+        manager.interceptors = [AuthenticationInterceptor(authenticator: Fetching(manager), credential: "old")]
+        defer { manager.interceptors = [] }
+        var request = HTTPRequest("x")
+        request.options.deadline = .seconds(60)
+        let response = await manager.response(to: request, serializer: .string)
+        let sent = String(decoding: raw.received(0), as: UTF8.self).components(separatedBy: "\r\n\r\n")
+        try #require(sent.count > 2, "\(sent)")
+        #expect(sent[1].hasPrefix("POST /token ") && !sent[1].contains("Authorization"), "\(sent)")
+        if isGiven {
+            #expect(response.value == "content" && sent[2].contains("Authorization: new\r\n"), "\(response)")
+        } else if case .retry(AuthenticationFailure.refreshFailed, _)? = response.error {
+            #expect(response.statusCode == 401)
+        } else {
+            Issue.record("\(response)")
+        }
+    }
+
     private func failure(_ request: URLRequest?) -> FailedAttempt {
         let response = HTTPURLResponse(
             url: URL(string: "http://example.com/")!,

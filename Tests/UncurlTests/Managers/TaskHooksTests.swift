@@ -69,6 +69,32 @@ struct TaskHooksTests {
     }
 
     @Test(
+        "a request's own hook hears of its task's creation after the manager's, for requests of all kinds",
+        .rows("U26")
+    )
+    func creation() async throws {
+        let manager = server.manager()
+        let log = Log<String>()
+        manager.hooks.didCreate = { _, task in log.add("manager \(task.taskIdentifier)") }
+        var hooks = TaskHooks()
+        hooks.didCreate = { _, task in log.add("own \(task.taskIdentifier)") }
+        var request = HTTPRequest("bytes/10")
+        request.options.hooks = hooks
+        _ = await manager.response(to: request, serializer: .data)
+        for try await _ in try await manager.stream(request) {}
+        let file = try #require(await manager.download(request).value)
+        try FileManager.default.removeItem(at: file)
+        let operation = try HTTPRequestOperation(request, manager: manager)
+        operation.start()
+        await log.wait(for: 8)
+        let numbers = log.entries.compactMap { $0.split(separator: " ").last }
+        #expect(Set(numbers).count == 4)
+        #expect(
+            log.entries == stride(from: 0, to: 8, by: 2).flatMap { ["manager \(numbers[$0])", "own \(numbers[$0])"] }
+        )
+    }
+
+    @Test(
         "a redirect that is not followed is the response; a changed redirect goes to its new target",
         .rows("U30", "B12")
     )

@@ -147,4 +147,48 @@ struct WholeRequestTests {
         }
         #expect(response.error?.isCancelled == true && operation.isFinished)
     }
+
+    @Test("an operation that is paused and cancelled while it waits for its next attempt ends at once", .rows("O4"))
+    func cancelledInPause() async throws {
+        let server = try RawServer.answering([Self.refused])
+        let manager = Self.manager()
+        manager.clock = ContinuousClock()
+        manager.interceptors = [.retrying { _ in .retryAfter(.seconds(100_000)) }]
+        let waits = Log<Bool>()
+        manager.monitors = [ClosureEventMonitor { if case .retries = $0.kind { waits.add(true) } }]
+        let operation = HTTPRequestOperation(request: try Self.post(server), manager: manager, serializer: .data)
+        let response = await withCheckedContinuation { continuation in
+            operation.onCompletion { continuation.resume(returning: $0) }
+            OperationQueue().addOperation(operation)
+            Task {
+                await waits.wait(for: 1)
+                operation.pause()
+                operation.cancel()
+            }
+        }
+        #expect(response.error?.isCancelled == true && operation.isFinished && !operation.isPaused)
+    }
+
+    @Test("an operation's later attempt without an answer has no head, not that of an earlier attempt", .rows("B8"))
+    func headOfAttempt() async throws {
+        let busy = "HTTP/1.1 503 Busy\r\nRetry-After: 50\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        let server = try RawServer.start([
+            RawScript([.receive(.request), .send(busy), .finish]), RawScript([.receive(.request), .reset]),
+        ])
+        let manager = Self.manager()
+        let heads = Log<Int?>()
+        manager.interceptors = [
+            .retrying { failure in
+                heads.add(failure.response?.statusCode)
+                return failure.attempt.retryCount == 0 ? .retry : .doNotRetry
+            }
+        ]
+        let operation = HTTPRequestOperation(request: try Self.post(server), manager: manager, serializer: .data)
+        let response = await withCheckedContinuation { continuation in
+            operation.onCompletion { continuation.resume(returning: $0) }
+            operation.start()
+        }
+        #expect(heads.entries == [503, nil])
+        #expect(response.statusCode == nil && response.error?.urlError != nil && operation.response == nil)
+    }
 }

@@ -65,4 +65,40 @@ struct OperationLimitTests {
         }
         #expect(await end(try operation("bytes/1000", to: .toMemory())).error == nil)
     }
+
+    @Test("an operation's answer is stored, unless its hook says no or its content goes to a stream", .rows("O10"))
+    func stored() async throws {
+        let server = try TestServer.start()
+        let configuration = URLSessionConfiguration.isolated
+        configuration.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
+        let manager = URLSessionManager(configuration: configuration)
+        func load(_ query: String, to stream: OutputStream? = nil, _ hooks: TaskHooks = TaskHooks()) async -> Data {
+            let operation = HTTPRequestOperation(
+                request: URLRequest(url: server.location("/cache/60?\(query)")),
+                manager: manager,
+                serializer: .data,
+                outputStream: stream,
+                hooks: hooks
+            )
+            let response = await withCheckedContinuation { continuation in
+                operation.onCompletion { continuation.resume(returning: $0) }
+                operation.start()
+            }
+            #expect(response.error == nil, "\(response)")
+            return response.data
+        }
+        let first = await load("a")
+        #expect(await load("a") == first && !first.isEmpty)
+        #expect(server.requestCount == 1)
+        let asked = Log<Int>()
+        var hooks = TaskHooks()
+        hooks.willCacheResponse = { _, _, proposed in
+            asked.add(proposed.data.count)
+            return nil
+        }
+        for _ in 0..<2 { _ = await load("b", to: nil, hooks) }
+        #expect(server.requestCount == 3 && asked.entries == [first.count, first.count])
+        for _ in 0..<2 { _ = await load("c", to: .toMemory()) }
+        #expect(server.requestCount == 5)
+    }
 }

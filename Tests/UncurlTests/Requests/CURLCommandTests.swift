@@ -183,19 +183,22 @@ struct CURLCommandTests {
     @Test(
         "content in the command changes neither the method nor the fields",
         .rows("B21"),
-        arguments: ["GET", "PUT", "POST"]
+        arguments: ["GET", "PUT", "POST"],
+        [true, false]
     )
-    func method(method: String) throws {
+    func method(method: String, isFile: Bool) throws {
         let server = try TestServer.start()
         var made = request(server.url("/anything"))
         made.httpMethod = method
-        made.httpBody = Data("{}".utf8)
+        let content = Data("{}".utf8)
+        let file = TemporaryFile(Array(content))
+        if !isFile { made.httpBody = content }
+        let command = CURLCommand(made, file: isFile ? URL(fileURLWithPath: file.path) : nil).description
         struct Seen: Decodable {
             var method: String
             var headers: [String: String]
         }
-        let echoed = try shell(made.cURL().description + " --silent --noproxy '*'")
-        let seen = try JSONDecoder().decode(Seen.self, from: echoed)
+        let seen = try JSONDecoder().decode(Seen.self, from: try shell(command + " --silent --noproxy '*'"))
         #expect(seen.method == method)
         // What a session sends with a POST, and with nothing else.
         #expect(seen.headers["Content-Type"] == (method == "POST" ? "application/x-www-form-urlencoded" : nil))

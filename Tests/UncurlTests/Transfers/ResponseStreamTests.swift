@@ -32,6 +32,45 @@ struct ResponseStreamTests {
         #expect(failure.data == Data("why?".utf8))
     }
 
+    @Test("a check of the program's own sees a stream's head once, and takes none of its content", .rows("A12"))
+    func checked() async throws {
+        struct NotEmpty: Error {}
+        let raw = try RawServer.start(
+            [],
+            otherwise: .answering(Array("HTTP/1.1 200 OK\r\nX-Mark: a\r\nContent-Length: 7\r\n\r\ncontent".utf8))
+        )
+        let seen = Log<Data>()
+        var request = HTTPRequest("x")
+        request.options.validation = ResponseValidation(checks: [
+            { answer in
+                seen.add(answer.data)
+                if !answer.data.isEmpty { throw NotEmpty() }
+            }
+        ])
+        var content = Data()
+        for try await piece in try await raw.manager().stream(request) { content += piece }
+        #expect(content == Data("content".utf8) && seen.entries == [Data()])
+        let strict = ResponseValidation(
+            statusCodes: [201],
+            checks: [
+                { answer in
+                    seen.add(answer.data)
+                    throw NotEmpty()
+                }
+            ]
+        )
+        request.options.validation = strict
+        let error = await #expect(throws: UncurlError.self) { _ = try await raw.manager().stream(request) }
+        guard case .validation(let failure)? = error, case .status(200)? = failure.reasons.first,
+            case .rejected(is NotEmpty)? = failure.reasons.last
+        else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(failure.reasons.count == 2 && failure.data == Data("content".utf8))
+        #expect(seen.entries == [Data(), Data()])
+    }
+
     @Test("a released stream is cancelled", .rows("B14"))
     func letGo() async throws {
         let manager = server.manager()
