@@ -44,7 +44,7 @@ public struct EventSource<Stream: AsyncSequence>: AsyncSequence, Sendable where 
         after lastEventID: String = "",
         limit: Int = ServerSentEventParser.usualLimit,
         policy: ReconnectionPolicy = ReconnectionPolicy(),
-        wait: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
+        wait: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0.bounded) },
         open: @escaping @Sendable (_ lastEventID: String?) async throws -> Stream?
     ) {
         let connector = Connector(wait: wait) { lastEventID in

@@ -24,10 +24,10 @@ struct ReceivedResponseTests {
         let file = TemporaryFile()
         let answer = ReceivedResponse(response: nil, data: Data(), fileURL: URL(fileURLWithPath: file.path))
         let grown = try growth {
-            for _ in 0..<10_000 { try #require(answer.content().isEmpty) }
+            for _ in 0..<50_000 { try #require(answer.content().isEmpty) }
         }
-        // Foundation would leave 10,000 pages.
-        #expect(grown < 5_000)
+        // Foundation would leave 50,000 pages. The process's other tests take some meanwhile.
+        #expect(grown < 25_000)
     }
 
     @Test("the content of a file is mapped, and a file that is gone is an error")
