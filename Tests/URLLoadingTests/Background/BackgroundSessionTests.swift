@@ -113,6 +113,21 @@ struct BackgroundSessionTests {
         session.finishTasksAndInvalidate()
     }
 
+    @Test("a download goes to the session's delegate if the task's own has no methods for downloads")
+    func ownDelegate() async throws {
+        final class Bystander: NSObject, URLSessionTaskDelegate {}
+        let server = try RawServer.start([RawScript(Self.whole())])
+        let recorder = BackgroundRecorder()
+        let session = try await session(recorder)
+        let task = session.downloadTask(with: try url(server.url("/file")))
+        task.delegate = Bystander()
+        task.resume()
+        await until { recorder.told.contains("end") }
+        #expect(recorder.files == [Self.content])
+        await isEmpty()
+        session.finishTasksAndInvalidate()
+    }
+
     @Test("a cancelled task, and a task that never began, leave no file or record")
     func cancelled() async throws {
         let server = try RawServer.start()
