@@ -177,8 +177,13 @@ struct Delivery: ~Copyable {
     }
 
     private mutating func beginMemory(_ response: URLResponse) throws(URLError) {
-        guard response.expectedContentLength <= limit else { throw excess }
+        guard response.expectedContentLength <= limit || isWithoutContent(response) else { throw excess }
         deliver(to: .memory(Data()))
+    }
+
+    /// Whether the answer ends with its head, although that states a length (RFC 9110 §9.3.2, §15.4.5).
+    private func isWithoutContent(_ response: URLResponse) -> Bool {
+        (response as? HTTPURLResponse)?.statusCode == 304 || task.currentRequest?.httpMethod == "HEAD"
     }
 
     private mutating func beginDelegate(_ response: URLResponse) {
