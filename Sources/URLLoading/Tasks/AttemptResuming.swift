@@ -51,6 +51,8 @@ extension Attempt {
 
     /// The strong validator of the content that is coming in; nil if it has none, or if the download cannot be resumed.
     var validator: String? {
+        // The rest of a download need not repeat the validator with which it was asked for (RFC 9110 §15.3.7).
+        if resumed != nil { return resumption?.validator }
         guard let response = response as? HTTPURLResponse, request.httpMethod == "GET" else { return nil }
         return response.rangeValidator
     }
