@@ -136,6 +136,27 @@ struct RequestLoaderResumptionTests {
         #expect(sent(server, 2).contains("If-Range: Sun, 06 Nov 1994 08:49:37 GMT\r\n"))
     }
 
+    @Test("a download of a range that the caller has asked for leaves no resume data")
+    func ownRange() async throws {
+        let head = """
+            HTTP/1.1 206 Partial Content\r
+            ETag: "v1"\r
+            Content-Range: bytes 100-999/1000\r
+            Transfer-Encoding: chunked\r
+            \r
+            3\r
+            abc\r
+
+            """
+        let server = try RawServer.start([[.receive(.headEnd), .send(head), .finish]])
+        let session = URLSession(configuration: .isolated)
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: try url(server.url("/file")))
+        request.setValue("bytes=100-", forHTTPHeaderField: "Range")
+        let error = await #expect(throws: URLError.self) { _ = try await session.download(for: request) }
+        #expect(error?.code == .networkConnectionLost && error?.downloadTaskResumeData == nil)
+    }
+
     @Test("another date is noticed also if a server ignores If-Range")
     func anotherDate() async throws {
         let old = "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\nDate: Mon, 07 Nov 1994 08:49:37 GMT\r\n"
