@@ -40,11 +40,11 @@ extension RequestLoader: ProtocolLoadDelegate {
     }
 
     func classChallenged(_ challenge: URLAuthenticationChallenge, _ load: ProtocolLoad) {
-        guard course.isCurrent(load), let sender = challenge.sender else { return }
+        guard course.isCurrent(load), challenge.sender != nil else { return }
         ask(.challenge, otherwise: (.performDefaultHandling, nil), UserQuestion.challenge(challenge)) {
             [self] answer, held in
             goOn(held)
-            sender.pass(on: answer, to: challenge)
+            load.onClassQueue { challenge.sender?.pass(on: answer, to: challenge) }
             if answer.disposition == .cancelAuthenticationChallenge { cancel(.atOnce) }
         }
     }

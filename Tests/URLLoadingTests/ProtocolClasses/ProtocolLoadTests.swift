@@ -226,6 +226,50 @@ struct ProtocolLoadTests {
         other.finishTasksAndInvalidate()
     }
 
+    @Test("a class hears how its challenge was answered on its own queue, not on the session's loop")
+    func challenged() async throws {
+        final class Sender: NSObject, URLAuthenticationChallengeSender {
+            static let isOnLoop = Word<Bool>()
+            private let task: URLSessionTask?
+
+            init(_ task: URLSessionTask?) { self.task = task }
+
+            private func note() { Self.isOnLoop.give(task?.session?.home.isOnLoop ?? true) }
+
+            func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) { note() }
+            func continueWithoutCredential(for challenge: URLAuthenticationChallenge) { note() }
+            func cancel(_ challenge: URLAuthenticationChallenge) { note() }
+            func performDefaultHandling(for challenge: URLAuthenticationChallenge) { note() }
+            func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) { note() }
+        }
+        final class Challenging: URLProtocol {
+            override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "challenging" }
+            override func startLoading() {
+                let challenge = URLAuthenticationChallenge(
+                    protectionSpace: URLProtectionSpace(
+                        host: "h",
+                        port: 80,
+                        protocol: "http",
+                        realm: "r",
+                        authenticationMethod: NSURLAuthenticationMethodHTTPBasic
+                    ),
+                    proposedCredential: nil,
+                    previousFailureCount: 0,
+                    failureResponse: nil,
+                    error: nil,
+                    sender: Sender(task)
+                )
+                client?.urlProtocol(self, didReceive: challenge)
+            }
+        }
+        let configuration = URLSessionConfiguration.isolated
+        configuration.protocolClasses = [Challenging.self]
+        let session = URLSession(configuration: configuration)
+        defer { session.invalidateAndCancel() }
+        session.dataTask(with: try url("challenging://x/")).resume()
+        #expect(await Sender.isOnLoop.wait("the answer to the challenge") == false)
+    }
+
     @Test("a cached answer that the class calls valid is the answer")
     func cached() async throws {
         #expect(try await session.data(from: mock("cached")).0 == Data("kept".utf8))
