@@ -12,10 +12,12 @@ enum ConnectionQuestion {
     }
 
     /// The questions that a session's delegates are asked.
-    static func questions(to session: URLSession) -> SessionSecurity.Questions {
+    ///
+    /// - Parameter storage: the session's credential storage, if its class is the program's.
+    static func questions(to session: URLSession, _ storage: CredentialStorageSubclass?) -> SessionSecurity.Questions {
         SessionSecurity.Questions(
             judge: TrustQuestion.judge(of: session),
-            choice: IdentityQuestion.choice(of: session),
+            choice: IdentityQuestion.choice(of: session, storage),
             limit: { [weak session] origin in session.flatMap { limit(of: $0, about: origin) } }
         )
     }
@@ -90,7 +92,7 @@ enum ConnectionQuestion {
         return asked.first { $0.task.state == .running } ?? asked.first
     }
 
-    private static func tasks(of session: URLSession, waitingFor origin: Origin) -> [URLSessionTask] {
+    static func tasks(of session: URLSession, waitingFor origin: Origin) -> [URLSessionTask] {
         session.current.filter { task in
             if let stream = task as? URLSessionStreamTask { return stream.place?.isPlace(of: origin) == true }
             return task.snapshot.withLock { $0.origin == origin && $0.response == nil }

@@ -95,4 +95,22 @@ struct CredentialPersistenceTests {
         #expect(try await status(target(server)) == 200)
         #expect(users(server) == [nil, "alice", "alice", nil, "bob", "bob", nil])
     }
+
+    @Test("an accepted credential is stored away from the session's loop, which the storage's observers cannot block")
+    func announced() async throws {
+        let server = try server([Self.refusal, Self.ok])
+        let storage = try #require(session.configuration.urlCredentialStorage)
+        let isOnLoop = Word<Bool>()
+        let observer = NotificationCenter.default.addObserver(
+            forName: .NSURLCredentialStorageChanged,
+            object: storage,
+            queue: nil
+        ) { [session] _ in
+            isOnLoop.give(session.home.isOnLoop)
+        }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        #expect(try await status(target(server), Login("alice", .forSession)) == 200)
+        #expect(await isOnLoop.wait("the change of the storage") == false)
+        #expect(storage.allCredentials.count == 1)
+    }
 }
