@@ -94,8 +94,13 @@ enum ConnectionQuestion {
 
     static func tasks(of session: URLSession, waitingFor origin: Origin) -> [URLSessionTask] {
         session.current.filter { task in
-            if let stream = task as? URLSessionStreamTask { return stream.place?.isPlace(of: origin) == true }
-            return task.snapshot.withLock { $0.origin == origin && $0.response == nil }
+            if let place = (task as? URLSessionStreamTask)?.place { return place.isPlace(of: origin) }
+            return task.snapshot.withLock { snapshot in
+                guard task is URLSessionStreamTask else { return snapshot.origin == origin && snapshot.response == nil }
+                // TLS may begin on the connection that a switch of protocols has left to the stream task.
+                let hasSwitched = (snapshot.response as? HTTPURLResponse)?.statusCode == 101
+                return hasSwitched && snapshot.origin?.host == origin.host && snapshot.origin?.port == origin.port
+            }
         }
     }
 }
