@@ -56,11 +56,13 @@ final class BackgroundJournal: Sendable {
     }
 
     /// Removes a record, after all pending writes. It is in memory until then, so that ``close()`` finds it.
-    func remove(_ number: Int) {
+    ///
+    /// - Parameter keepsPart: whether the file of the download under way stays.
+    func remove(_ number: Int, keepsPart: Bool = false) {
         queue.async { [self] in
             guard let record = records.withLock({ $0.removeValue(forKey: number) }) else { return }
             folder.remove(number)
-            if let part = record.part?.path {
+            if !keepsPart, let part = record.part?.path {
                 StoreFile.remove(part)
                 SumLedger.remove(beside: part)
             }

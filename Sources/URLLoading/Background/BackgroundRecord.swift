@@ -84,7 +84,7 @@ extension BackgroundRecord {
         writer.put(optional: outcome) { $0.put($1) }
         writer.put(taskDescription)
         writer.put(Double(priority))
-        writer.put(optional: beginDate) { $0.put($1.timeIntervalSinceReferenceDate) }
+        writer.put(optional: beginDate?.finite) { $0.put($1.timeIntervalSinceReferenceDate) }
         writer.put(expectsToSend)
         writer.put(expectsToReceive)
         writer.put(optional: begun) { $0.put($1.timeIntervalSinceReferenceDate) }
@@ -131,6 +131,15 @@ extension BackgroundRecord {
         expectsToReceive = try reader.number()
         begun = try reader.optional { reader throws(OctetReader.Malformed) in try reader.date() }
         upload = try reader.optional { reader throws(OctetReader.Malformed) in try reader.upload() }
+    }
+}
+
+extension Date {
+    /// The date as it can be read back: infinity becomes the distant future, and any other date that is not finite
+    /// becomes nil.
+    fileprivate var finite: Date? {
+        if timeIntervalSinceReferenceDate.isFinite { return self }
+        return timeIntervalSinceReferenceDate == .infinity ? .distantFuture : nil
     }
 }
 

@@ -82,12 +82,15 @@ enum BackgroundRestoration {
         _ task: URLSessionDataTask,
         _ session: URLSession
     ) {
-        guard let delegate = session.delegate(of: task) as? any URLSessionDataDelegate else { return }
+        let recipient = session.delegate(of: task).flatMap {
+            session.recipient($0, as: (any URLSessionDataDelegate).self)
+        }
+        guard let recipient else { return }
         if let content = outcome.content, !content.isEmpty {
-            delegate.urlSession(session, dataTask: task, didReceive: content)
+            recipient.urlSession(session, dataTask: task, didReceive: content)
         }
         guard let path = outcome.contentPath else { return }
-        KeptAnswer.read(path) { delegate.urlSession(session, dataTask: task, didReceive: $0) }
+        KeptAnswer.read(path) { recipient.urlSession(session, dataTask: task, didReceive: $0) }
     }
 
     static func tell(_ failure: URLError, of task: URLSessionTask, _ session: URLSession) {

@@ -307,6 +307,8 @@ final class BackgroundSession: Sendable {
         }
     }
 
+    func refuse(_ task: URLSessionTask) { journal?.remove(task.taskIdentifier, keepsPart: true) }
+
     func told(_ task: URLSessionTask) -> Bool {
         let number = task.taskIdentifier
         answers.withLock { $0.removeValue(forKey: number) }?.drop()

@@ -12,10 +12,12 @@ enum ConnectionQuestion {
     }
 
     /// The questions that a session's delegates are asked.
-    static func questions(to session: URLSession) -> SessionSecurity.Questions {
+    ///
+    /// - Parameter storage: the session's credential storage, if its class is the program's.
+    static func questions(to session: URLSession, _ storage: CredentialStorageSubclass?) -> SessionSecurity.Questions {
         SessionSecurity.Questions(
             judge: TrustQuestion.judge(of: session),
-            choice: IdentityQuestion.choice(of: session),
+            choice: IdentityQuestion.choice(of: session, storage),
             limit: { [weak session] origin in session.flatMap { limit(of: $0, about: origin) } }
         )
     }
@@ -90,10 +92,15 @@ enum ConnectionQuestion {
         return asked.first { $0.task.state == .running } ?? asked.first
     }
 
-    private static func tasks(of session: URLSession, waitingFor origin: Origin) -> [URLSessionTask] {
+    static func tasks(of session: URLSession, waitingFor origin: Origin) -> [URLSessionTask] {
         session.current.filter { task in
-            if let stream = task as? URLSessionStreamTask { return stream.place?.isPlace(of: origin) == true }
-            return task.snapshot.withLock { $0.origin == origin && $0.response == nil }
+            if let place = (task as? URLSessionStreamTask)?.place { return place.isPlace(of: origin) }
+            return task.snapshot.withLock { snapshot in
+                guard task is URLSessionStreamTask else { return snapshot.origin == origin && snapshot.response == nil }
+                // TLS may begin on the connection that a switch of protocols has left to the stream task.
+                let hasSwitched = (snapshot.response as? HTTPURLResponse)?.statusCode == 101
+                return hasSwitched && snapshot.origin?.host == origin.host && snapshot.origin?.port == origin.port
+            }
         }
     }
 }

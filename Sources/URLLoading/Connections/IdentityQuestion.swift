@@ -6,22 +6,27 @@ internal import TLS
 /// a client certificate. Default handling shows the identity that the session's credential storage has for the server,
 /// if it has one.
 enum IdentityQuestion {
-    static func choice(of session: URLSession) -> SessionSecurity.Choice {
+    /// - Parameter storage: the session's credential storage, if its class is the program's. It is asked for a task
+    ///   that waits for the server.
+    static func choice(of session: URLSession, _ storage: CredentialStorageSubclass? = nil) -> SessionSecurity.Choice {
         { [weak session] request, origin, answer in
             guard let session else { return answer(.configured) }
-            guard session.hasDelegates else { return answer(show(stored(for: origin, session))) }
-            ask(session, request, origin, answer)
+            guard let storage else { return choose(session, request, origin, stored(for: origin, session), answer) }
+            guard let task = ConnectionQuestion.tasks(of: session, waitingFor: origin).first else { return answer(nil) }
+            let stored = Answer<URLCredential?> { choose(session, request, origin, $0 ?? nil, answer) }
+            storage.getDefault(for: URLProtectionSpace(space(of: origin)), task, stored.give)
         }
     }
 
-    private static func ask(
+    private static func choose(
         _ session: URLSession,
         _ request: IdentityRequest,
         _ origin: Origin,
+        _ stored: URLCredential?,
         _ answer: @escaping @Sendable (IdentityAnswer?) -> Void
     ) {
+        guard session.hasDelegates else { return answer(show(stored)) }
         var place = space(of: origin)
-        let stored = stored(for: origin, session)
         place.distinguishedNames = request.authorities.map { Data($0) }
         let reply = Answer<ConnectionQuestion.Reply> { reply in
             switch reply {

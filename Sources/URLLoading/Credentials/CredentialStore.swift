@@ -61,28 +61,34 @@ struct CredentialStore: Sendable {
     /// - Returns: whether anything changed.
     mutating func set(_ credential: Credential, for space: ProtectionSpaceValues, isDefault: Bool) -> Bool {
         let isFirst = credentials(for: space) == nil
-        return change(keeping: credential.persistence == .permanent && credential.user != nil) { table in
-            isDefault
-                ? table.setDefault(credential, for: space) : table.set(credential, for: space, isFirst: isFirst)
+        func set(in table: inout CredentialTable) -> Bool {
+            isDefault ? table.setDefault(credential, for: space) : table.set(credential, for: space, isFirst: isFirst)
         }
+        guard credential.persistence == .permanent, credential.user != nil, let isChanged = keep(set) else {
+            return set(in: &own)
+        }
+        return own.yield(to: credential, for: space, isDefault: isDefault) || isChanged
     }
 
     mutating func remove(_ credential: Credential, for space: ProtectionSpaceValues) -> Bool {
         let isOwn = own.remove(credential, for: space)
         guard file != nil, credential.persistence == .permanent else { return isOwn }
-        return change(keeping: true) { $0.remove(credential, for: space) } || isOwn
+        return keep { $0.remove(credential, for: space) } ?? false || isOwn
     }
 
-    /// Makes a change. If the disk refuses it, the process keeps the change for itself, so that nothing is lost.
-    private mutating func change(keeping: Bool, _ body: (inout CredentialTable) -> Bool) -> Bool {
-        guard keeping, let file else { return body(&own) }
+    /// Makes a change in the file.
+    ///
+    /// - Returns: whether anything changed; nil if there is no file, or if the disk refuses the change. Then the
+    ///   process keeps it for itself, so that nothing is lost.
+    private mutating func keep(_ body: (inout CredentialTable) -> Bool) -> Bool? {
+        guard let file else { return nil }
         var isChanged = false
         do throws(StoreFile.Fault) {
             kept = try file.update { isChanged = body(&$0) }
             seen = file.state
             return isChanged
         } catch {
-            return body(&own)
+            return nil
         }
     }
 }

@@ -36,6 +36,22 @@ struct CredentialTable: Equatable, Sendable {
         return true
     }
 
+    /// Makes way for a credential that another table keeps from here on: the same user's is removed.
+    ///
+    /// - Parameter isDefault: whether it is the default there.
+    /// - Returns: whether anything changed.
+    mutating func yield(to credential: Credential, for space: ProtectionSpaceValues, isDefault: Bool) -> Bool {
+        let before = self
+        spaces[space]?[credential.name] = nil
+        if spaces[space]?.isEmpty == true { spaces[space] = nil }
+        if isDefault {
+            defaults[space] = nil
+        } else if defaults[space]?.name == credential.name {
+            defaults[space] = credential
+        }
+        return self != before
+    }
+
     mutating func remove(_ credential: Credential, for space: ProtectionSpaceValues) -> Bool {
         var isChanged = false
         if spaces[space]?[credential.name] == credential {

@@ -85,7 +85,7 @@ final class SessionEngine {
     /// used, and not earlier: it makes a weak reference to the session, after which every reference to the session is
     /// counted five times as slowly.
     func ask(_ session: URLSession) {
-        security.ask(ConnectionQuestion.questions(to: session))
+        security.ask(ConnectionQuestion.questions(to: session, settings.credentialSubclass))
     }
 
     /// The context for TLS with an https proxy; nil without such a proxy.
@@ -160,10 +160,10 @@ final class SessionEngine {
 
     /// Stores a name and a password that a server has accepted from the task.
     func store(_ credential: URLCredential, for space: ProtectionSpace, _ task: URLSessionTask) {
+        guard credential.persistence != .none else { return }
         let place = URLProtectionSpace(ProtectionSpaceValues(space))
         settings.credentialSubclass?.set(credential, for: place, task)
         guard let storage = settings.credentials else { return }
-        guard credential.persistence == .permanent else { return storage.set(credential, for: place) }
         SessionEngine.keeping.async { storage.set(credential, for: place) }
     }
 
@@ -173,6 +173,6 @@ final class SessionEngine {
         storage.whenKept(call)
     }
 
-    /// The queue for work that waits for the disk, which a loop must not do.
+    /// The queue for work that waits for the disk, or for the storage's observers, which a loop must not do.
     private static let keeping = DispatchQueue(label: "URLLoading.URLCredentialStorage", qos: .utility)
 }

@@ -148,6 +148,9 @@ final class ProtocolLoad: @unchecked Sendable {
         }
     }
 
+    /// Runs `call` where the class runs, after earlier calls.
+    func onClassQueue(_ call: @escaping @Sendable () -> Void) { queue.async(execute: call) }
+
     func hold(_ isHeld: Bool) {
         self.isHeld = isHeld
         guard !isHeld else { return }

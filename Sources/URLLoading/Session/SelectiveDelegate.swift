@@ -56,6 +56,17 @@ enum Listener: Sendable {
     }
 }
 
+extension URLSession {
+    /// Returns the delegate as one with the methods of this protocol; if it has none of them, the session's delegate.
+    ///
+    /// - Parameter delegate: that of ``delegate(of:)``.
+    func recipient<Kind>(_ delegate: any URLSessionTaskDelegate, as kind: Kind.Type) -> Kind? {
+        if let own = delegate as? Kind { return own }
+        guard let other = self.delegate, other !== delegate else { return nil }
+        return other as? Kind
+    }
+}
+
 /// Is called when a task is resumed or suspended, on the thread that does it. It is called only for changes, and not
 /// after the task's end.
 package protocol TaskWatcher: AnyObject, Sendable {

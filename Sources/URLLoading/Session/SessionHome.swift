@@ -50,6 +50,9 @@ protocol TaskKeeper: AnyObject, Sendable {
     /// resumed.
     func adopt(_ task: URLSessionTask) -> URLError?
 
+    /// Forgets a new task that its session has not taken in. The part of a download that it was to continue stays.
+    func refuse(_ task: URLSessionTask)
+
     /// Notes that the program has changed a setting that is kept with the task.
     func noteSettings(of task: URLSessionTask)
 

@@ -146,7 +146,7 @@ open class URLSession: NSObject, @unchecked Sendable {
             return (true, state.listener)
         }
         // The record belongs to no task: the next process must not find it.
-        if !isOurs { _ = keeper?.told(task) }
+        if !isOurs { keeper?.refuse(task) }
         if let listener, listener.hears(of: .creation) {
             delegateQueue.addOperation { listener.delegate.urlSession(self, didCreateTask: task) }
         }

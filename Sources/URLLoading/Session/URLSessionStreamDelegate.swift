@@ -21,16 +21,35 @@ public protocol URLSessionStreamDelegate: URLSessionTaskDelegate {
 }
 
 extension URLSessionStreamDelegate {
-    public func urlSession(_ session: URLSession, readClosedFor streamTask: URLSessionStreamTask) {}
+    /// As in ``URLSessionTaskDelegate``.
+    private func other(_ session: URLSession) -> (any URLSessionStreamDelegate)? {
+        guard let delegate = session.delegate as? any URLSessionStreamDelegate, delegate !== self else { return nil }
+        return delegate
+    }
 
-    public func urlSession(_ session: URLSession, writeClosedFor streamTask: URLSessionStreamTask) {}
+    public func urlSession(_ session: URLSession, readClosedFor streamTask: URLSessionStreamTask) {
+        other(session)?.urlSession(session, readClosedFor: streamTask)
+    }
 
-    public func urlSession(_ session: URLSession, betterRouteDiscoveredFor streamTask: URLSessionStreamTask) {}
+    public func urlSession(_ session: URLSession, writeClosedFor streamTask: URLSessionStreamTask) {
+        other(session)?.urlSession(session, writeClosedFor: streamTask)
+    }
+
+    public func urlSession(_ session: URLSession, betterRouteDiscoveredFor streamTask: URLSessionStreamTask) {
+        other(session)?.urlSession(session, betterRouteDiscoveredFor: streamTask)
+    }
 
     public func urlSession(
         _ session: URLSession,
         streamTask: URLSessionStreamTask,
         didBecome inputStream: InputStream,
         outputStream: OutputStream
-    ) {}
+    ) {
+        other(session)?.urlSession(
+            session,
+            streamTask: streamTask,
+            didBecome: inputStream,
+            outputStream: outputStream
+        )
+    }
 }

@@ -19,16 +19,26 @@ public protocol URLSessionWebSocketDelegate: URLSessionTaskDelegate {
 }
 
 extension URLSessionWebSocketDelegate {
+    /// As in ``URLSessionTaskDelegate``.
+    private func other(_ session: URLSession) -> (any URLSessionWebSocketDelegate)? {
+        guard let delegate = session.delegate as? any URLSessionWebSocketDelegate, delegate !== self else { return nil }
+        return delegate
+    }
+
     public func urlSession(
         _ session: URLSession,
         webSocketTask: URLSessionWebSocketTask,
         didOpenWithProtocol protocol: String?
-    ) {}
+    ) {
+        other(session)?.urlSession(session, webSocketTask: webSocketTask, didOpenWithProtocol: `protocol`)
+    }
 
     public func urlSession(
         _ session: URLSession,
         webSocketTask: URLSessionWebSocketTask,
         didCloseWith closeCode: URLSessionWebSocketTask.CloseCode,
         reason: Data?
-    ) {}
+    ) {
+        other(session)?.urlSession(session, webSocketTask: webSocketTask, didCloseWith: closeCode, reason: reason)
+    }
 }

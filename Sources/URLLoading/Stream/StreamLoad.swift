@@ -311,7 +311,8 @@ final class StreamLoad: StreamWorker {
     func tellReadClosed() {
         guard let delegate, let task = delegate.task as? URLSessionStreamTask else { return }
         delegate.tell(.stream) { session, _, delegate in
-            (delegate as? any URLSessionStreamDelegate)?.urlSession(session, readClosedFor: task)
+            session.recipient(delegate, as: (any URLSessionStreamDelegate).self)?
+                .urlSession(session, readClosedFor: task)
         }
     }
 

@@ -30,7 +30,8 @@ extension StreamLoad {
         writing = .closed
         guard let delegate, let task = delegate.task as? URLSessionStreamTask else { return }
         delegate.tell(.stream) { session, _, delegate in
-            (delegate as? any URLSessionStreamDelegate)?.urlSession(session, writeClosedFor: task)
+            session.recipient(delegate, as: (any URLSessionStreamDelegate).self)?
+                .urlSession(session, writeClosedFor: task)
         }
     }
 

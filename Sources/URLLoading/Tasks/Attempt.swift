@@ -29,6 +29,10 @@ struct Attempt: ~Copyable {
     var response: URLResponse?
     /// The user name and password that were sent and that the server may accept, and the space they are for.
     var offered: (credential: URLCredential, space: ProtectionSpace)?
+    /// The accepted answers to challenges whose credentials no other task may use.
+    var authorizations = AuthorizationMemory()
+    /// Whether the answer that the request carries belongs to ``authorizations``, not to the session's.
+    var isAuthorizedAlone = false
     /// The part of an earlier download that this one continues.
     var resumption: ResumeData?
     /// The file of an earlier download that this one appends to, from its answer's head on.
@@ -50,6 +54,7 @@ struct Attempt: ~Copyable {
     init(anewAfter last: borrowing Attempt, _ request: URLRequest, resuming resumption: ResumeData?) {
         self.request = request
         self.resumption = resumption
+        authorizations = last.authorizations
         content = last.content
         hasReadContent = last.hasReadContent
         upload = last.upload

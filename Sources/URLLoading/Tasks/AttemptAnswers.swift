@@ -31,13 +31,12 @@ extension Attempt {
             // Only a download that continues an earlier one needs the length.
             length: resumption == nil ? -1 : response.expectedContentLength
         )
-        let verdict = machine.receive(
-            head,
-            to: asked(transaction, caching),
-            at: UnixTime.now,
-            url: WebURL(transaction.url),
-            memory: &engine.authorizations
-        )
+        let asked = asked(transaction, caching)
+        func receive(_ machine: inout AnswerMachine, _ memory: inout AuthorizationMemory) -> AnswerMachine.Verdict {
+            machine.receive(head, to: asked, at: UnixTime.now, url: WebURL(transaction.url), memory: &memory)
+        }
+        let verdict =
+            isAuthorizedAlone ? receive(&machine, &authorizations) : receive(&machine, &engine.authorizations)
         if let space = verdict.accepted { storeCredential(for: space, task, engine) }
         for url in verdict.invalidated { engine.settings.cache?.discard(CacheKey(method: "GET", url: url.text)) }
         // An upload's PATCH answers its first request, whose URL has changed with it.
@@ -138,7 +137,9 @@ extension Attempt {
         let step = machine.reply(reply, to: question, url: WebURL(url))
         if case .sendAgain = step, let credential {
             offered = (credential, question.space)
-            if question.side == .proxy, let words = credential.value.words, let origin = transaction?.place.origin {
+            if question.side == .origin {
+                isAuthorizedAlone = credential.persistence == .none
+            } else if let words = credential.value.words, let origin = transaction?.place.origin {
                 engine.use(words, forProxyTo: origin, after: proxyFailures)
             }
         }
@@ -177,12 +178,11 @@ extension Attempt {
     mutating func noteSwitch(_ response: HTTPURLResponse, _ task: URLSessionTask, _ engine: SessionEngine) {
         guard let transaction else { return }
         engine.keepCookies(of: response, from: transaction.plan.scope, to: request)
-        let space = machine.switchProtocols(
-            response.fields.list,
-            authorized: transaction.authorized?.space,
-            url: WebURL(transaction.url),
-            memory: &engine.authorizations
-        )
+        func accept(_ machine: inout AnswerMachine, _ memory: inout AuthorizationMemory) -> ProtectionSpace? {
+            let (space, url) = (transaction.authorized?.space, WebURL(transaction.url))
+            return machine.switchProtocols(response.fields.list, authorized: space, url: url, memory: &memory)
+        }
+        let space = isAuthorizedAlone ? accept(&machine, &authorizations) : accept(&machine, &engine.authorizations)
         if let space { storeCredential(for: space, task, engine) }
     }
 }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import HTTP1
 internal import HTTPEngine
 internal import HTTPSemantics
 internal import Reactor
@@ -49,8 +50,12 @@ extension Attempt {
         if let path = resumption?.path { WritableFile.remove(path) }
     }
 
-    /// The strong validator of the content that is coming in; nil if it has none, or if the download cannot be resumed.
+    /// The strong validator of the content that is coming in; nil if it has none, or if the download cannot be resumed:
+    /// what is missing of a range that the caller has asked for cannot be asked for by its offset in the file.
     var validator: String? {
+        // The rest of a download need not repeat the validator with which it was asked for (RFC 9110 §15.3.7).
+        if resumed != nil { return resumption?.validator }
+        guard request.values.fields?.contains(.range) != true else { return nil }
         guard let response = response as? HTTPURLResponse, request.httpMethod == "GET" else { return nil }
         return response.rangeValidator
     }

@@ -61,7 +61,9 @@ struct Delivery: ~Copyable {
         let old = task
         later { old.passSuspensions(to: other) }
         tell(.response, afterCancel: true) { session, _, delegate in
-            if let delegate = delegate as? any URLSessionDataDelegate { call(session, delegate) }
+            if let recipient = session.recipient(delegate, as: (any URLSessionDataDelegate).self) {
+                call(session, recipient)
+            }
         }
         later { old.retire(for: other) }
         task = other
@@ -121,7 +123,7 @@ struct Delivery: ~Copyable {
 
     /// - Parameter news: how many octets of the content were sent since the last call.
     mutating func tellSent(_ news: Int, _ counts: TaskCounts) {
-        guard tellsPieces else { return }
+        guard tellsPieces(to: (any URLSessionTaskDelegate).self) else { return }
         tell(.sent) { session, task, delegate in
             delegate.urlSession(
                 session,
@@ -136,7 +138,7 @@ struct Delivery: ~Copyable {
     mutating func tellInformational(
         _ make: () -> HTTPURLResponse
     ) -> Bool {
-        guard tellsPieces, hasListener(for: .informational) else { return true }
+        guard tellsPieces(to: (any URLSessionTaskDelegate).self), hasListener(for: .informational) else { return true }
         let response = make()
         return tell(.informational, weight: CallbackQueue.pieceWeight) { session, task, delegate in
             delegate.urlSession(session, task: task, didReceiveInformationalResponse: response)
@@ -175,8 +177,13 @@ struct Delivery: ~Copyable {
     }
 
     private mutating func beginMemory(_ response: URLResponse) throws(URLError) {
-        guard response.expectedContentLength <= limit else { throw excess }
+        guard response.expectedContentLength <= limit || isWithoutContent(response) else { throw excess }
         deliver(to: .memory(Data()))
+    }
+
+    /// Whether the answer ends with its head, although that states a length (RFC 9110 §9.3.2, §15.4.5).
+    private func isWithoutContent(_ response: URLResponse) -> Bool {
+        (response as? HTTPURLResponse)?.statusCode == 304 || task.currentRequest?.httpMethod == "HEAD"
     }
 
     private mutating func beginDelegate(_ response: URLResponse) {
@@ -249,7 +256,9 @@ struct Delivery: ~Copyable {
             data.append(bytes, expecting: counts.expectedToReceive)
             sink = .memory(data)
             var hasRoom = true
-            if tellsPieces, hasListener(for: .content) { hasRoom = tellData(Data(bytes)) }
+            if tellsPieces(to: (any URLSessionDataDelegate).self), hasListener(for: .content) {
+                hasRoom = tellData(Data(bytes))
+            }
             if case .report = reception { hasRoom = tellCount(counts) && hasRoom }
             return hasRoom ? .taken : .userIsBehind
         case .delegate:
@@ -281,7 +290,8 @@ struct Delivery: ~Copyable {
     private mutating func tellData(_ data: Data) -> Bool {
         guard let task = task as? URLSessionDataTask else { return true }
         return tell(.content, weight: CallbackQueue.pieceWeight + data.count) { session, _, delegate in
-            (delegate as? any URLSessionDataDelegate)?.urlSession(session, dataTask: task, didReceive: data)
+            session.recipient(delegate, as: (any URLSessionDataDelegate).self)?
+                .urlSession(session, dataTask: task, didReceive: data)
         }
     }
 
@@ -298,9 +308,11 @@ struct Delivery: ~Copyable {
     }
 
     private mutating func tellWritten(_ count: Int, _ counts: TaskCounts) -> Bool {
-        guard tellsPieces, let task = task as? URLSessionDownloadTask else { return true }
+        guard tellsPieces(to: (any URLSessionDownloadDelegate).self), let task = task as? URLSessionDownloadTask else {
+            return true
+        }
         return tell(.written, weight: CallbackQueue.pieceWeight) { session, _, delegate in
-            (delegate as? any URLSessionDownloadDelegate)?.urlSession(
+            session.recipient(delegate, as: (any URLSessionDownloadDelegate).self)?.urlSession(
                 session,
                 downloadTask: task,
                 didWriteData: Int64(count),
@@ -317,9 +329,11 @@ struct Delivery: ~Copyable {
             snapshot.counts.received = offset
             snapshot.counts.expectedToReceive = total
         }
-        guard tellsPieces, let task = task as? URLSessionDownloadTask else { return }
+        guard tellsPieces(to: (any URLSessionDownloadDelegate).self), let task = task as? URLSessionDownloadTask else {
+            return
+        }
         tell(.written) { session, _, delegate in
-            (delegate as? any URLSessionDownloadDelegate)?.urlSession(
+            session.recipient(delegate, as: (any URLSessionDownloadDelegate).self)?.urlSession(
                 session,
                 downloadTask: task,
                 didResumeAtOffset: offset,

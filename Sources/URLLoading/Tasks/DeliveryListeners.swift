@@ -1,11 +1,11 @@
 /// The events that the delegate of a delivery's task gets.
 extension Delivery {
-    /// Whether the delegate gets the content in pieces. It does not if the task has a completion handler. If a function
-    /// waits for the whole answer, only a delegate of the task's own gets the pieces.
-    var tellsPieces: Bool {
+    /// Whether a delegate with the methods of this protocol gets the content in pieces. It does not if the task has a
+    /// completion handler. If a function waits for the whole answer, only a delegate of the task's own gets the pieces.
+    func tellsPieces<Kind>(to kind: Kind.Type) -> Bool {
         switch reception {
         case .delegate, .report: true
-        case .awaitedData, .awaitedFile, .bytes: task.delegate != nil
+        case .awaitedData, .awaitedFile, .bytes: task.delegate is Kind
         case .data, .download: false
         }
     }
@@ -54,6 +54,7 @@ extension Delivery {
 
     /// Whether the delegate decides what is stored of the answer.
     var isAskedAboutCaching: Bool {
-        involvesDelegate && hasListener(for: .caching) && listener?.delegate is any URLSessionDataDelegate
+        guard involvesDelegate, hasListener(for: .caching), let delegate = listener?.delegate else { return false }
+        return session.recipient(delegate, as: (any URLSessionDataDelegate).self) != nil
     }
 }

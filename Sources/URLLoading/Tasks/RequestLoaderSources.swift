@@ -33,6 +33,8 @@ extension RequestLoader: ProtocolLoadDelegate {
 
     func classRedirected(to next: URLRequest, _ response: URLResponse, _ load: ProtocolLoad) {
         guard course.isCurrent(load) else { return }
+        // The answer, unless the redirect is followed.
+        attempt.response = response
         guard attempt.machine.mayRedirect else { return perform(.fail(.tooManyRedirects), nil, nil) }
         if let http = response as? HTTPURLResponse { return askToFollow(next, http) }
         // A delegate's method needs an HTTP response, so it is not asked. The limit above ends a circle of redirects.
@@ -40,11 +42,11 @@ extension RequestLoader: ProtocolLoadDelegate {
     }
 
     func classChallenged(_ challenge: URLAuthenticationChallenge, _ load: ProtocolLoad) {
-        guard course.isCurrent(load), let sender = challenge.sender else { return }
+        guard course.isCurrent(load), challenge.sender != nil else { return }
         ask(.challenge, otherwise: (.performDefaultHandling, nil), UserQuestion.challenge(challenge)) {
             [self] answer, held in
             goOn(held)
-            sender.pass(on: answer, to: challenge)
+            load.onClassQueue { challenge.sender?.pass(on: answer, to: challenge) }
             if answer.disposition == .cancelAuthenticationChallenge { cancel(.atOnce) }
         }
     }

@@ -165,14 +165,14 @@ extension Attempt {
     }
 
     /// Returns the credentials that the request carries from the start: the task's answer to a challenge, or one that
-    /// this server has accepted before. A field that the caller has set takes precedence over both.
+    /// this server has accepted before from the task or the session. A field that the caller has set takes precedence.
     private mutating func authorization(
         _ url: URL,
         _ place: HTTPURL,
         _ engine: SessionEngine
     ) throws(URLError) -> SentAuthorization? {
         if let own = request.values.fields, own.contains(.authorization) { return nil }
-        guard machine.hasAuthorizer || !engine.authorizations.isEmpty else { return nil }
+        guard machine.hasAuthorizer || !authorizations.isEmpty || !engine.authorizations.isEmpty else { return nil }
         let (method, octets) = (request.values.httpMethod, content.octets)
         do throws(AuthenticationError) {
             let own = try machine.authorization(method: method, target: place.target, content: octets)
@@ -180,21 +180,28 @@ extension Attempt {
         } catch {
             throw ErrorTranslation.urlError(.userAuthenticationRequired, url, error)
         }
-        guard !engine.authorizations.isEmpty else { return nil }
-        return engine.authorizations.authorization(
-            for: WebURL(url),
-            method: method,
-            target: place.target,
-            content: octets
-        )
+        let (web, target) = (WebURL(url), place.target)
+        guard known(for: web, engine) != nil else { return nil }
+        isAuthorizedAlone = authorizations.credentials(for: web) != nil
+        return isAuthorizedAlone
+            ? authorizations.authorization(for: web, method: method, target: target, content: octets)
+            : engine.authorizations.authorization(for: web, method: method, target: target, content: octets)
+    }
+
+    /// Returns the user name and password that the server has accepted before; nil if the request's URL names others.
+    private func known(for url: WebURL, _ engine: SessionEngine) -> Credentials? {
+        let known = authorizations.credentials(for: url) ?? engine.authorizations.credentials(for: url)
+        guard let known, let user = request.url?.user(percentEncoded: false) else { return known }
+        let password = request.url?.password(percentEncoded: false) ?? known.password
+        return (user, password) == (known.user, known.password) ? known : nil
     }
 
     /// Returns the user name and password with which a request would be sent.
     private func credentials(for url: URL, _ engine: SessionEngine) -> Credentials? {
         if let own = request.values.fields, own.contains(.authorization) { return nil }
         if let authorizer = machine.challenges.authorizer, authorizer.side == .origin { return authorizer.credentials }
-        guard !engine.authorizations.isEmpty else { return nil }
-        return engine.authorizations.credentials(for: WebURL(url))
+        guard !authorizations.isEmpty || !engine.authorizations.isEmpty else { return nil }
+        return known(for: WebURL(url), engine)
     }
 
     // MARK: For the cache
@@ -286,9 +293,11 @@ extension Attempt {
                 selecting(sent, place, answer?.credentials, engine),
                 url,
                 engine.settings.vary
-            ) { [request] response in
+            ) { [request, isAuthorizedAlone] response in
                 engine.keepCookies(of: response, from: scope, to: request)
-                if let answer { engine.authorizations.note(response.fields.list, for: WebURL(url), in: answer.space) }
+                if let answer, !isAuthorizedAlone {
+                    engine.authorizations.note(response.fields.list, for: WebURL(url), in: answer.space)
+                }
             }
             engine.engine.start(made, delegate: refresh)
         } catch {

@@ -138,7 +138,8 @@ struct CompletionReport: Sendable {
         let stream = task as? URLSessionStreamTask
         stream?.channel.end(urlError)
         if let streams, let stream {
-            (delegate as? any URLSessionStreamDelegate)?.urlSession(
+            let recipient = delegate.flatMap { session.recipient($0, as: (any URLSessionStreamDelegate).self) }
+            recipient?.urlSession(
                 session,
                 streamTask: stream,
                 didBecome: streams.input,
@@ -173,7 +174,7 @@ struct CompletionReport: Sendable {
             return .heard
         }
         guard let delegate, listens(delegate) else { return .unheard }
-        guard let selective = delegate as? any SelectiveDelegate else {
+        guard let selective = taker(delegate) as? any SelectiveDelegate else {
             tellFile(to: delegate)
             return .heard
         }
@@ -185,18 +186,19 @@ struct CompletionReport: Sendable {
 
     private func tellFile(to delegate: (any URLSessionTaskDelegate)?) {
         guard let file, let download = task as? URLSessionDownloadTask else { return }
-        (delegate as? any URLSessionDownloadDelegate)?.urlSession(
-            session,
-            downloadTask: download,
-            didFinishDownloadingTo: file.url
-        )
+        taker(delegate)?.urlSession(session, downloadTask: download, didFinishDownloadingTo: file.url)
         file.remove()
+    }
+
+    /// The delegate that takes finished downloads.
+    private func taker(_ delegate: (any URLSessionTaskDelegate)?) -> (any URLSessionDownloadDelegate)? {
+        delegate.flatMap { session.recipient($0, as: (any URLSessionDownloadDelegate).self) }
     }
 
     private func listens(_ delegate: any URLSessionTaskDelegate) -> Bool {
         if file == nil { return hearsEnds(delegate) }
-        if let selective = delegate as? any SelectiveDelegate { return selective.takesDownloads }
-        return delegate is any URLSessionDownloadDelegate
+        guard let taker = taker(delegate) else { return false }
+        return (taker as? any SelectiveDelegate)?.takesDownloads ?? true
     }
 
     /// Whether the delegate handles ends. False outside background sessions, where nothing depends on it.

@@ -65,8 +65,9 @@ enum UserQuestion {
         _ response: URLResponse
     ) -> Put<URLSession.ResponseDisposition> {
         { session, _, delegate, answer in
-            guard let delegate = delegate as? any URLSessionDataDelegate else { return answer.give(.allow) }
-            delegate.urlSession(session, dataTask: dataTask, didReceive: response) { answer.give($0) }
+            let recipient = session.recipient(delegate, as: (any URLSessionDataDelegate).self)
+            guard let recipient else { return answer.give(.allow) }
+            recipient.urlSession(session, dataTask: dataTask, didReceive: response) { answer.give($0) }
         }
     }
 
@@ -80,8 +81,9 @@ enum UserQuestion {
 
     static func caching(of dataTask: URLSessionDataTask, _ cached: CachedURLResponse) -> Put<CachedURLResponse?> {
         { session, _, delegate, answer in
-            guard let delegate = delegate as? any URLSessionDataDelegate else { return answer.give(cached) }
-            delegate.urlSession(session, dataTask: dataTask, willCacheResponse: cached) { answer.give($0) }
+            let recipient = session.recipient(delegate, as: (any URLSessionDataDelegate).self)
+            guard let recipient else { return answer.give(cached) }
+            recipient.urlSession(session, dataTask: dataTask, willCacheResponse: cached) { answer.give($0) }
         }
     }
 }

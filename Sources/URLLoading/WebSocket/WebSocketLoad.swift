@@ -300,7 +300,7 @@ extension WebSocketLoad: WebSocketConnectionDelegate {
     private func tellOpened(_ subprotocol: String?) {
         guard let delegate, let task = delegate.task as? URLSessionWebSocketTask else { return }
         delegate.tell(.socket) { session, _, delegate in
-            (delegate as? any URLSessionWebSocketDelegate)?.urlSession(
+            session.recipient(delegate, as: (any URLSessionWebSocketDelegate).self)?.urlSession(
                 session,
                 webSocketTask: task,
                 didOpenWithProtocol: subprotocol
@@ -313,7 +313,7 @@ extension WebSocketLoad: WebSocketConnectionDelegate {
         guard let delegate, let task = delegate.task as? URLSessionWebSocketTask else { return }
         let (code, reason) = (task.closeCode, task.closeReason)
         delegate.tell(.socket) { session, _, delegate in
-            (delegate as? any URLSessionWebSocketDelegate)?.urlSession(
+            session.recipient(delegate, as: (any URLSessionWebSocketDelegate).self)?.urlSession(
                 session,
                 webSocketTask: task,
                 didCloseWith: code,

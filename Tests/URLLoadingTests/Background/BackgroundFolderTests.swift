@@ -109,4 +109,18 @@ struct BackgroundFolderTests {
         _ = folder.contents()
         #expect(Set(StoreFile.names(in: folder.path)) == ["lock", "4.task"])
     }
+
+    @Test(
+        "a task keeps its record whatever its beginning: a task that never begins does not begin in the next process",
+        arguments: [Double.infinity, -.infinity, .nan, 1e300]
+    )
+    func beginnings(seconds: Double) throws {
+        let folder = try BackgroundFolder(for: "one", in: base.path)
+        var record = try record(3)
+        record.beginDate = Date(timeIntervalSinceReferenceDate: seconds)
+        try folder.write(record)
+        let read = try #require(folder.contents().records.first)
+        let expected = seconds.isFinite ? record.beginDate : seconds == .infinity ? .distantFuture : nil
+        #expect(read.beginDate == expected)
+    }
 }

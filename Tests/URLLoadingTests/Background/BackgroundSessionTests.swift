@@ -113,6 +113,21 @@ struct BackgroundSessionTests {
         session.finishTasksAndInvalidate()
     }
 
+    @Test("a download goes to the session's delegate if the task's own has no methods for downloads")
+    func ownDelegate() async throws {
+        final class Bystander: NSObject, URLSessionTaskDelegate {}
+        let server = try RawServer.start([RawScript(Self.whole())])
+        let recorder = BackgroundRecorder()
+        let session = try await session(recorder)
+        let task = session.downloadTask(with: try url(server.url("/file")))
+        task.delegate = Bystander()
+        task.resume()
+        await until { recorder.told.contains("end") }
+        #expect(recorder.files == [Self.content])
+        await isEmpty()
+        session.finishTasksAndInvalidate()
+    }
+
     @Test("a cancelled task, and a task that never began, leave no file or record")
     func cancelled() async throws {
         let server = try RawServer.start()
@@ -235,6 +250,32 @@ struct BackgroundSessionTests {
         session.invalidateAndCancel()
         _ = session.downloadTask(with: try url("http://127.0.0.1:9/"))
         await isEmpty()
+    }
+
+    @Test("a download that a closing session does not continue can be continued by another session")
+    func resumedTooLate() async throws {
+        let gate = RawGate()
+        defer { gate.open() }
+        let head = "HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Length: \(Self.content.count)\r\n\r\n"
+        let server = try RawServer.start([
+            [.receive(.headEnd), .send(Array(head.utf8) + Self.content[..<8_000]), .finish],
+            [.receive(.headEnd), .wait(gate)], RawScript(Self.rest(from: 8_000)),
+        ])
+        let plain = URLSession(configuration: .isolated)
+        defer { plain.invalidateAndCancel() }
+        let error = await #expect(throws: URLError.self) { try await plain.download(for: request(server)) }
+        let data = try #require(error?.downloadTaskResumeData)
+        let closing = try await session(nil)
+        closing.downloadTask(with: try request(server)).resume()
+        try server.wait(for: 1, "the request") { !$0.received.isEmpty }
+        closing.finishTasksAndInvalidate()
+        let late = closing.downloadTask(withResumeData: data)
+        // What the session's journal had to remove is removed when this returns.
+        (closing.keeper as? BackgroundSession)?.noteFlow(of: late)
+        let (file, _) = try await plain.download(resumeFrom: data)
+        defer { try? FileManager.default.removeItem(at: file) }
+        #expect(try Array(Data(contentsOf: file)) == Self.content)
+        closing.invalidateAndCancel()
     }
 
     @Test("a task of an invalidated session leaves the records of the next session with its identifier alone")

@@ -2,6 +2,7 @@ import HTTPEngine
 import Synchronization
 import TLS
 import TestServer
+import TestSupport
 import Testing
 
 @testable import URLLoading
@@ -82,6 +83,47 @@ struct IdentityQuestionTests {
         defer { session.invalidateAndCancel() }
         let (data, _) = try await session.data(from: try url(server.secureURL("/")))
         #expect(data == Data("ok".utf8))
+    }
+
+    @Test(
+        "a storage of the program's class is asked for the identity away from the session's loop",
+        arguments: [true, false]
+    )
+    func subclass(hasDelegate: Bool) async throws {
+        final class Vault: URLCredentialStorage, @unchecked Sendable {
+            let isOnLoop = Sightings<Bool>()
+            private let credential: URLCredential
+
+            init(_ credential: URLCredential) {
+                self.credential = credential
+                super.init()
+            }
+
+            override func getDefaultCredential(
+                for space: URLProtectionSpace,
+                task: URLSessionTask,
+                completionHandler: (URLCredential?) -> Void
+            ) {
+                isOnLoop.add(task.session?.home.isOnLoop ?? true)
+                completionHandler(credential)
+            }
+
+            override func defaultCredential(for space: URLProtectionSpace) -> URLCredential? {
+                isOnLoop.add(true)
+                return nil
+            }
+        }
+        let server = try server()
+        let storage = Vault(try credential)
+        let configuration = URLSessionConfiguration.isolated
+        configuration.urlCredentialStorage = storage
+        let recorder = recorder { _ in (.performDefaultHandling, nil) }
+        let (ofSession, ofTask) = hasDelegate ? (recorder, nil) : (nil, recorder)
+        let session = URLSession(configuration: configuration, delegate: ofSession, delegateQueue: nil)
+        defer { session.invalidateAndCancel() }
+        let (data, _) = try await session.data(from: try url(server.secureURL("/")), delegate: ofTask)
+        #expect(data == Data("ok".utf8))
+        #expect(storage.isOnLoop.all == [false])
     }
 
     @Test(

@@ -95,4 +95,29 @@ struct URLCredentialStorageTests {
         storage.remove(credential("a"), for: space)
         #expect(count.withLock { $0 } == 2)
     }
+
+    @Test("a permanent credential takes the place of the one that the same user has for the session")
+    func permanentAfterSession() {
+        let storage = shared
+        let (old, new) = (credential("u"), URLCredential(user: "u", password: "new", persistence: .permanent))
+        storage.set(old, for: space)
+        storage.set(new, for: space)
+        #expect(storage.credentials(for: space) == ["u": new] && storage.allCredentials == [space: ["u": new]])
+        #expect(storage.defaultCredential(for: space) == new)
+        storage.set(old, for: space)
+        #expect(storage.defaultCredential(for: space) == old)
+        storage.set(new, for: space)
+        #expect(storage.credentials(for: space) == ["u": new] && storage.defaultCredential(for: space) == new)
+        storage.remove(new, for: space)
+        #expect(storage.credentials(for: space) == nil && storage.defaultCredential(for: space) == nil)
+    }
+
+    @Test("a permanent default takes the place of the session's default")
+    func permanentDefault() {
+        let storage = shared
+        storage.set(credential("a"), for: space)
+        storage.setDefaultCredential(credential("b", .permanent), for: space)
+        #expect(storage.defaultCredential(for: space) == credential("b", .permanent))
+        #expect(storage.credentials(for: space)?.count == 2)
+    }
 }

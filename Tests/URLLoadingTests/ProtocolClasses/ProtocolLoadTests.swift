@@ -45,7 +45,7 @@ private final class MockProtocol: URLProtocol {
             client.urlProtocol(self, didLoad: Data("early".utf8))
             if let response { client.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed) }
             client.urlProtocolDidFinishLoading(self)
-        case "redirect":
+        case "redirect", "declined":
             guard let next = URL(string: "mock://text/"),
                 let answer = HTTPURLResponse(
                     url: url,
@@ -55,6 +55,9 @@ private final class MockProtocol: URLProtocol {
                 )
             else { return }
             client.urlProtocol(self, wasRedirectedTo: URLRequest(url: next), redirectResponse: answer)
+            guard url.host == "declined" else { return }
+            client.urlProtocol(self, didLoad: Data("moved".utf8))
+            client.urlProtocolDidFinishLoading(self)
         case "cached":
             let cached = CachedURLResponse(
                 response: response
@@ -224,6 +227,63 @@ struct ProtocolLoadTests {
         await recorder.end()
         #expect(recorder.events.contains("redirect 302") && recorder.told.data == Data("one two three".utf8))
         other.finishTasksAndInvalidate()
+    }
+
+    @Test("a class's redirect that the delegate declines is the answer, with what the class loads")
+    func declined() async throws {
+        var answers = Recorder.Answers()
+        answers.redirect = { _ in nil }
+        let recorder = Recorder(answers)
+        let session = URLSession(configuration: MockProtocol.configuration, delegate: recorder, delegateQueue: nil)
+        session.dataTask(with: try mock("declined")).resume()
+        await recorder.end()
+        #expect(recorder.events == ["created", "redirect 302", "response 302", "data", "metrics", "end"])
+        #expect(recorder.told.data == Data("moved".utf8))
+        session.finishTasksAndInvalidate()
+    }
+
+    @Test("a class hears how its challenge was answered on its own queue, not on the session's loop")
+    func challenged() async throws {
+        final class Sender: NSObject, URLAuthenticationChallengeSender {
+            static let isOnLoop = Word<Bool>()
+            private let task: URLSessionTask?
+
+            init(_ task: URLSessionTask?) { self.task = task }
+
+            private func note() { Self.isOnLoop.give(task?.session?.home.isOnLoop ?? true) }
+
+            func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) { note() }
+            func continueWithoutCredential(for challenge: URLAuthenticationChallenge) { note() }
+            func cancel(_ challenge: URLAuthenticationChallenge) { note() }
+            func performDefaultHandling(for challenge: URLAuthenticationChallenge) { note() }
+            func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) { note() }
+        }
+        final class Challenging: URLProtocol {
+            override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "challenging" }
+            override func startLoading() {
+                let challenge = URLAuthenticationChallenge(
+                    protectionSpace: URLProtectionSpace(
+                        host: "h",
+                        port: 80,
+                        protocol: "http",
+                        realm: "r",
+                        authenticationMethod: NSURLAuthenticationMethodHTTPBasic
+                    ),
+                    proposedCredential: nil,
+                    previousFailureCount: 0,
+                    failureResponse: nil,
+                    error: nil,
+                    sender: Sender(task)
+                )
+                client?.urlProtocol(self, didReceive: challenge)
+            }
+        }
+        let configuration = URLSessionConfiguration.isolated
+        configuration.protocolClasses = [Challenging.self]
+        let session = URLSession(configuration: configuration)
+        defer { session.invalidateAndCancel() }
+        session.dataTask(with: try url("challenging://x/")).resume()
+        #expect(await Sender.isOnLoop.wait("the answer to the challenge") == false)
     }
 
     @Test("a cached answer that the class calls valid is the answer")

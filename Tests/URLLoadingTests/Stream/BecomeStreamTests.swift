@@ -1,4 +1,5 @@
 import Foundation
+import TLS
 import TestServer
 import TestSupport
 import Testing
@@ -98,6 +99,36 @@ struct BecomeStreamTests {
         #expect(recorder.events.first == "response 101" && recorder.events.last == "end")
         let sent = String(decoding: server.received(0), as: UTF8.self)
         #expect(sent.contains("Upgrade: chat, chat/2\r\n") && sent.hasSuffix("hello"))
+    }
+
+    @Test("TLS after 101 asks the task's delegate about the server", arguments: [true, false])
+    func securedAfterSwitch(isOfTask: Bool) async throws {
+        let context = try TLSServerContext(TLSServerConfiguration(TestCertificates.localhost))
+        let server = try RawServer.start([
+            [
+                .receive(.headEnd),
+                .send("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: TLS/1.3\r\n\r\n"),
+                .handshake(context), .receive(.bytes(5)), .send("bye"), .closeNotify, .finish,
+            ]
+        ])
+        let recorder = StreamRecorder()
+        let session = URLSession(
+            configuration: .isolated,
+            delegate: isOfTask ? nil : recorder,
+            delegateQueue: nil
+        )
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: try url(server.url("/")))
+        request.setValue("TLS/1.3", forHTTPHeaderField: "Upgrade")
+        let task = session.dataTask(with: request)
+        if isOfTask { task.delegate = recorder }
+        task.resume()
+        await recorder.milestone()
+        let stream = try #require(recorder.told.streamTask)
+        stream.startSecureConnection()
+        try await stream.write(Data("hello".utf8), timeout: 0)
+        #expect(try await stream.readData(ofMinLength: 3, maxLength: 3, timeout: 0).0 == Data("bye".utf8))
+        #expect(recorder.events.prefix(3) == ["response 101", "became stream", "challenge 127.0.0.1"])
     }
 
     @Test(

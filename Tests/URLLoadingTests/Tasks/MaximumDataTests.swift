@@ -80,4 +80,17 @@ struct MaximumDataTests {
             session.invalidateAndCancel()
         }
     }
+
+    @Test("an answer without content may state any length", arguments: ["HEAD", "GET"])
+    func withoutContent(method: String) async throws {
+        let status = method == "HEAD" ? "200 OK" : "304 Not Modified"
+        let server = try RawServer.start([
+            [.receive(.headEnd), .send("HTTP/1.1 \(status)\r\nContent-Length: 1001\r\n\r\n")]
+        ])
+        var request = URLRequest(url: try url(server.url("/")))
+        request.httpMethod = method
+        request.setValue("\"v1\"", forHTTPHeaderField: "If-None-Match")
+        let (data, response) = try await session(1_000).data(for: request)
+        #expect(data.isEmpty && response.expectedContentLength == 1_001)
+    }
 }

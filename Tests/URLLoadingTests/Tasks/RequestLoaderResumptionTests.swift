@@ -115,6 +115,48 @@ struct RequestLoaderResumptionTests {
         #expect(!sent(server, server.connections.count - 1).contains("If-Range"))
     }
 
+    @Test("a rest that does not repeat the validator is cut, and the next download continues behind it")
+    func cutAgain() async throws {
+        let date = "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\nDate: Mon, 07 Nov 1994 08:49:37 GMT\r\n"
+        let (total, more) = (Self.content.count, Self.half + 8_000)
+        let range = "Content-Range: bytes \(Self.half)-\(total - 1)/\(total)\r\n"
+        let part = Self.head("206 Partial Content", range, total - Self.half) + Self.content[Self.half..<more]
+        let server = try RawServer.start([
+            Self.cut(date), [.receive(.headEnd), .send(part), .finish], Self.range("", from: more),
+        ])
+        let session = URLSession(configuration: .isolated)
+        defer { session.invalidateAndCancel() }
+        let data = try await resumeData(session, server)
+        let error = await #expect(throws: URLError.self) { _ = try await session.download(resumeFrom: data) }
+        let again = try #require(error?.downloadTaskResumeData)
+        let (file, _) = try await session.download(resumeFrom: again)
+        defer { try? FileManager.default.removeItem(at: file) }
+        #expect(try Array(Data(contentsOf: file)) == Self.content)
+        #expect(sent(server, 2).contains("Range: bytes=\(more)-\r\n"))
+        #expect(sent(server, 2).contains("If-Range: Sun, 06 Nov 1994 08:49:37 GMT\r\n"))
+    }
+
+    @Test("a download of a range that the caller has asked for leaves no resume data")
+    func ownRange() async throws {
+        let head = """
+            HTTP/1.1 206 Partial Content\r
+            ETag: "v1"\r
+            Content-Range: bytes 100-999/1000\r
+            Transfer-Encoding: chunked\r
+            \r
+            3\r
+            abc\r
+
+            """
+        let server = try RawServer.start([[.receive(.headEnd), .send(head), .finish]])
+        let session = URLSession(configuration: .isolated)
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: try url(server.url("/file")))
+        request.setValue("bytes=100-", forHTTPHeaderField: "Range")
+        let error = await #expect(throws: URLError.self) { _ = try await session.download(for: request) }
+        #expect(error?.code == .networkConnectionLost && error?.downloadTaskResumeData == nil)
+    }
+
     @Test("another date is noticed also if a server ignores If-Range")
     func anotherDate() async throws {
         let old = "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\nDate: Mon, 07 Nov 1994 08:49:37 GMT\r\n"

@@ -94,6 +94,70 @@ struct TaskSpecTests {
         session.finishTasksAndInvalidate()
     }
 
+    /// A task's delegate with none of the methods of data, downloads, WebSockets and streams.
+    private final class Bystander: NSObject, URLSessionTaskDelegate {}
+
+    /// The same for one that could have them.
+    private final class IdleBystander: NSObject, URLSessionWebSocketDelegate, URLSessionStreamDelegate {}
+
+    private func session(_ delegate: any URLSessionDelegate) -> URLSession {
+        URLSession(configuration: .isolated, delegate: delegate, delegateQueue: nil)
+    }
+
+    @Test("the events of data and downloads go to the session's delegate if the task's has no methods for them")
+    func bystander() async throws {
+        let server = try TestServer.start()
+        let (ofData, ofDownload) = (Recorder(), Recorder())
+        let data = session(ofData).dataTask(with: try url(server.url("/cache/60")))
+        let download = session(ofDownload).downloadTask(with: try url(server.url("/bytes/300000")))
+        for task in [data, download] {
+            task.delegate = Bystander()
+            task.resume()
+        }
+        await ofData.end()
+        #expect(ofData.events == ["created", "response 200", "data", "cache", "metrics", "end"])
+        await ofDownload.end()
+        #expect(ofDownload.events == ["created", "wrote", "metrics", "file", "end"])
+        #expect(ofDownload.told.file?.count == 300_000)
+    }
+
+    @Test("a function that waits gives the session's delegate no pieces, whatever methods the task's own lacks")
+    func bystanderOfWaiter() async throws {
+        let server = try TestServer.start()
+        let recorder = Recorder()
+        let session = session(recorder)
+        _ = try await session.data(from: try url(server.url("/bytes/10")), delegate: Bystander())
+        #expect(recorder.events == ["created", "metrics"])
+        let (file, _) = try await session.download(from: try url(server.url("/bytes/10")), delegate: Bystander())
+        try FileManager.default.removeItem(at: file)
+        #expect(!recorder.events.contains("wrote"))
+    }
+
+    @Test(
+        "the events of WebSockets and streams go to the session's delegate if the task's has no methods for them",
+        arguments: [true, false]
+    )
+    func socketBystander(isIdle: Bool) async throws {
+        let server = try TestServer.start()
+        let recorder = Recorder()
+        let socket = session(recorder).webSocketTask(with: try url("ws" + server.url("/websocket").dropFirst(4)))
+        socket.delegate = isIdle ? IdleBystander() : Bystander()
+        socket.resume()
+        try await socket.send(.string("hello"))
+        socket.cancel(with: .normalClosure, reason: nil)
+        await recorder.end()
+        #expect(recorder.events == ["created", "open -", "close 1000 -", "metrics", "end"])
+        let ofStream = StreamRecorder()
+        let task = session(ofStream).dataTask(with: try url(server.url("/bytes/10")))
+        task.delegate = isIdle ? IdleBystander() : Bystander()
+        task.resume()
+        await ofStream.milestone()
+        let stream = try #require(ofStream.told.streamTask)
+        stream.captureStreams()
+        await ofStream.milestone(2)
+        #expect(ofStream.events.prefix(2) == ["response 200", "became stream"])
+    }
+
     private final class RedirectDelegate: NSObject, URLSessionDataDelegate {
         private let told = Mutex(0)
         var count: Int { told.withLock { $0 } }
