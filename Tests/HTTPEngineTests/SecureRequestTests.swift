@@ -159,4 +159,44 @@ struct SecureRequestTests {
             #expect(await engine.remains == Remains())
         }
     }
+
+    @Test("the loop rests once ciphertext that found no room has left", arguments: [true, false])
+    func rest(isHeld: Bool) async throws {
+        let switching = "HTTP/1.1 101 Go\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
+        let script: RawScript = [.receive(.headEnd), .send(switching)]
+        let server = try RawServer.start(otherwise: script.secured(by: server))
+        var options = EngineRequest.Options()
+        options.upgrade = ["websocket"]
+        let engine = try EngineHarness(configuration)
+        let (speaker, kept) = (Speaker(), Word<LoopBound<UpgradedConnection>>())
+        _ = await engine.run(try EngineRequest(origin: origin(server.port), options: options)) {
+            $0.onUpgrade = { _, connection in
+                connection.start(speaker)
+                kept.give(LoopBound(connection, on: connection.loop))
+            }
+        }
+        let connection = try #require(await kept.wait("the connection"))
+        await engine.onLoop {
+            $0.loop.faults = FaultPlan(failures: [.init(call: 1, of: .send, with: .wouldBlock, lasts: true)])
+            if isHeld {
+                connection.value.write(bytes("more"))
+            } else {
+                connection.value.finishWriting(keepsReading: true)
+            }
+        }
+        await until { await engine.onLoop { _ in connection.value.link.secure?.hasUnsent == true } }
+        await engine.onLoop {
+            if isHeld { connection.value.hold(true) }
+            $0.loop.faults = nil
+        }
+        await until { await engine.onLoop { _ in connection.value.link.secure?.hasUnsent == false } }
+        #expect(try await engine.wakeUps() < 50)
+        if isHeld {
+            #expect(speaker.heard.sent == 0)
+            await engine.onLoop { _ in connection.value.hold(false) }
+            await speaker.sent.reaches(4)
+            #expect(server.connections[0].receivedText.hasSuffix("\r\n\r\nmore"))
+        }
+        await engine.onLoop { _ in connection.value.close() }
+    }
 }
