@@ -127,6 +127,21 @@ struct LimitTests {
         #expect(server.connections.count == 2)
     }
 
+    @Test(
+        "an idle timeout or a maximum age far below nothing ends a connection after its exchange",
+        arguments: [(Duration.nanoseconds(Int64.min), Duration.seconds(60)), (.seconds(60), .nanoseconds(Int64.min))]
+    )
+    func farBelowNothing(idleTimeout: Duration, maximumAge: Duration) async throws {
+        let server = try RawServer.start(otherwise: .answering(ok))
+        var configuration = EngineConfiguration()
+        configuration.idleTimeout = idleTimeout
+        configuration.maximumAge = maximumAge
+        configuration.maximumAgeSpread = .seconds(1)
+        let engine = try EngineHarness(configuration)
+        for _ in 0..<2 { #expect(await engine.run(try get(server.port)).text == "ok") }
+        #expect(server.connections.count == 2)
+    }
+
     @Test("limits without end trap nowhere")
     func endless() async throws {
         let server = try RawServer.start(otherwise: .answering(ok))
