@@ -199,4 +199,43 @@ struct SecureRequestTests {
         }
         await engine.onLoop { _ in connection.value.close() }
     }
+
+    enum User: CaseIterable { case exchange, nobody, probe }
+
+    @Test(
+        "a last flight of a handshake that found no room leaves later, and does not keep the loop awake",
+        arguments: User.allCases
+    )
+    func lastFlight(user: User) async throws {
+        let gate = RawGate()
+        let script: RawScript = [.wait(gate), .send(ok)]
+        let server = try RawServer.start(otherwise: script.secured(by: server))
+        let request = try EngineRequest(origin: origin(server.port))
+        let engine = try EngineHarness(configuration)
+        let ended = Word<Bool>()
+        await engine.onLoop { engine in
+            // After the ClientHello.
+            engine.loop.faults = FaultPlan(failures: [.init(call: 2, of: .send, with: .wouldBlock)])
+            switch user {
+            case .exchange, .nobody:
+                let recorder = Recorder(engine) { ended.give($0.text == "ok") }
+                recorder.start(request)
+                if user == .nobody { engine.cancel(recorder.id) }
+            case .probe:
+                engine.probe(request) { outcome in ended.give((try? outcome.get()) != nil) }
+            }
+        }
+        try server.wait(for: 0, "the handshake") { $0.stepsDone >= 1 }
+        switch user {
+        case .exchange: try server.wait(for: 0, "the request") { $0.receivedText.hasSuffix("\r\n\r\n") }
+        case .nobody: await until { await engine.statistics.idle == 1 }
+        case .probe: try server.waitForEnd(of: 0)
+        }
+        #expect(await engine.onLoop { $0.loop.faults?.failed } == 1)
+        #expect(try await engine.wakeUps() < 50)
+        gate.open()
+        if user == .exchange { #expect(await ended.wait("the answer") == true) }
+        await engine.shutdown()
+        #expect(await engine.remains == Remains())
+    }
 }
