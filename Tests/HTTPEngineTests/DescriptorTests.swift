@@ -81,6 +81,31 @@ struct DescriptorTests {
         #expect(await busy.outcome().succeeded)
     }
 
+    @Test("a dial that waits for a descriptor, and that nobody needs any more, gives its place to another host")
+    func surplus() async throws {
+        let gate = RawGate()
+        let held = try RawServer.start(otherwise: [.receive(.headEnd), .wait(gate), .send(Self.ok)])
+        let other = try RawServer.start(otherwise: .answering(Self.ok))
+        var configuration = EngineConfiguration()
+        configuration.connections = 2
+        let engine = try EngineHarness(configuration)
+        let busy = await engine.begin(try get(held.port))
+        try held.wait(for: 0, "the request") { $0.stepsDone >= 1 }
+        await engine.onLoop {
+            $0.loop.faults = FaultPlan(failures: [
+                .init(call: 1, of: .socket, with: .tooManyOpenFiles, lasts: true)
+            ])
+        }
+        let late = await engine.begin(try get(held.port))
+        let starved = await engine.begin(try get(other.port))
+        late.cancel()
+        #expect(await late.outcome().error == .cancelled)
+        await engine.onLoop { $0.loop.faults = nil }
+        #expect(await starved.outcome().text == "ok")
+        gate.open()
+        #expect(await busy.outcome().succeeded)
+    }
+
     @Test("an engine without idle connections of its own is given the descriptor of another's")
     func othersIdle() async throws {
         let server = try RawServer.start(otherwise: .answering(Self.ok))

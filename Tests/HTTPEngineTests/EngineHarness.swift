@@ -2,6 +2,7 @@ import Dispatch
 import HTTP1
 import Reactor
 import Synchronization
+import TestServer
 import TestSupport
 import Testing
 
@@ -121,6 +122,17 @@ final class EngineHarness: Sendable {
             clock?.advance(by: span, waking: loop)
             _ = await statistics
         }
+    }
+
+    /// How often the loop wakes up while a server takes a tenth of a second to answer: a handful of times, unless
+    /// something keeps it awake. It replaces the loop's faults.
+    func wakeUps() async throws -> Int {
+        let slow = try RawServer.start(otherwise: [
+            .receive(.headEnd), .pause(.milliseconds(100)), .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
+        ])
+        await onLoop { $0.loop.faults = FaultPlan() }
+        #expect(await run(try get(slow.port)).succeeded)
+        return await onLoop { $0.loop.faults?.callsByKind[.epollWait] ?? 0 }
     }
 
     /// Waits until the engine says that nothing is left.

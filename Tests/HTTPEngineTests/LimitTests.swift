@@ -25,6 +25,72 @@ struct LimitTests {
         #expect(await second.outcome().text == "ok")
     }
 
+    enum Outsider: CaseIterable { case opened, openTimedOut, openCancelled, probed, probeTimedOut }
+
+    @Test(
+        "a connection that is for no exchange gives its place to the host that waits for one",
+        arguments: Outsider.allCases
+    )
+    func outsider(_ outsider: Outsider) async throws {
+        let (full, server) = (try RawServer.neverAccepting(), try RawServer.start(otherwise: .answering(ok)))
+        let (dead, alive, clock) = (try get(full.port), try get(server.port), ManualClock())
+        var configuration = EngineConfiguration()
+        configuration.connections = 1
+        let engine = try EngineHarness(configuration, clock: clock)
+        let pending = await engine.begin(alive) { recorder in
+            let engine = recorder.engine
+            switch outsider {
+            case .opened: engine.open(alive.origin) { try? $0.get().close() }
+            case .openTimedOut: engine.open(dead.origin) { _ in }
+            case .openCancelled:
+                let dial = LoopBound(engine.open(dead.origin) { _ in }, on: engine.loop)
+                engine.loop.post { dial.value.cancel() }
+            case .probed: engine.probe(alive) { _ in }
+            case .probeTimedOut: engine.probe(dead) { _ in }
+            }
+        }
+        switch outsider {
+        case .openTimedOut, .probeTimedOut: clock.advance(by: .seconds(11), waking: engine.loop)
+        case .opened, .openCancelled, .probed: break
+        }
+        #expect(await pending.outcome().text == "ok")
+    }
+
+    @Test("a host that has had its turn gets another place as soon as no exchange needs a connection")
+    func secondPlace() async throws {
+        let gates = [RawGate(), RawGate()]
+        let busy = try RawServer.start(gates.map { [.receive(.headEnd), .wait($0), .send(ok)] })
+        let endless = try RawServer.start(otherwise: [.receive(.headEnd)])
+        var configuration = EngineConfiguration()
+        configuration.connections = 2
+        let engine = try EngineHarness(configuration)
+        for _ in gates { _ = await engine.begin(try get(busy.port)) }
+        for index in gates.indices { try busy.wait(for: index, "a request") { $0.stepsDone >= 1 } }
+        for _ in gates { _ = await engine.begin(try get(endless.port)) }
+        for (index, gate) in gates.enumerated() {
+            gate.open()
+            try endless.wait(for: index, "a request") { $0.stepsDone >= 1 }
+        }
+        #expect(await engine.statistics.busy == 2)
+    }
+
+    @Test("a host that alone waits for places keeps its connection")
+    func alone() async throws {
+        let server = try RawServer.start(otherwise: .answering(ok))
+        var configuration = EngineConfiguration()
+        configuration.connections = 1
+        let engine = try EngineHarness(configuration)
+        let request = try get(server.port)
+        let outcomes = (0..<5).map { _ in Word<Recorded>() }
+        // In one turn of the loop, so that all wait at once.
+        await engine.onLoop { engine in
+            for outcome in outcomes { Recorder(engine) { outcome.give($0) }.start(request) }
+        }
+        for outcome in outcomes { #expect(await outcome.wait("an outcome")?.text == "ok") }
+        #expect(await engine.run(request).text == "ok")
+        #expect(server.connections.count == 1)
+    }
+
     @Test("a host whose waiters have left passes its turn on, and is forgotten")
     func leaver() async throws {
         let gate = RawGate()
@@ -58,6 +124,21 @@ struct LimitTests {
         let engine = try EngineHarness(configuration)
         let pending = [await engine.begin(try get(server.port)), await engine.begin(try get(server.port))]
         for one in pending { #expect(await one.outcome().text == "ok") }
+        #expect(server.connections.count == 2)
+    }
+
+    @Test(
+        "an idle timeout or a maximum age far below nothing ends a connection after its exchange",
+        arguments: [(Duration.nanoseconds(Int64.min), Duration.seconds(60)), (.seconds(60), .nanoseconds(Int64.min))]
+    )
+    func farBelowNothing(idleTimeout: Duration, maximumAge: Duration) async throws {
+        let server = try RawServer.start(otherwise: .answering(ok))
+        var configuration = EngineConfiguration()
+        configuration.idleTimeout = idleTimeout
+        configuration.maximumAge = maximumAge
+        configuration.maximumAgeSpread = .seconds(1)
+        let engine = try EngineHarness(configuration)
+        for _ in 0..<2 { #expect(await engine.run(try get(server.port)).text == "ok") }
         #expect(server.connections.count == 2)
     }
 

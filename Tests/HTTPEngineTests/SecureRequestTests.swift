@@ -159,4 +159,83 @@ struct SecureRequestTests {
             #expect(await engine.remains == Remains())
         }
     }
+
+    @Test("the loop rests once ciphertext that found no room has left", arguments: [true, false])
+    func rest(isHeld: Bool) async throws {
+        let switching = "HTTP/1.1 101 Go\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
+        let script: RawScript = [.receive(.headEnd), .send(switching)]
+        let server = try RawServer.start(otherwise: script.secured(by: server))
+        var options = EngineRequest.Options()
+        options.upgrade = ["websocket"]
+        let engine = try EngineHarness(configuration)
+        let (speaker, kept) = (Speaker(), Word<LoopBound<UpgradedConnection>>())
+        _ = await engine.run(try EngineRequest(origin: origin(server.port), options: options)) {
+            $0.onUpgrade = { _, connection in
+                connection.start(speaker)
+                kept.give(LoopBound(connection, on: connection.loop))
+            }
+        }
+        let connection = try #require(await kept.wait("the connection"))
+        await engine.onLoop {
+            $0.loop.faults = FaultPlan(failures: [.init(call: 1, of: .send, with: .wouldBlock, lasts: true)])
+            if isHeld {
+                connection.value.write(bytes("more"))
+            } else {
+                connection.value.finishWriting(keepsReading: true)
+            }
+        }
+        await until { await engine.onLoop { _ in connection.value.link.secure?.hasUnsent == true } }
+        await engine.onLoop {
+            if isHeld { connection.value.hold(true) }
+            $0.loop.faults = nil
+        }
+        await until { await engine.onLoop { _ in connection.value.link.secure?.hasUnsent == false } }
+        #expect(try await engine.wakeUps() < 50)
+        if isHeld {
+            #expect(speaker.heard.sent == 0)
+            await engine.onLoop { _ in connection.value.hold(false) }
+            await speaker.sent.reaches(4)
+            #expect(server.connections[0].receivedText.hasSuffix("\r\n\r\nmore"))
+        }
+        await engine.onLoop { _ in connection.value.close() }
+    }
+
+    enum User: CaseIterable { case exchange, nobody, probe }
+
+    @Test(
+        "a last flight of a handshake that found no room leaves later, and does not keep the loop awake",
+        arguments: User.allCases
+    )
+    func lastFlight(user: User) async throws {
+        let gate = RawGate()
+        let script: RawScript = [.wait(gate), .send(ok)]
+        let server = try RawServer.start(otherwise: script.secured(by: server))
+        let request = try EngineRequest(origin: origin(server.port))
+        let engine = try EngineHarness(configuration)
+        let ended = Word<Bool>()
+        await engine.onLoop { engine in
+            // After the ClientHello.
+            engine.loop.faults = FaultPlan(failures: [.init(call: 2, of: .send, with: .wouldBlock)])
+            switch user {
+            case .exchange, .nobody:
+                let recorder = Recorder(engine) { ended.give($0.text == "ok") }
+                recorder.start(request)
+                if user == .nobody { engine.cancel(recorder.id) }
+            case .probe:
+                engine.probe(request) { outcome in ended.give((try? outcome.get()) != nil) }
+            }
+        }
+        try server.wait(for: 0, "the handshake") { $0.stepsDone >= 1 }
+        switch user {
+        case .exchange: try server.wait(for: 0, "the request") { $0.receivedText.hasSuffix("\r\n\r\n") }
+        case .nobody: await until { await engine.statistics.idle == 1 }
+        case .probe: try server.waitForEnd(of: 0)
+        }
+        #expect(await engine.onLoop { $0.loop.faults?.failed } == 1)
+        #expect(try await engine.wakeUps() < 50)
+        gate.open()
+        if user == .exchange { #expect(await ended.wait("the answer") == true) }
+        await engine.shutdown()
+        #expect(await engine.remains == Remains())
+    }
 }

@@ -80,13 +80,14 @@ struct ClientIdentityTests {
         let folder = try Folder()
         try folder.write("chain.pem", identity.chainPEM)
         try folder.write("key.pem", identity.keyPEM)
+        try folder.write("authority.pem", identity.authorityPEM)
         try OpenSSLTool.run([
-            "pkcs12", "-export", "-legacy", "-in", folder.path("chain.pem"), "-inkey", folder.path("key.pem"), "-out",
-            folder.path("old.p12"), "-passout", "pass:open",
+            "pkcs12", "-export", "-legacy", "-in", folder.path("chain.pem"), "-inkey", folder.path("key.pem"),
+            "-certfile", folder.path("authority.pem"), "-out", folder.path("old.p12"), "-passout", "pass:open",
         ])
         do {
             let read = try ClientIdentity(pkcs12File: folder.path("old.p12"), password: "open")
-            #expect(read.chain.map(\.der) == [identity.leaf.der])
+            #expect(read.chain.map(\.der) == [identity.leaf.der, identity.authority.der])
             let context = try TLSContext(configuration(read))
             #expect(context.configuration.identity == read)
         } catch IdentityError.legacyEncryption {

@@ -88,12 +88,12 @@ public enum ProxyPeers {
         )
     }
 
-    /// haproxy, which takes TLS off and hands the rest to `proxy`.
+    /// haproxy, which takes TLS off and hands the rest on.
     ///
     /// - Parameters:
-    ///   - proxy: the proxy behind it.
+    ///   - port: that of the server behind it.
     ///   - identityPEM: its certificates and their key.
-    public static func haproxy(before proxy: Peer, identityPEM: String) async throws -> Peer {
+    public static func haproxy(before port: UInt16, identityPEM: String) async throws -> Peer {
         try await Peer(
             "/usr/sbin/haproxy",
             configuration: """
@@ -106,7 +106,7 @@ public enum ProxyPeers {
                     bind 127.0.0.1:PORT ssl crt FOLDER/identity.pem
                     default_backend proxy
                 backend proxy
-                    server one 127.0.0.1:\(proxy.port)
+                    server one 127.0.0.1:\(port)
 
                 """,
             files: ["identity.pem": identityPEM],

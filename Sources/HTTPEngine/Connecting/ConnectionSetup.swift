@@ -192,7 +192,10 @@ final class ConnectionSetup: ReadinessHandler {
             }
         case .success(.done):
             if !isProxy, let info = layer.session.info { dial.handshakeEnded(info) }
-            if transport?.secure == nil { layer.adopt(outbox, from: sent) }
+            if transport?.secure == nil {
+                layer.adopt(outbox, from: sent)
+                (outbox, sent) = ([], 0)
+            }
             transport?.wrap(in: layer)
             // A server's tickets may follow the last bytes of its handshake; its data may not.
             step = .none

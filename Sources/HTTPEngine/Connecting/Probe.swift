@@ -57,6 +57,7 @@ final class Probe: ReadinessHandler, TimerHandler {
         if !transport.hasUnsent, transport.secure?.isInside != true { transport.socket.shutdownWrite() }
         self.transport = consume transport
         loop.handOver(token, to: self)
+        try? loop.setInterest(token, [.read, .peerFinish])
         if limit < .never { timer = loop.arm(at: limit, self) }
     }
 

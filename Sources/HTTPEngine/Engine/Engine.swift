@@ -84,8 +84,8 @@ internal import TLS
         readings = ReadingShelf(configuration)
         localAddresses = LocalAddresses(configuration.localAddresses)
         home = ExchangeHome(loop, Timeouts.Spans(configuration.timeouts))
-        idleLimit = configuration.idleTimeout.wholeNanoseconds
-        maximumAge = configuration.maximumAge.wholeNanoseconds
+        idleLimit = max(0, configuration.idleTimeout.wholeNanoseconds)
+        maximumAge = max(0, configuration.maximumAge.wholeNanoseconds)
         maximumAgeSpread = max(0, configuration.maximumAgeSpread.wholeNanoseconds)
         unsafe decoded = .allocate(capacity: ContentDecoder.bufferSize)
         unsafe home.owner = self

@@ -88,6 +88,8 @@ extension Engine {
         case .park(let id):
             guard let connection = connections[id] else { return }
             connection.park()
+            // Its own waiters have been served.
+            starved.remove(host)
             if isDraining { return closeIdle(connection, .shutDown) }
             if !starved.isEmpty || !descriptorLine.isEmpty || configuration.budget?.isExceeded == true {
                 closeIdle(connection, .room)
@@ -108,12 +110,14 @@ extension Engine {
         configuration.budget?.closed(by: self, open: connections.count)
     }
 
-    /// Lets the host that waits longest dial, unless its waiters have left. Called when a place or a descriptor may
-    /// have come free.
+    /// Lets the dial that waits longest for a descriptor try again, and hosts dial that wait for a place, unless their
+    /// waiters have left. Called when a place or a descriptor may have come free.
     func feedStarved() {
         feedDials()
         while hasRoom, let host = starved.next() {
             perform(host.pool.dialIfNeeded(), host)
+            // If it needs more places than this one, it waits for another turn.
+            if host.pool.needsDial { starved.append(host) }
             hosts.tidy(host)
         }
     }

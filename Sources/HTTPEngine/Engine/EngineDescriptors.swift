@@ -27,7 +27,7 @@ extension Engine {
         line(up: dial)
         let handle = handle
         budget.relieve { found in
-            handle.post { found ? $0.feedDials() : $0.failDials() }
+            handle.post { found ? $0.feedStarved() : $0.failDials() }
         }
         return true
     }
@@ -60,7 +60,7 @@ extension Engine {
 
     fileprivate func descriptorTimerFired() {
         descriptorLine.timerFired()
-        feedDials()
+        feedStarved()
         watchLine()
     }
 }

@@ -33,6 +33,7 @@ extension Engine: DialOwner {
         dials.remove(dial)
         if case .probe(let probe, let limit) = dial.purpose {
             if let info = record.security { observe(.secured(dial.host.destination.origin, info)) }
+            feedStarved()
             return dialled(probe, limit, transport, token, record)
         }
         let connection = makeConnection(consume transport, token, record, dial.host)
@@ -51,8 +52,8 @@ extension Engine: DialOwner {
         case .pool:
             perform(dial.host.pool.dialled(connection.id), dial.host)
         }
-        // This dial found a descriptor, so the next one may find one too.
-        feedDials()
+        // A stream takes no place. This dial found a descriptor, so the next one may find one too.
+        feedStarved()
         endIfDrained()
     }
 
@@ -86,19 +87,19 @@ extension Engine: DialOwner {
         switch dial.purpose {
         case .pool:
             if let waiter = host.pool.dialFailed(), let exchange = exchange(waiter) { fail(exchange, error) }
-            feedStarved()
-            perform(host.pool.dialIfNeeded(), host)
         case .retry(let id):
             host.pool.redialEnded()
             if let exchange = exchange(id) { fail(exchange, error) }
-            feedStarved()
-            perform(host.pool.dialIfNeeded(), host)
         case .probe(let probe, _):
+            feedStarved()
             return probe.failed(error)
         case .stream(let asker, _):
+            feedStarved()
             asker.ended(.failure(error))
             return endIfDrained()
         }
+        feedStarved()
+        perform(host.pool.dialIfNeeded(), host)
         hosts.tidy(host)
         endIfDrained()
     }

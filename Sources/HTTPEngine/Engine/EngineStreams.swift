@@ -71,7 +71,10 @@ extension Engine {
         let its = dials.all.first { dial in
             if case .stream(let other, _) = dial.purpose { other === asker } else { false }
         }
-        if let its { abandon(its) }
+        if let its {
+            abandon(its)
+            feedStarved()
+        }
         endIfDrained()
     }
 

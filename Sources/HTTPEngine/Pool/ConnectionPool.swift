@@ -125,9 +125,12 @@ struct ConnectionPool {
     /// The connection parked longest. It is closed when descriptors run out or the total limit is reached.
     var eldestIdle: ConnectionID? { idle.first }
 
-    /// Returns another dial if there are more waiters than dials and a place is free.
+    /// Whether there are more waiters than dials, and a place is free.
+    var needsDial: Bool { waiting > queueDials && total < limit }
+
+    /// Returns another dial if one is needed.
     mutating func dialIfNeeded() -> Step {
-        guard waiting > queueDials, total < limit else { return .nothing }
+        guard needsDial else { return .nothing }
         queueDials += 1
         return .dial
     }

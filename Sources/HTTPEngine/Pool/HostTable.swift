@@ -41,10 +41,19 @@ struct StarvedHosts {
 
     var isEmpty: Bool { line.isEmpty }
 
+    /// Whether another host than this one waits.
+    func hasOthers(than host: Host) -> Bool { line.count > (host.isStarved ? 1 : 0) }
+
     mutating func append(_ host: Host) {
         guard !host.isStarved else { return }
         host.isStarved = true
         line.append(host)
+    }
+
+    mutating func remove(_ host: Host) {
+        guard host.isStarved else { return }
+        host.isStarved = false
+        line.removeAll { $0 === host }
     }
 
     /// Removes and returns the host that has waited longest.

@@ -7,7 +7,7 @@ final class EngineSecurity {
     private let configuration: EngineConfiguration
     /// Threads for work that may wait for disks.
     private let blocking: BlockingPool
-    /// The buffers of TLS; none in an engine that never uses TLS. The second is for TLS inside TLS.
+    /// The buffers of TLS by depth; none in an engine that never uses TLS. The second is for TLS inside TLS.
     private var layerBuffers: [TLSBuffers] = []
     private var trustWaiters: [ObjectIdentifier: [() -> Void]] = [:]
     private var trustQuestions = CertificateQuestions<TrustVerdict?>()
@@ -66,7 +66,7 @@ final class EngineSecurity {
     }
 
     private func tlsBuffers(inside outer: TLSLayer?) -> TLSBuffers {
-        let depth = outer == nil ? 0 : 1
+        let depth = outer.map { $0.depth + 1 } ?? 0
         while layerBuffers.count <= depth {
             layerBuffers.append(TLSBuffers(decrypting: layerBuffers.last?.capacity ?? ReadBuffer.bulk))
         }

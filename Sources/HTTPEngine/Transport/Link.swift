@@ -14,7 +14,7 @@ struct Link: ~Copyable {
     /// move it out.
     private var transport: Transport?
     private(set) var queue = SendQueue()
-    private var interest: Interest = [.read, .peerFinish]
+    private var interest: Interest
     /// The error with which epoll refused to wait: then no event will come, and what the connection carries has failed.
     private(set) var refusal: Errno?
     /// Whether it left the epoll set because a paused connection's peer reset it: HUP cannot be masked and would spin.
@@ -22,6 +22,8 @@ struct Link: ~Copyable {
 
     /// - Parameter token: the registration of the transport's socket, which the link takes over.
     init(_ transport: consuming Transport, _ token: Token, on loop: EventLoop) {
+        // The last flight of a handshake may still wait for room.
+        interest = transport.hasUnsent ? [.read, .peerFinish, .write] : [.read, .peerFinish]
         self.transport = consume transport
         self.token = token
         self.loop = loop

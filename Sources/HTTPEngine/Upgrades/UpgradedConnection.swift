@@ -267,7 +267,7 @@ public final class UpgradedConnection {
     }
 
     private func send() {
-        guard writing != .finished, !isHeld else { return }
+        guard writing != .finished, !isHeld else { return updateInterest() }
         let progress: SendQueue.Progress
         do throws(Errno) {
             progress = try link.flush()

@@ -7,20 +7,20 @@ enum PKCS12File {
         ERR_clear_error()
         defer { ERR_clear_error() }
         do throws(IdentityError) {
-            return try unsafe read(bytes, password: password, library: nil)
+            return try read(bytes, password: password, library: nil)
         } catch .legacyEncryption(let why) {
             // The old algorithms get a library context of their own, so that the rest of the process does not get them.
             guard let library = LegacyLibrary() else { throw .legacyEncryption(why) }
-            return try unsafe read(bytes, password: password, library: library.context)
+            return try read(bytes, password: password, library: library)
         }
     }
 
     private static func read(
         _ bytes: [UInt8],
         password: String?,
-        library: OpaquePointer?
+        library: LegacyLibrary?
     ) throws(IdentityError) -> ([Certificate], PrivateKey) {
-        var file = unsafe PKCS12_init_ex(NID_pkcs7_data, library, nil)
+        var file = unsafe PKCS12_init_ex(NID_pkcs7_data, library?.context, nil)
         let isRead = unsafe bytes.withUnsafeBufferPointer { buffer in
             var cursor = buffer.baseAddress
             return unsafe d2i_PKCS12(&file, &cursor, buffer.count) != nil
@@ -43,7 +43,8 @@ enum PKCS12File {
         for index in 0..<rest.count {
             if let one = unsafe rest[index] { unsafe chain.append(Certificate(retaining: one)) }
         }
-        return (chain, unsafe library == nil ? ownedKey : try moved(ownedKey))
+        guard library != nil else { return (chain, ownedKey) }
+        return (try chain.map(moved), try moved(ownedKey))
     }
 
     /// Returns the password in the form that the file was made with: there are two forms of an empty password.
@@ -63,6 +64,15 @@ enum PKCS12File {
         if fault.isUnsupported { return .legacyEncryption(fault.text) }
         // The MAC has shown that the password is right. Without a MAC, a wrong password looks like a damaged file.
         return isOpened ? .malformedPKCS12(fault.text) : .wrongPassword
+    }
+
+    /// Returns the same certificate in the default library context. Newer OpenSSL makes certificates in the file's.
+    private static func moved(_ certificate: Certificate) throws(IdentityError) -> Certificate {
+        do throws(CertificateError) {
+            return try Certificate(der: certificate.der)
+        } catch {
+            throw .malformedPKCS12("\(error)")
+        }
     }
 
     /// Returns the same key in the default library context, where handshakes sign.

@@ -142,9 +142,49 @@ struct ProxyPeerTests {
     func haproxy() async throws {
         let squid = try await ProxyPeers.squid(.basic)
         defer { squid.stop() }
-        let front = try await ProxyPeers.haproxy(before: squid, identityPEM: identity.chainPEM + identity.keyPEM)
+        let front = try await ProxyPeers.haproxy(before: squid.port, identityPEM: identity.chainPEM + identity.keyPEM)
         defer { front.stop() }
         try await expectTransfers(by: try engine(.https, front, Self.right))
+    }
+
+    @Test("TLS inside TLS inside TLS carries both ways what is sent")
+    func threeLayers() async throws {
+        let content = (0..<300_000).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 7) }
+        let script: RawScript = [.receive(.bytes(content.count)), .send(content)]
+        let context = try TLSServerContext(TLSServerConfiguration(identity))
+        let server = try RawServer.start(otherwise: script.secured(by: context))
+        let pem = identity.chainPEM + identity.keyPEM
+        let inner = try await ProxyPeers.haproxy(before: server.port, identityPEM: pem)
+        defer { inner.stop() }
+        let outer = try await ProxyPeers.haproxy(before: inner.port, identityPEM: pem)
+        defer { outer.stop() }
+        let origin = try Origin(scheme: .https, host: "127.0.0.1", port: outer.port)
+        var trust = TLSConfiguration()
+        trust.roots = .pem(identity.authorityPEM)
+        var configuration = EngineConfiguration()
+        configuration.tls = try TLSContext(trust)
+        let engine = try EngineHarness(configuration)
+        let speaker = Speaker()
+        let opened = Word<LoopBound<UpgradedConnection>?>()
+        engine.handle.post { engine in
+            engine.open(origin) { first in
+                guard let first = try? first.get() else { return opened.give(nil) }
+                engine.secure(first, as: origin, having: []) { second in
+                    guard let second = try? second.get() else { return opened.give(nil) }
+                    engine.secure(second, as: origin, having: []) { third in
+                        opened.give(try? LoopBound(third.get(), on: engine.loop))
+                    }
+                }
+            }
+        }
+        let connection = try #require(await opened.wait("the connection") ?? nil)
+        await engine.onLoop { _ in
+            connection.value.start(speaker)
+            connection.value.write(content)
+        }
+        await speaker.received.reaches(content.count)
+        #expect(speaker.heard.bytes == content && server.received(0) == content)
+        await engine.onLoop { _ in connection.value.close() }
     }
 
     @Test("an https proxy whose certificate is not trusted gives the proxy's TLS error, and gets no credentials")
@@ -152,7 +192,7 @@ struct ProxyPeerTests {
         let squid = try await ProxyPeers.squid()
         defer { squid.stop() }
         let stranger = try TestCertificates.identity(["IP:127.0.0.1"])
-        let front = try await ProxyPeers.haproxy(before: squid, identityPEM: stranger.chainPEM + stranger.keyPEM)
+        let front = try await ProxyPeers.haproxy(before: squid.port, identityPEM: stranger.chainPEM + stranger.keyPEM)
         defer { front.stop() }
         for scheme in [Origin.Scheme.http, .https] {
             let result = await (try engine(.https, front, Self.right)).run(try request(scheme, "/get"))
@@ -186,7 +226,7 @@ struct ProxyPeerTests {
     func haproxyEvaluated() async throws {
         let squid = try await ProxyPeers.squid()
         defer { squid.stop() }
-        let front = try await ProxyPeers.haproxy(before: squid, identityPEM: identity.chainPEM + identity.keyPEM)
+        let front = try await ProxyPeers.haproxy(before: squid.port, identityPEM: identity.chainPEM + identity.keyPEM)
         defer { front.stop() }
         var configuration = EngineConfiguration()
         configuration.timeouts = Timeouts(connect: nil, idle: nil)

@@ -56,7 +56,7 @@ struct ProxyChallengeTests {
         let secure = try TestServer.start(tls: TLSServerContext(TLSServerConfiguration(identity)))
         let squid = try await proxy()
         let pem = identity.chainPEM + identity.keyPEM
-        let front = isTLS ? try await ProxyPeers.haproxy(before: squid, identityPEM: pem) : squid
+        let front = isTLS ? try await ProxyPeers.haproxy(before: squid.port, identityPEM: pem) : squid
         let configuration = URLSessionConfiguration.isolated
         let endpoint = ProxyConfiguration.Endpoint.hostPort(host: "127.0.0.1", port: front.port)
         configuration.proxyConfigurations = [

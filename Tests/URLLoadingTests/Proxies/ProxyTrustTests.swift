@@ -57,7 +57,7 @@ struct ProxyTrustTests {
     private func proxy() async throws -> Chain {
         let behind = try await ProxyPeers.tinyproxy(asks: false)
         let pem = identity.chainPEM + identity.keyPEM
-        return Chain(front: try await ProxyPeers.haproxy(before: behind, identityPEM: pem), behind: behind)
+        return Chain(front: try await ProxyPeers.haproxy(before: behind.port, identityPEM: pem), behind: behind)
     }
 
     private func configuration(_ port: UInt16, allowFailover: Bool = false) -> URLSessionConfiguration {

@@ -199,7 +199,7 @@ struct ManagerTrustTests {
     func proxies() async throws {
         let behind = try await ProxyPeers.tinyproxy(asks: false)
         defer { behind.stop() }
-        let proxy = try await ProxyPeers.haproxy(before: behind, identityPEM: made.chainPEM + made.keyPEM)
+        let proxy = try await ProxyPeers.haproxy(before: behind.port, identityPEM: made.chainPEM + made.keyPEM)
         var policy = SecurityPolicy()
         policy.roots = .only(try TrustedCertificate.all(inPEM: made.authorityPEM))
         var request = HTTPRequest("bytes/10")
