@@ -44,7 +44,7 @@ public struct EventSource<Stream: AsyncSequence>: AsyncSequence, Sendable where 
         after lastEventID: String = "",
         limit: Int = ServerSentEventParser.usualLimit,
         policy: ReconnectionPolicy = ReconnectionPolicy(),
-        wait: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0.bounded) },
+        wait: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
         open: @escaping @Sendable (_ lastEventID: String?) async throws -> Stream?
     ) {
         let connector = Connector(wait: wait) { lastEventID in
@@ -103,7 +103,7 @@ public struct EventSource<Stream: AsyncSequence>: AsyncSequence, Sendable where 
                 case .opening(let connector): try await begin(connector)
                 case .reading(let stream, let connector): try await read(stream, connector)
                 case .waiting(let connector):
-                    try await connector.wait(source.policy.delay(retry: retry, failures: failures))
+                    try await connector.wait(source.policy.delay(retry: retry, failures: failures).bounded)
                     state = .opening(connector)
                 case .over: return nil
                 }
