@@ -302,9 +302,11 @@ final class VirtualUserDriver: AlarmHandler {
         worker.budget != 0 || plan.profile != nil && user.isFirstOfVisit
     }
 
-    /// Counts a request of a run by count. By a schedule, ``ArrivalSchedule`` counts.
+    /// Counts a request of a run by count. By a schedule, ``ArrivalSchedule`` counts. A WebSocket may also fail to open
+    /// after the last message was sent.
     func spend() {
-        if plan.profile == nil { worker.budget? -= 1 }
+        guard plan.profile == nil, let budget = worker.budget, budget > 0 else { return }
+        worker.budget = budget - 1
     }
 
     /// Sends the user's request.
