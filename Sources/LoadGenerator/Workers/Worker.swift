@@ -257,7 +257,7 @@ final class Worker: TimerHandler {
 
     /// Ends the run after a timer has seen the deadline pass. Without a request in progress, no outcome would do that.
     func timeIsUp() {
-        if !drain() || running == 0 && driver?.hasBacklog != true { stop() }
+        if !drain() || running == 0 && driver?.isIdle != false { stop() }
     }
 
     private func nextTick() -> Instant {
