@@ -57,6 +57,29 @@ struct AVisitTests {
         #expect(server.requestCount == report.sent)
     }
 
+    @Test("what came due is sent while the run drains: by a visit that decides, and by one that pauses first")
+    func drained() throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        var test = test(server, requests: 0)
+        (test.connections, test.threads, test.requests, test.duration) = (1, 1, nil, .milliseconds(100))
+        (test.rate, test.drain) = (200, .seconds(60))
+        test.visit = { user in _ = try await user.get("/latency?ms=10") }
+        #expect(try test.run().completed == 20)
+        #expect(server.requestCount == 20)
+        test.rate = 10
+        test.visit = { user in
+            try await user.pause(.milliseconds(300))
+            _ = try await user.get("/bytes/1")
+        }
+        #expect(try test.run().completed == 1)
+        test.visit = nil
+        test.script = { _ in
+            { $0 == nil ? .request(LoadRequest("GET", "/bytes/1"), after: .milliseconds(300)) : .done }
+        }
+        #expect(try test.run().completed == 1)
+    }
+
     @Test("a visit that fails ends, one that sends nothing holds nothing up, and the run's end ends all")
     func ends() throws {
         struct Wrong: Error {}

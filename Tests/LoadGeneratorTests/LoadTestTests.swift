@@ -40,6 +40,16 @@ struct LoadTestTests {
         #expect(report.corrected?.count == 70 && report.sendLag?.count == 70 && report.unsent == 0)
     }
 
+    @Test("with a rate, threads without a request end at once, after a warm-up too", arguments: [0, 50])
+    func fewRequests(warmup: Int) throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        var test = LoadTest(url: server.url("/bytes/10"))
+        (test.connections, test.threads, test.requests, test.duration) = (4, 4, 3, nil)
+        (test.rate, test.warmup) = (50, .milliseconds(warmup))
+        #expect(try test.run().completed == 3)
+    }
+
     @Test("a script decides by the response, with pauses, cookies and a number of its own")
     func script() throws {
         let server = try TestServer.start()

@@ -76,6 +76,23 @@ struct ScenarioTests {
         #expect(try SchemaCheck(ReportSchema.text).complaints(about: ended.out) == [])
     }
 
+    @Test(
+        "by a rate, a user whose pause is over takes the request that waits, also while the run drains",
+        arguments: [
+            ["-R", "1k", "-n", "3", "-d", "20s", "--drain", "0"], ["-R", "10", "-d", "300ms", "--drain", "20s"],
+        ]
+    )
+    func waiting(line: [String]) throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let scenario = file(#"{"steps": [{"url": "/bytes/1", "pause": "400ms"}]}"#)
+        let ended = try volley(
+            ["--scenario", scenario.path, "-c", "1", "-t", "1", "--format", "json"] + line + [server.url("/")]
+        )
+        #expect([0, 3].contains(ended.status), "\(ended.err)\(ended.out)")
+        #expect(ended.number("requests", "completed") == 3 && ended.number("schedule", "unsent") == 0, "\(ended.out)")
+    }
+
     @Test("a number of a check is met however it is written, and an object whatever the order of its members")
     func values() throws {
         let server = try TestServer.start()

@@ -89,9 +89,26 @@ struct WebSocketLoadTests {
         #expect(wrong.failures == ["upgrade malformed handshake: 2"], "\(wrong.out)")
     }
 
+    @Test("a WebSocket that cannot be opened after the last message of a run by count was sent is a failure of the run")
+    func refusedLate() throws {
+        let server = try PythonServer(PythonServer.refusingSecond)
+        defer { server.stop() }
+        let line = ["-c", "2", "-t", "1", "-n", "2", "--message", "hi", "--format", "json", server.url("/")]
+        let ended = try volley(line)
+        #expect(ended.status == 4, "\(ended.err)\(ended.out)")
+        #expect(ended.failures == ["upgrade upgrade-refused status 503: 1"], "\(ended.out)")
+        #expect(ended.number("requests", "completed") == 2 && ended.number("connections", "opened") == 2)
+        // The refused connection carried no messages.
+        let sockets = ended.report["websocket"] as? [String: Any]
+        #expect(sockets?["opened"] as? Int == 1 && sockets?["messages_per_connection"] as? Double == 2, "\(ended.out)")
+        let saved = try SavedReport(JSONReader.read(Array(ended.out.utf8)), path: "x")
+        let merged = try ReportMerge.merge([saved, saved]).document
+        #expect(merged["websocket"]?["messages_per_connection"]?.number == 2)
+    }
+
     @Test("a Python server that closes, falls silent, answers otherwise or pushes is reported in each case")
     func python() throws {
-        let server = try PythonEcho()
+        let server = try PythonServer(PythonServer.echo)
         defer { server.stop() }
         let line = ["-c", "1", "-t", "1", "--format", "json", "--message", "hello"]
         let plain = try volley(line + ["-n", "50", "--expect-echo", server.url("/echo")])
@@ -157,37 +174,68 @@ extension EndedProgram {
     }
 }
 
-/// A server on Python's `websockets`, whose paths behave in several ways.
-private final class PythonEcho {
+/// A server in Python, which prints its port.
+private final class PythonServer {
     private let process: ChildProcess
     private let port: String
 
-    init() throws {
+    /// A server on Python's `websockets`, whose paths behave in several ways.
+    static let echo = """
+        import asyncio, sys
+        import websockets
+        async def serve(socket):
+            path = socket.path
+            async for message in socket:
+                if path == "/close":
+                    return await socket.close(1011)
+                if path == "/silent":
+                    continue
+                await socket.send("other" if path == "/other" else message)
+                if path == "/push":
+                    await socket.send("pushed")
+        async def main():
+            async with websockets.serve(serve, "127.0.0.1", 0) as server:
+                sockets = server.sockets
+                print(list(sockets)[0].getsockname()[1], flush=True)
+                await asyncio.Future()
+        asyncio.run(main())
+        """
+
+    /// Opens the first WebSocket and refuses the second, while a second message of two bytes awaits its answer.
+    static let refusingSecond = """
+        import base64, hashlib, socket
+        server = socket.create_server(("127.0.0.1", 0))
+        print(server.getsockname()[1], flush=True)
+        first, second = server.accept()[0], server.accept()[0]
+        def head(peer):
+            read = b""
+            while not read.endswith(b"\\r\\n\\r\\n"):
+                read += peer.recv(1)
+            return read
+        def message():
+            read = b""
+            while len(read) < 8:
+                read += first.recv(8 - len(read))
+        lines = head(first).split(b"\\r\\n")
+        key = [line.split(b": ")[1] for line in lines if line.lower().startswith(b"sec-websocket-key")][0]
+        proof = base64.b64encode(hashlib.sha1(key + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest())
+        first.sendall(b"HTTP/1.1 101 x\\r\\nUpgrade: websocket\\r\\nConnection: Upgrade\\r\\n"
+                      b"Sec-WebSocket-Accept: " + proof + b"\\r\\n\\r\\n")
+        message()
+        first.sendall(b"\\x81\\x02ok")
+        message()
+        head(second)
+        second.sendall(b"HTTP/1.1 503 No\\r\\nContent-Length: 0\\r\\nConnection: close\\r\\n\\r\\n")
+        second.shutdown(socket.SHUT_WR)
+        # The end of the connection shows that the refusal was read.
+        second.recv(1)
+        first.sendall(b"\\x81\\x02ok")
+        first.recv(100)
+        """
+
+    init(_ text: String) throws {
         let out = TemporaryFile()
-        let script = TemporaryFile(
-            Array(
-                """
-                import asyncio, sys
-                import websockets
-                async def serve(socket):
-                    path = socket.path
-                    async for message in socket:
-                        if path == "/close":
-                            return await socket.close(1011)
-                        if path == "/silent":
-                            continue
-                        await socket.send("other" if path == "/other" else message)
-                        if path == "/push":
-                            await socket.send("pushed")
-                async def main():
-                    async with websockets.serve(serve, "127.0.0.1", 0) as server:
-                        sockets = server.sockets
-                        print(list(sockets)[0].getsockname()[1], flush=True)
-                        await asyncio.Future()
-                asyncio.run(main())
-                """.utf8
-            )
-        )
+        let script = TemporaryFile(Array(text.utf8))
         // Debian's package, which the drop-in's tests use too.
         process = try ChildProcess("/usr/bin/python3", [script.path], output: out.path, error: "/dev/null")
         ChildProcess.wait { out.text.hasSuffix("\n") }

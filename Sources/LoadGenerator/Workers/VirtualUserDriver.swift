@@ -30,8 +30,11 @@ final class VirtualUserDriver: AlarmHandler {
     var context: TemplateContext
     /// Whether a request, or a value in it, depends on the request's number.
     private let isNumbered: Bool
-    /// The number of virtual users whose next request is already decided and will start later.
+    /// The number of virtual users whose next request is already decided and will start later, or whose visit decides
+    /// on it.
     private var promised = 0
+    /// Of these, the ones whose next request came due by the schedule.
+    private var owed = 0
     /// The visits of all users, where they are in async form.
     private var allVisits: [UserVisits] = []
     let inspects: Bool
@@ -102,16 +105,19 @@ final class VirtualUserDriver: AlarmHandler {
     private func begin(_ arrivals: ArrivalSchedule) {
         self.arrivals = arrivals
         setAlarm()
+        // A thread may have no request to send.
+        finishIfDone()
     }
 
     /// The number of virtual users with a request in progress or a pause.
     var active: Int { userCount - resting.count }
 
-    /// Whether no request is in progress, and no user will start one that is already decided.
-    var isIdle: Bool { worker.running == 0 && (promised == 0 || worker.isDraining) }
+    /// Whether no request is in progress or due, and no user will start one that is already decided. While the run
+    /// drains, a visit is not continued, and only one whose request came due is waited for.
+    var isIdle: Bool { worker.running == 0 && !hasBacklog && (worker.isDraining ? owed : promised) == 0 }
 
     /// Whether requests are due that were not sent.
-    var hasBacklog: Bool { (arrivals?.backlog ?? 0) > 0 }
+    private var hasBacklog: Bool { (arrivals?.backlog ?? 0) > 0 }
 
     /// Ends the measured part: the requests that are due by `end` are still sent while the run drains, and no others.
     func timeIsUp(at end: Instant) {
@@ -162,6 +168,7 @@ final class VirtualUserDriver: AlarmHandler {
         if worker.hasTime() {
             serve()
         } else if worker.isDraining {
+            wakeUsers()
             sendDue()
             setAlarm()
         } else {
@@ -169,22 +176,29 @@ final class VirtualUserDriver: AlarmHandler {
         }
     }
 
-    /// Sends what is due, wakes the users whose pause is over, and sets the next look.
+    /// Wakes the users whose pause is over, sends what is due, and sets the next look.
     private func serve() {
         let now = worker.loop.now
         let before = arrivals?.noticed ?? 0
         if arrivals?.look(now) == true { notice(by: now) }
+        // Before the others, since a user that wakes may take what is due.
+        wakeUsers()
         sendDue()
         // If that ended the run, there are no arrivals any more.
         let (noticed, backlog) = (arrivals?.noticed ?? before, arrivals?.backlog ?? 0)
         worker.metrics.delayed(min(noticed - before, backlog))
-        while let user = asleep.pop(by: now) { wake(user) }
         setAlarm()
+    }
+
+    private func wakeUsers() {
+        let now = worker.loop.now
+        while let user = asleep.pop(by: now) { wake(user) }
     }
 
     private func wake(_ user: VirtualUser) {
         if user.visits?.isResting == true { return user.visits?.go(on: LoadResponse()) ?? () }
-        if user.request != nil { promised -= 1 }
+        if user.request != nil { promise(false, to: user) }
+        if worker.isDraining, !mayStart(user) { (user.request, user.visit) = (nil, nil) }
         // By a schedule, a user that slept without a certain request waits for the next one that is due.
         if user.request == nil, plan.profile != nil { resting.append(user) } else { startNext(user) }
     }
@@ -221,7 +235,7 @@ final class VirtualUserDriver: AlarmHandler {
             mayConnect = worker.instant(sinceBegin: later)
             return false
         }
-        worker.pacer.began()
+        worker.pacer.began(at: now)
         return true
     }
 
@@ -233,7 +247,8 @@ final class VirtualUserDriver: AlarmHandler {
 
     /// Ends a run by count after its last outcome.
     func finishIfDone() {
-        guard arrivals?.isOver == true, isIdle else { return }
+        // The schedule of the warm-up counts no request of the run.
+        guard worker.loop.now >= since, arrivals?.isOver == true, isIdle else { return }
         if worker.isDraining || share.requests.map({ arrivals?.taken ?? 0 >= $0 }) == true { worker.stop() }
     }
 
@@ -277,7 +292,7 @@ final class VirtualUserDriver: AlarmHandler {
         }
         if user.script != nil { return ask(user, nil) }
         if let visits = user.visits {
-            promise(true)
+            promise(true, to: user)
             return visits.begin()
         }
         if let scenarios {
@@ -302,9 +317,11 @@ final class VirtualUserDriver: AlarmHandler {
         worker.budget != 0 || plan.profile != nil && user.isFirstOfVisit
     }
 
-    /// Counts a request of a run by count. By a schedule, ``ArrivalSchedule`` counts.
+    /// Counts a request of a run by count. By a schedule, ``ArrivalSchedule`` counts. A WebSocket may also fail to open
+    /// after the last message was sent.
     func spend() {
-        if plan.profile == nil { worker.budget? -= 1 }
+        guard plan.profile == nil, let budget = worker.budget, budget > 0 else { return }
+        worker.budget = budget - 1
     }
 
     /// Sends the user's request.
@@ -317,7 +334,7 @@ final class VirtualUserDriver: AlarmHandler {
     }
 
     /// Starts the next request of the visit's scenario, or ends the visit.
-    private func goOn(_ user: VirtualUser) {
+    func goOn(_ user: VirtualUser) {
         let next = user.visit?.next(&random)
         guard let number = next?.step, mayStart(user), let planned = worker.requests.list?.requests[number] else {
             user.visit = nil
@@ -330,48 +347,20 @@ final class VirtualUserDriver: AlarmHandler {
     }
 
     /// Notes that a user's next request will come in another turn of the loop (true), or has come (false).
-    func promise(_ isMade: Bool) { promised += isMade ? 1 : -1 }
+    func promise(_ isMade: Bool, to user: VirtualUser) {
+        promised += isMade ? 1 : -1
+        if plan.profile != nil, user.isFirstOfVisit { owed += isMade ? 1 : -1 }
+    }
 
     func start(_ user: VirtualUser, after pause: UInt64) {
         guard pause > 0 else { return start(user) }
-        promised += 1
+        promise(true, to: user)
         sleep(user, pause)
     }
 
     func sleep(_ user: VirtualUser, _ nanoseconds: UInt64) {
         asleep.push(user, at: worker.loop.now.advanced(byNanoseconds: Int64(clamping: nanoseconds)))
         setAlarm()
-    }
-
-    // MARK: Outcomes
-
-    func finished(_ user: VirtualUser, _ outcome: Outcome, _ report: ExchangeReport) {
-        guard worker.hasTime() || worker.drain() else {
-            // Before `stop`, which may hand the metrics over from within.
-            noteUnfinished(user, report)
-            return worker.stop()
-        }
-        worker.running -= 1
-        let former = user.request
-        user.request = nil
-        switch outcome {
-        case .completed: user.request = completed(user, former, report)
-        case .failed(let error): failed(user, former, error, report)
-        }
-        // A redirection is followed at once, even after the time is up, since its first request was sent in time.
-        if user.request != nil { return start(user) }
-        user.hops = 0
-        user.isFirstOfVisit = false
-        if user.script != nil, !worker.isDraining { return ask(user, user.findings.response) }
-        if let visits = user.visits {
-            promise(true)
-            return visits.go(on: user.findings.response)
-        }
-        if let step = user.step, user.visit != nil, !worker.isDraining, user.wentWell || step.goesOn {
-            return goOn(user)
-        }
-        user.visit = nil
-        free(user)
     }
 
     /// Ends a user's turn.

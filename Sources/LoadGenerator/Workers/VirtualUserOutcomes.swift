@@ -6,6 +6,36 @@ import Reactor
 
 /// The outcomes of virtual users' requests, in numbers, and the contents of their responses.
 extension VirtualUserDriver {
+    /// Counts an outcome, and starts what follows it.
+    func finished(_ user: VirtualUser, _ outcome: Outcome, _ report: ExchangeReport) {
+        guard worker.hasTime() || worker.drain() else {
+            // Before `stop`, which may hand the metrics over from within.
+            noteUnfinished(user, report)
+            return worker.stop()
+        }
+        worker.running -= 1
+        let former = user.request
+        user.request = nil
+        switch outcome {
+        case .completed: user.request = completed(user, former, report)
+        case .failed(let error): failed(user, former, error, report)
+        }
+        // A redirection is followed at once, even after the time is up, since its first request was sent in time.
+        if user.request != nil { return start(user) }
+        user.hops = 0
+        user.isFirstOfVisit = false
+        if user.script != nil, !worker.isDraining { return ask(user, user.findings.response) }
+        if let visits = user.visits {
+            promise(true, to: user)
+            return visits.go(on: user.findings.response)
+        }
+        if let step = user.step, user.visit != nil, !worker.isDraining, user.wentWell || step.goesOn {
+            return goOn(user)
+        }
+        user.visit = nil
+        free(user)
+    }
+
     /// Counts a whole response. Returns the next request, if it is a redirection.
     func completed(_ user: VirtualUser, _ request: PlannedRequest?, _ report: ExchangeReport) -> PlannedRequest? {
         let timings = report.timings
@@ -68,7 +98,7 @@ extension VirtualUserDriver {
         }
         worker.logAnswer(report, user, sent: sent, latency: latency, firstByte: firstByte)
         if worker.isDraining {
-            worker.metrics.drained(isSuccess: isSuccess)
+            worker.metrics.drained(isSuccess: isSuccess, name: user.name)
         } else if !user.isFirstOfVisit || verdict.isRedirection {
             worker.metrics.followedUp()
         }

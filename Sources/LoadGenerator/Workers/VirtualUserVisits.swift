@@ -32,13 +32,13 @@ extension VirtualUserDriver {
                 send: { [unowned self] request throws(LoadTestError) in
                     guard mayStart(user) else { return false }
                     try take(request, for: user)
-                    promise(false)
+                    promise(false, to: user)
                     start(user, after: 0)
                     return true
                 },
                 rest: { [unowned self] span in sleep(user, span) },
                 end: { [unowned self] isEmpty in
-                    promise(false)
+                    promise(false, to: user)
                     // As for scripts: visits without a request need a pause.
                     if isEmpty, worker.budget != 0 { sleep(user, 1_000_000) } else { free(user) }
                     finishIfDone()

@@ -148,9 +148,10 @@ final class Worker: TimerHandler {
     private func measure(from now: Instant) {
         budget = share.requests
         strayedBefore = engine.strayConnections
-        driver?.measure(from: now)
         let end = plan.duration.map { now.advanced(byNanoseconds: Int64(clamping: $0)) } ?? .never
         phase = .measuring(since: now, core: .now(), until: end)
+        // It may end the run at once.
+        driver?.measure(from: now)
     }
 
     /// Ends the run, at its deadline or before. Requests in progress count as in flight.
@@ -198,13 +199,18 @@ final class Worker: TimerHandler {
         driver.closeSockets { [self] in report(from: start, to: end, core) }
     }
 
-    /// Hands over the counts when the engine has ended its last exchange.
+    /// Hands over the counts when the engine has ended its last exchange. With intervals they are the last part, so
+    /// that no interval waits for this worker until the others have ended.
     private func report(from start: Instant, to end: Instant, _ core: CoreTime) {
         engine.shutdown { [self] in
             // The users and the driver hold each other, so the driver is released here.
             driver?.sockets = nil
             driver = nil
             log?.flush()
+            if let intervals = workerBoard.intervals {
+                let measured = nanoseconds(from: start, to: end)
+                handOver(to: intervals, fresh: intervals.makeSpare(), next: .max, end: measured, since: start)
+            }
             workerBoard.finished(
                 share.index,
                 WorkerResult(
@@ -257,7 +263,7 @@ final class Worker: TimerHandler {
 
     /// Ends the run after a timer has seen the deadline pass. Without a request in progress, no outcome would do that.
     func timeIsUp() {
-        if !drain() || running == 0 && driver?.hasBacklog != true { stop() }
+        if !drain() || running == 0 && driver?.isIdle != false { stop() }
     }
 
     private func nextTick() -> Instant {
@@ -334,7 +340,7 @@ final class Worker: TimerHandler {
                 pacing = loop.arm(at: instant, self)
                 return
             }
-            pacer.began()
+            pacer.began(at: elapsed)
             send()
         }
         finishIfDone()

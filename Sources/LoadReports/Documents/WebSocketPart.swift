@@ -11,15 +11,15 @@ enum WebSocketPart {
             ("binary", .bool(options.isBinary)),
             ("opened", .integer(sockets.opened)),
             ("opened_per_second", .number(result.perSecond(sockets.opened))),
-            ("messages_per_connection", perConnection(result.metrics).map { .number($0) } ?? .null),
+            ("messages_per_connection", perConnection(sockets, result.metrics).map { .number($0) } ?? .null),
             ("dropped", .integer(sockets.dropped)),
             ("pushed", .integer(sockets.pushed)),
             ("open", sockets.open.json),
         ])
     }
 
-    /// Answered messages per connection; nil without a connection.
-    static func perConnection(_ metrics: Metrics) -> Double? {
-        metrics.connectionsOpened == 0 ? nil : Double(metrics.completed) / Double(metrics.connectionsOpened)
+    /// Answered messages per WebSocket, those of the warm-up included; nil without one.
+    private static func perConnection(_ sockets: WebSocketMetrics, _ metrics: Metrics) -> Double? {
+        sockets.open.count == 0 ? nil : Double(metrics.completed) / Double(sockets.open.count)
     }
 }

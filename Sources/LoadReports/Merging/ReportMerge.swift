@@ -169,7 +169,7 @@ package enum ReportMerge {
         if let sockets = document["websocket"], let opened = sockets["opened"]?.number {
             var sum = sockets
             if span > 0 { sum = sum.with("opened_per_second", .number(opened * 1e9 / Double(span))) }
-            if let all = document["connections"]?["opened"]?.number, all > 0, let answered = requests("completed") {
+            if let all = sockets["open"]?["count"]?.number, all > 0, let answered = requests("completed") {
                 sum = sum.with("messages_per_connection", .number(answered / all))
             }
             document = document.with("websocket", sum)
