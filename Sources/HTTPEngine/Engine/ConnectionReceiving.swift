@@ -7,6 +7,7 @@ internal import TLS
 /// content is delivered as a slice of the loop's buffer.
 extension Connection {
     func receive(_ exchange: Exchange) {
+        noteDrained(false)
         if let reading {
             guard passHeld(exchange, reading) else { return }
         }
@@ -28,6 +29,7 @@ extension Connection {
                 return ended(exchange, nil)
             case .bytes(let count):
                 exchange.noteActivity(at: loop.now)
+                noteDrained(count < limit)
                 let goesOn =
                     if let secure = link.secure {
                         receive(buffer, count, exchange, through: secure)
