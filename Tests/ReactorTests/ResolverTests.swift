@@ -81,6 +81,23 @@ struct ResolverTests {
         #expect(silent.count == 0)
     }
 
+    @Test("a name that the hosts file has in one family is looked up in neither")
+    func hostsFileAlone() throws {
+        let bench = try LoopBench()
+        let file = TemporaryFile(Array("192.0.2.1 box.test\n".utf8))
+        var options = Resolver.Options()
+        options.hostsFile = file.path
+        options.lookup = { host, _ in
+            Issue.record("looked up \(host)")
+            return [Self.address6]
+        }
+        let resolver = Resolver(options: options)
+        let answers = Answers(bench.loop, expecting: 2)
+        _ = try resolver.resolve("box.test", on: bench.loop) { answers.take($0, $1) }
+        bench.run()
+        #expect(answers.all == [.v4: .success([Self.address4]), .v6: .failure(.noAddress)])
+    }
+
     @Test("eight silent names leave room for a ninth")
     func manySilent() throws {
         let bench = try LoopBench()

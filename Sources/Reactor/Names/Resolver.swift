@@ -148,9 +148,9 @@ public final class Resolver: Sendable {
         case .first:
             guard let hostsFile else { return lookUp(question) }
             run(question, on: filePool) {
-                let found = hostsFile.addresses(of: question.host, question.family)
-                guard found.isEmpty else { return self.finish(question, .success(found)) }
-                self.lookUp(question)
+                let all = hostsFile.addresses(of: question.host)
+                guard !all.isEmpty else { return self.lookUp(question) }
+                self.finish(question, Resolver.fitting(all, question))
             }
         }
     }
@@ -163,6 +163,14 @@ public final class Resolver: Sendable {
         } catch {
             finish(question, .failure(Resolver.error(error)))
         }
+    }
+
+    private static func fitting(
+        _ addresses: [IPAddress],
+        _ question: Question
+    ) -> Result<[IPAddress], ResolveError> {
+        let fitting = addresses.filter { $0.family == question.family }
+        return fitting.isEmpty ? .failure(.noAddress) : .success(fitting)
     }
 
     private static func error(_ refusal: BlockingPool.Refusal) -> ResolveError {
@@ -178,9 +186,7 @@ public final class Resolver: Sendable {
         if dropUnwanted(question) { return }
         let result: Result<[IPAddress], ResolveError>
         do throws(ResolveError) {
-            let found = try options.lookup(question.host.text, question.family)
-                .filter { $0.family == question.family }
-            result = found.isEmpty ? .failure(.noAddress) : .success(found)
+            result = Resolver.fitting(try options.lookup(question.host.text, question.family), question)
         } catch {
             result = .failure(error)
         }
