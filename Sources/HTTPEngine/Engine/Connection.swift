@@ -30,6 +30,8 @@ final class Connection: ReadinessHandler, TimerHandler {
     /// Whether the last read of this turn took all that the socket held.
     private var isDrained = false
     private var timer: TimerID?
+    /// What the last exchange kept to; nil if it had no rates.
+    private var throttle: Throttle?
 
     /// - Parameter token: the registration of the socket, which this connection takes over.
     init(
@@ -144,6 +146,7 @@ final class Connection: ReadinessHandler, TimerHandler {
     func lease(to exchange: Exchange) {
         machine.leased()
         link.secure?.countFromHere()
+        throttle = exchange.keepToRates(after: throttle, at: loop.now)
         self.exchange = exchange
     }
 

@@ -30,13 +30,14 @@ extension Connection {
             case .bytes(let count):
                 exchange.noteActivity(at: loop.now)
                 noteDrained(count < limit)
+                exchange.throttle?.received(count, at: loop.now)
                 let goesOn =
                     if let secure = link.secure {
                         receive(buffer, count, exchange, through: secure)
                     } else {
                         buffer.withBytes(count) { pass($0, exchange) }
                     }
-                if let throttle = exchange.throttle, isServing(exchange), throttle.read(count, at: loop.now) {
+                if let throttle = exchange.throttle, isServing(exchange), throttle.holdsReading() {
                     return holdReading(exchange)
                 }
                 if isBulk, let reading { gather(exchange, reading) }
