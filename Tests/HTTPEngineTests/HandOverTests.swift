@@ -77,6 +77,54 @@ struct HandOverTests {
         #expect(await second.outcome().text == "next")
     }
 
+    @Test("a second answer that came during a pause does not answer a request that has waited for the connection")
+    func paused() async throws {
+        let gate = RawGate()
+        let server = try poisoner(gate)
+        var configuration = EngineConfiguration()
+        configuration.connectionsPerHost = 1
+        // Time stands still: by the clock, the first answer has ended just now.
+        let engine = try EngineHarness(configuration, clock: ManualClock())
+        let request = try get(server.port)
+        let pauses = Counter()
+        let first = await engine.begin(request) {
+            $0.onHead = { recorder, _ in
+                recorder.engine.pause(recorder.id)
+                pauses.add()
+            }
+        }
+        await pauses.reaches(1)
+        let second = await engine.begin(request)
+        gate.open()
+        await until { await engine.onLoop { $0.connections.all.first?.holdsStrayBytes == true } }
+        first.resume()
+        #expect(await first.outcome().text == "first")
+        #expect(await second.outcome().text == "next")
+    }
+
+    @Test("a second answer does not answer a waiting request if the first ends where a read does")
+    func fullRead() async throws {
+        let server = try RawServer.start(
+            [[.receive(.headEnd), .send(Self.ok + Self.stray)]],
+            otherwise: .answering(Self.next)
+        )
+        var configuration = EngineConfiguration()
+        configuration.connectionsPerHost = 1
+        let engine = try EngineHarness(configuration, clock: ManualClock())
+        // No read takes more than the rate allows.
+        var options = EngineRequest.Options()
+        options.receivingRate = TransferRate(bytesPerSecond: 1, burst: Self.ok.count)
+        let (request, waiting) = (
+            try EngineRequest(origin: origin(server.port), options: options), try get(server.port)
+        )
+        let outcome = Word<Recorded>()
+        let first = await engine.begin(request) { recorder in
+            recorder.onHead = { recorder, _ in Recorder(recorder.engine) { outcome.give($0) }.start(waiting) }
+        }
+        #expect(await first.outcome().text == "first")
+        #expect(await outcome.wait("the second request")?.text == "next")
+    }
+
     @Test("over TLS neither")
     func secure() async throws {
         let gate = RawGate()

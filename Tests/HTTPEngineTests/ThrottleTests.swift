@@ -134,6 +134,80 @@ struct ThrottleTests {
         #expect(result.succeeded && result.body.count == 1_000_000, "\(String(describing: result.error))")
     }
 
+    @Test("a request without content is sent at its rate, too")
+    func longHead() async throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let clock = ManualClock()
+        let engine = try EngineHarness(clock: clock)
+        let start = clock.now
+        var fields = HTTPFields()
+        try fields.append("X-Filler", String(repeating: "x", count: 20_000))
+        var options = EngineRequest.Options()
+        options.sendingRate = Self.rate
+        let request = try EngineRequest(origin: origin(server.port), fields: fields, options: options)
+        let pending = await engine.begin(request)
+        await engine.passTime(
+            by: .milliseconds(10),
+            where: { engine in
+                let seconds = Double(engine.loop.now.nanoseconds(since: start)) / 1e9
+                #expect(Double(pending.bytesSent(engine) ?? 0) <= 5_000 + 100_000 * seconds)
+                return true
+            },
+            until: { pending.isFinished }
+        )
+        #expect(await pending.outcome().succeeded)
+        #expect(clock.now.nanoseconds(since: start) >= 150_000_000)
+    }
+
+    @Test("exchanges with equal rates that follow each other on a connection keep to them together")
+    func together() async throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let clock = ManualClock()
+        let engine = try EngineHarness(clock: clock)
+        let start = clock.now
+        var options = EngineRequest.Options()
+        options.receivingRate = Self.rate
+        let request = try EngineRequest(origin: origin(server.port), target: "/bytes/3000", options: options)
+        for count in 1...4 {
+            let pending = await engine.begin(request)
+            await engine.passTime(
+                by: .milliseconds(10),
+                where: { pending.isReadingHeld($0) },
+                until: { pending.isFinished }
+            )
+            #expect(await pending.outcome().body.count == 3_000)
+            #expect(clock.now.nanoseconds(since: start) >= Int64(count * 3_000 - 5_000) * 10_000)
+        }
+    }
+
+    @Test("an exchange that begins in the outcome of another is not charged for that one's bytes at another rate")
+    func apart() async throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let engine = try EngineHarness(clock: ManualClock())
+        var options = EngineRequest.Options()
+        options.receivingRate = TransferRate(bytesPerSecond: 1, burst: 5_000)
+        let first = try EngineRequest(origin: origin(server.port), target: "/bytes/3000", options: options)
+        options.receivingRate = TransferRate(bytesPerSecond: 1, burst: 1_000)
+        let second = try EngineRequest(origin: origin(server.port), target: "/bytes/1", options: options)
+        let (outcome, isHeld) = (Word<Recorded>(), Word<Bool>())
+        _ = await engine.run(first) {
+            $0.onFinish = { recorder in
+                let next = Recorder(recorder.engine) { outcome.give($0) }
+                next.start(second)
+                let id = next.id
+                recorder.engine.handle.post { engine in
+                    isHeld.give(id.flatMap(engine.exchange)?.throttle?.isReadingHeld == true)
+                }
+            }
+        }
+        // Time stands still: an exchange that is held stays so.
+        #expect(await isHeld.wait("a look at the second exchange") == false)
+        #expect(await outcome.wait("the second exchange")?.body.count == 1)
+    }
+
     @Test("a throttled exchange that is cancelled, or paused and resumed, leaves nothing behind")
     func cancelled() async throws {
         let server = try TestServer.start()

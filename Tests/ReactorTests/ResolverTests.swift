@@ -81,6 +81,23 @@ struct ResolverTests {
         #expect(silent.count == 0)
     }
 
+    @Test("a name that the hosts file has in one family is looked up in neither")
+    func hostsFileAlone() throws {
+        let bench = try LoopBench()
+        let file = TemporaryFile(Array("192.0.2.1 box.test\n".utf8))
+        var options = Resolver.Options()
+        options.hostsFile = file.path
+        options.lookup = { host, _ in
+            Issue.record("looked up \(host)")
+            return [Self.address6]
+        }
+        let resolver = Resolver(options: options)
+        let answers = Answers(bench.loop, expecting: 2)
+        _ = try resolver.resolve("box.test", on: bench.loop) { answers.take($0, $1) }
+        bench.run()
+        #expect(answers.all == [.v4: .success([Self.address4]), .v6: .failure(.noAddress)])
+    }
+
     @Test("eight silent names leave room for a ninth")
     func manySilent() throws {
         let bench = try LoopBench()
@@ -179,6 +196,95 @@ struct ResolverTests {
         bench.run()
         #expect(answers.count == 5)
         #expect(calls.value == 1)
+    }
+
+    @Test("a look-up does not join one that everyone has given up, and which hangs")
+    func givenUp() throws {
+        let bench = try LoopBench()
+        let (gate, started) = (Gate(), Gate())
+        defer { gate.open() }
+        let calls = Shared(0)
+        let resolver = resolver { _, _ in
+            calls.change { $0 += 1 }
+            if calls.value == 1 {
+                started.open()
+                gate.wait()
+            }
+            return [Self.address4]
+        }
+        let first = try resolver.resolve("example.test", families: [.v4], on: bench.loop) { _, _ in
+            Issue.record("answered after cancel")
+        }
+        #expect(started.wait())
+        guard case .pending(let lookup) = first else { throw ResolveError.invalidName }
+        lookup.cancel()
+        let answers = Answers(bench.loop, expecting: 1)
+        _ = try resolver.resolve("example.test", families: [.v4], on: bench.loop) { answers.take($0, $1) }
+        bench.run()
+        #expect(answers.all == [.v4: .success([Self.address4])])
+        #expect(!gate.isOpen)
+    }
+
+    @Test("a look-up asks anew if the one under way is a second old, whose waiter keeps its place")
+    func anew() throws {
+        let bench = try LoopBench(manual: true)
+        let clock = try #require(bench.clock)
+        let (gate, started) = (Gate(), Gate())
+        let calls = Shared(0)
+        let resolver = resolver { _, _ in
+            calls.change { $0 += 1 }
+            guard calls.value == 1 else { return [.v4(IPv4Address(bits: 0xC000_0202))] }
+            started.open()
+            gate.wait()
+            return [Self.address4]
+        }
+        let (patient, late) = (Answers(bench.loop, expecting: 1), Answers(bench.loop, expecting: .max))
+        _ = try resolver.resolve("example.test", families: [.v4], on: bench.loop) { patient.take($0, $1) }
+        #expect(started.wait())
+        clock.advance(by: .seconds(1), waking: bench.loop)
+        bench.after(turns: 2) {
+            do {
+                _ = try resolver.resolve("example.test", families: [.v4], on: bench.loop) {
+                    late.take($0, $1)
+                    gate.open()
+                }
+            } catch {
+                Issue.record(error)
+            }
+        }
+        bench.run()
+        #expect(late.all == [.v4: .success([.v4(IPv4Address(bits: 0xC000_0202))])])
+        #expect(patient.all == [.v4: .success([Self.address4])])
+    }
+
+    @Test("a name that is asked for again and again takes four threads a family, however long its servers are silent")
+    func mostCalls() throws {
+        let bench = try LoopBench(manual: true)
+        let clock = try #require(bench.clock)
+        let gate = Gate()
+        let calls = Shared(0)
+        let resolver = resolver { _, _ in
+            calls.change { $0 += 1 }
+            gate.wait()
+            return [Self.address4]
+        }
+        let answers = Answers(bench.loop, expecting: 6)
+        bench.after(turns: 1) {
+            do {
+                for count in 1...6 {
+                    _ = try resolver.resolve("example.test", families: [.v4], on: bench.loop) { answers.take($0, $1) }
+                    #expect(calls.wait { $0 >= min(count, 4) })
+                    clock.advance(by: .seconds(1), waking: bench.loop)
+                    _ = bench.loop.stamp()
+                }
+            } catch {
+                Issue.record(error)
+            }
+            gate.open()
+        }
+        bench.run()
+        #expect(answers.count == 6)
+        #expect(calls.value == 4)
     }
 
     @Test("a later look-up asks anew: there is no cache")

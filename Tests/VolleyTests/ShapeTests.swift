@@ -134,4 +134,22 @@ struct ShapeTests {
             try span(["--limit-rate", "up:200k/s", "--body-file", body.path, server.url("/anything")]) >= 380_000_000
         )
     }
+
+    @Test(
+        "the rate is that of a connection, and holds for many short requests",
+        arguments: [("down:10k", "/bytes/300", "in"), ("up:1k", "/get", "out")]
+    )
+    func shortRequests(rate: String, path: String, way: String) throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let ended = try volley([
+            "-c", "1", "-t", "1", "-d", "1s", "--limit-rate", rate, "--format", "json", server.url(path),
+        ])
+        #expect([0, 3].contains(ended.status), "\(ended.err)")
+        let perSecond = rate == "up:1k" ? 1_000 : 10_000
+        let moved = try #require(ended.number("bytes", way))
+        let nanoseconds = try #require(ended.number("run", "measured_ns"))
+        // A second more than was measured, for the burst, and for what a busy machine does after the end.
+        #expect(moved > 0 && moved <= perSecond * (nanoseconds / 1_000_000_000 + 2), "\(moved) in \(nanoseconds)")
+    }
 }

@@ -248,7 +248,9 @@ final class Dial: ConnectorDelegate, TimerHandler {
     var scope: String {
         // A ticket from another route would tell the origin that both routes lead to one client.
         let proxy = host.route.proxy.map { " by \($0) for \($0.credentials?.user ?? "")" } ?? ""
-        return "\(host.destination.origin.authority) \(host.destination.endpoint)\(proxy)"
+        // Unlike the authority, the host has its zone.
+        let origin = host.destination.origin
+        return "\(origin.host) \(origin.port) \(host.destination.endpoint)\(proxy)"
     }
 
     func opened(_ transport: consuming Transport, _ token: Token) {

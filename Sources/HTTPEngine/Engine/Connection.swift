@@ -27,7 +27,11 @@ final class Connection: ReadinessHandler, TimerHandler {
     var link: Link
     /// Nil until the first byte of the response has come.
     private(set) var reading: Reading?
+    /// Whether the last read of this turn took all that the socket held.
+    private var isDrained = false
     private var timer: TimerID?
+    /// What the last exchange kept to; nil if it had no rates.
+    private var throttle: Throttle?
 
     /// - Parameter token: the registration of the socket, which this connection takes over.
     init(
@@ -100,6 +104,9 @@ final class Connection: ReadinessHandler, TimerHandler {
 
     func isServing(_ exchange: Exchange) -> Bool { self.exchange === exchange }
 
+    /// Notes whether a read has emptied the socket.
+    func noteDrained(_ isDrained: Bool) { self.isDrained = isDrained }
+
     /// Notes that no request can follow what is being read.
     func peerEnded() { machine.peerEnded() }
 
@@ -117,10 +124,12 @@ final class Connection: ReadinessHandler, TimerHandler {
     /// Whether the socket holds bytes that no request has asked for. Over TLS they may be the session's own.
     var holdsStrayBytes: Bool { link.secure == nil && link.unread == .strayBytes }
 
-    /// Whether the clock shows that the response ended just now. For a connection whose response has ended in this
-    /// turn: the read that brought the end has emptied the socket, and another check would cost a fifteenth of a
-    /// request's time. The result is false if the delegate has worked since then, or another process had the core.
+    /// Whether the read that brought the end of the response has emptied the socket, and the clock shows that it was
+    /// just now. For a connection whose response has ended in this turn: another check would cost a fifteenth of a
+    /// request's time. The result is false if the delegate has worked since then, or another process had the core; if
+    /// the read took as much as it might, since more may follow; and if a pause held the end back.
     var isJustDrained: Bool {
+        guard isDrained else { return false }
         let turn = loop.now
         return loop.stamp().nanoseconds(since: turn) < Connection.freshness
     }
@@ -137,6 +146,7 @@ final class Connection: ReadinessHandler, TimerHandler {
     func lease(to exchange: Exchange) {
         machine.leased()
         link.secure?.countFromHere()
+        throttle = exchange.keepToRates(after: throttle, at: loop.now)
         self.exchange = exchange
     }
 

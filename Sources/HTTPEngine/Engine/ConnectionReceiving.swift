@@ -7,6 +7,7 @@ internal import TLS
 /// content is delivered as a slice of the loop's buffer.
 extension Connection {
     func receive(_ exchange: Exchange) {
+        noteDrained(false)
         if let reading {
             guard passHeld(exchange, reading) else { return }
         }
@@ -28,13 +29,15 @@ extension Connection {
                 return ended(exchange, nil)
             case .bytes(let count):
                 exchange.noteActivity(at: loop.now)
+                noteDrained(count < limit)
+                exchange.throttle?.received(count, at: loop.now)
                 let goesOn =
                     if let secure = link.secure {
                         receive(buffer, count, exchange, through: secure)
                     } else {
                         buffer.withBytes(count) { pass($0, exchange) }
                     }
-                if let throttle = exchange.throttle, isServing(exchange), throttle.read(count, at: loop.now) {
+                if let throttle = exchange.throttle, isServing(exchange), throttle.holdsReading() {
                     return holdReading(exchange)
                 }
                 if isBulk, let reading { gather(exchange, reading) }

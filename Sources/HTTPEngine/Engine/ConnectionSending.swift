@@ -18,7 +18,7 @@ extension Connection {
         }
         exchange.report.headLength = head.count
         switch request.body {
-        case .none where !exchange.isSendingHeld:
+        case .none where exchange.throttle == nil && !exchange.isSendingHeld:
             return sendFromMemory(exchange, request, head)
         case .bytes where request.continueWait == 0 && exchange.throttle == nil && !exchange.isSendingHeld:
             return sendFromMemory(exchange, request, head)

@@ -38,7 +38,7 @@ final class Exchange: TimerHandler {
     private var resumed: Instant?
     /// Whether nothing of the request is sent: set by ``Engine/hold(requestOf:_:)``.
     private(set) var isSendingHeld = false
-    /// The rates; nil if none were asked for, which is nearly always so.
+    /// Holds it to its rates while it is on a connection; nil if none were asked for, which is nearly always so.
     private(set) var throttle: Throttle?
     /// Whether a 417 has come: then the expectation is not sent again.
     private(set) var expectationFailed = false
@@ -103,7 +103,6 @@ final class Exchange: TimerHandler {
         isPaused = false
         resumed = nil
         isSendingHeld = false
-        throttle = request.isThrottled ? Exchange.throttle(request.options, at: now) : nil
         expectationFailed = false
         proxyAttempt = ProxyAttempt()
         lastActivity = now
@@ -112,8 +111,17 @@ final class Exchange: TimerHandler {
         phase = .starting
     }
 
-    private static func throttle(_ options: EngineRequest.Options, at now: Instant) -> Throttle {
-        Throttle(sending: options.sendingRate, receiving: options.receivingRate, at: now)
+    /// Begins to keep to the request's rates. One that is sent again goes on with its own throttle; others go on with
+    /// that of the exchange before on the same connection if its rates are equal: short exchanges do not get a burst
+    /// each.
+    ///
+    /// - Returns: the throttle; nil if the request names no rates.
+    func keepToRates(after earlier: Throttle?, at now: Instant) -> Throttle? {
+        guard let request, request.isThrottled else { return nil }
+        let rates = ExchangeRates(sending: request.options.sendingRate, receiving: request.options.receivingRate)
+        let known = throttle ?? earlier
+        throttle = if let known, known.rates == rates { known } else { Throttle(rates, at: now) }
+        return throttle
     }
 
     func wait(for host: Host, _ ticket: ConnectionPool.Ticket?, since now: Instant) {

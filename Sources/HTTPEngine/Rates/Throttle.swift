@@ -1,15 +1,18 @@
 internal import Reactor
 
-/// The rates of one exchange. No thread sleeps for them: the socket is left alone until the bucket has filled.
+/// What the exchanges on one connection may move, while they name equal rates. No thread sleeps for it: the socket is
+/// left alone until the bucket has filled.
 final class Throttle {
+    let rates: ExchangeRates
     private var sending: TokenBucket?
     private var receiving: TokenBucket?
     private var sendingResumes = Instant.never
     private var readingResumes = Instant.never
 
-    init(sending: TransferRate?, receiving: TransferRate?, at now: Instant) {
-        self.sending = sending.map { TokenBucket($0, at: now) }
-        self.receiving = receiving.map { TokenBucket($0, at: now) }
+    init(_ rates: ExchangeRates, at now: Instant) {
+        self.rates = rates
+        sending = rates.sending.map { TokenBucket($0, at: now) }
+        receiving = rates.receiving.map { TokenBucket($0, at: now) }
     }
 
     var isReadingHeld: Bool { readingResumes < .never }
@@ -26,10 +29,14 @@ final class Throttle {
     /// Returns how much may be read in one call, so that one read does not take more at once than a rate allows.
     func readable(at now: Instant) -> Int { max(1, receiving?.available(at: now) ?? .max) }
 
-    /// Counts bytes that were read. Returns true if nothing more may be read for now.
-    func read(_ count: Int, at now: Instant) -> Bool {
+    /// Counts bytes that were read.
+    func received(_ count: Int, at now: Instant) {
         _ = receiving?.available(at: now)
         receiving?.take(count)
+    }
+
+    /// Stops the reading if nothing more may be read for now. Returns whether it did.
+    func holdsReading() -> Bool {
         guard let receiving, receiving.isEmpty else { return false }
         readingResumes = receiving.next
         return true
@@ -42,4 +49,10 @@ final class Throttle {
         if due.reading { readingResumes = .never }
         return due
     }
+}
+
+/// The rates of an exchange, each way; nil: no limit.
+struct ExchangeRates: Equatable {
+    let sending: TransferRate?
+    let receiving: TransferRate?
 }

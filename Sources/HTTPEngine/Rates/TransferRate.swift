@@ -2,7 +2,7 @@
 public struct TransferRate: Hashable, Sendable {
     /// The rate; at least one.
     public let bytesPerSecond: Int
-    /// How many bytes may move at once after a pause, and at the start; at least one.
+    /// How many bytes may move at once after a pause, and at the start of a connection; at least one.
     public let burst: Int
 
     /// - Parameters:

@@ -75,9 +75,10 @@ public final class EngineRequest: Sendable {
         /// connection comes by ``ExchangeDelegate/exchange(_:didUpgrade:)``. It is for requests without content, since
         /// a server may switch before it has read it.
         public var upgrade: [String] = []
-        /// How fast the request is sent; nil: as fast as the connection takes it.
+        /// How fast the request is sent; nil: as fast as the connection takes it. Requests with equal rates that follow
+        /// each other on a connection keep to them together.
         public var sendingRate: TransferRate?
-        /// How fast the answer is read; nil: as fast as the connection gives it.
+        /// How fast the answer is read; nil: as fast as the connection gives it. The same applies.
         public var receivingRate: TransferRate?
         /// Sends the request that many times at once on one connection (pipelining, RFC 9112 §9.3.2) and expects as
         /// many responses. For load tests: one lost response loses the rest.

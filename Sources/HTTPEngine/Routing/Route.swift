@@ -16,7 +16,7 @@ struct Route {
         let secured: [RouteStep] =
             switch origin.scheme {
             case .http: []
-            case .https: [.secure(host: destination.serverName ?? origin.host)]
+            case .https: [.secure(host: destination.serverName ?? Route.withoutZone(origin.host))]
             }
         let host: String
         let port: UInt16
@@ -57,8 +57,11 @@ struct Route {
 
     /// Returns CONNECT's target: always with the port (RFC 9112 §3.2.3), IPv6 in brackets and without its zone.
     private static func authority(_ host: String, _ port: UInt16) -> String {
-        host.utf8.contains(UInt8(ascii: ":")) ? "[\(host.prefix { $0 != "%" })]:\(port)" : "\(host):\(port)"
+        host.utf8.contains(UInt8(ascii: ":")) ? "[\(withoutZone(host))]:\(port)" : "\(host):\(port)"
     }
+
+    /// Returns an address without the zone that only this machine knows (RFC 6874 §4), and any other host as it is.
+    private static func withoutZone(_ host: String) -> String { String(host.prefix { $0 != "%" }) }
 }
 
 enum RouteStep: Hashable {

@@ -9,16 +9,14 @@ struct HostsFile: Sendable {
 
     let path: String
 
-    /// Returns a name's addresses in the file's order; none if it does not hold the name, or cannot be read. Waits for
-    /// the disk.
-    func addresses(of name: HostName, _ family: IPAddress.Family) -> [IPAddress] {
+    /// Returns a name's addresses of both families in the file's order; none if it does not hold the name, or cannot be
+    /// read. Waits for the disk.
+    func addresses(of name: HostName) -> [IPAddress] {
         guard let file = try? OpenFile(path: path), file.status.size <= HostsFile.largest,
             let content = try? file.read(at: 0, atMost: Int(file.status.size))
         else { return [] }
         let wanted = Array(name.bare.utf8)
-        return content.split(separator: UInt8(ascii: "\n")).compactMap { line in
-            HostsFile.address(of: wanted, in: line).flatMap { $0.family == family ? $0 : nil }
-        }
+        return content.split(separator: UInt8(ascii: "\n")).compactMap { HostsFile.address(of: wanted, in: $0) }
     }
 
     /// Reads a line: `address name alias … # comment`

@@ -3,9 +3,10 @@ internal import Synchronization
 /// Looks names up. One resolver serves any number of loops, from any thread.
 ///
 /// `getaddrinfo` runs on a pool of its own. IPv6 and IPv4 are two look-ups that are answered separately, so that a slow
-/// AAAA cannot delay A. Equal look-ups that run at the same time share one call. Numeric hosts, overrides and
-/// `localhost` are answered at once, and names of the hosts file before all that wait for servers. There is no cache:
-/// `getaddrinfo` tells no lifetime, and the machine's own resolver has one.
+/// AAAA cannot delay A. Equal look-ups that come within a second share one call; later ones ask anew, since a call from
+/// before a change of the network may hang. Numeric hosts, overrides and `localhost` are answered at once, and names of
+/// the hosts file by the file alone, before all that wait for servers. There is no cache: `getaddrinfo` tells no
+/// lifetime, and the machine's own resolver has one.
 public final class Resolver: Sendable {
     /// A look-up of one family. It may block, since it runs on the resolver's pool.
     public typealias LookupFunction =
@@ -15,7 +16,8 @@ public final class Resolver: Sendable {
     public struct Options: Sendable {
         /// How many look-ups run at the same time, each on a thread that ends when there is no more work. A look-up
         /// whose servers are silent holds its thread for ten seconds and more, and cannot be cancelled. 128 threads are
-        /// enough for 64 such names in both families, while all other names go on.
+        /// enough for 64 such names in both families, or 16 that are asked again and again, while all other names go
+        /// on.
         public var threads = 128
         /// The file of names that need no server (hosts(5)); nil: only `lookup` is used.
         public var hostsFile: String? = "/etc/hosts"
@@ -53,10 +55,56 @@ public final class Resolver: Sendable {
         let abandoned: Flag
     }
 
-    private struct State {
-        var waiters: [Question: [Waiter]] = [:]
-        var closed = false
+    /// A look-up under way, and who waits for it.
+    private struct Call {
+        let number: UInt64
+        /// When it was asked for, on the loop of the first waiter.
+        let asked: Instant
+        /// Whether a thread has taken it up.
+        var hasBegun = false
+        var waiters: [Waiter]
+
+        /// Whether another waiter may join: the result cannot be older than its question by much.
+        func isFresh(at now: Instant) -> Bool {
+            guard hasBegun else { return true }
+            let isWanted = waiters.contains { !$0.abandoned.isSet }
+            return isWanted && now.nanoseconds(since: asked) < Resolver.freshness
+        }
     }
+
+    private struct State {
+        /// The calls for each question, in the order of their numbers.
+        var calls: [Question: [Call]] = [:]
+        /// The number of the last call.
+        var number: UInt64 = 0
+        var closed = false
+
+        /// Adds a waiter to the last call, or to a new one, whose number it returns.
+        mutating func add(_ waiter: Waiter, to question: Question, at now: Instant) -> UInt64? {
+            var calls = calls[question] ?? []
+            defer { self.calls[question] = calls }
+            if let last = calls.last, calls.count == Resolver.maximumCalls || last.isFresh(at: now) {
+                calls[calls.count - 1].waiters.append(waiter)
+                return nil
+            }
+            number += 1
+            calls.append(Call(number: number, asked: now, waiters: [waiter]))
+            return number
+        }
+
+        /// Removes a call and returns its waiters; none if it has ended before.
+        mutating func end(_ number: UInt64, of question: Question) -> [Waiter] {
+            guard let index = calls[question]?.firstIndex(where: { $0.number == number }) else { return [] }
+            let ended = calls[question]?.remove(at: index)
+            if calls[question]?.isEmpty == true { calls[question] = nil }
+            return ended?.waiters ?? []
+        }
+    }
+
+    /// For how many nanoseconds a call counts as new. Most servers answer within that time.
+    private static let freshness: Int64 = 1_000_000_000
+    /// How many calls for one question run at the same time: a name with silent servers must not take all threads.
+    private static let maximumCalls = 4
 
     private let options: Options
     private let overrides: [String: [IPAddress]]
@@ -113,12 +161,14 @@ public final class Resolver: Sendable {
     public func shutdown() {
         let waiting = state.withLock { state in
             state.closed = true
-            defer { state.waiters = [:] }
-            return state.waiters
+            defer { state.calls = [:] }
+            return state.calls
         }
         filePool.shutdown()
         pool.shutdown()
-        for (question, waiters) in waiting { Resolver.tell(waiters, question.family, .failure(.shutDown)) }
+        for (question, calls) in waiting {
+            Resolver.tell(calls.flatMap(\.waiters), question.family, .failure(.shutDown))
+        }
     }
 
     // MARK: Private
@@ -136,33 +186,48 @@ public final class Resolver: Sendable {
         if let fault = injectedFault(.lookup) {
             return Resolver.tell([waiter], question.family, .failure(.system(fault)))
         }
-        enum Standing { case first, joined, closed }
+        enum Standing { case first(UInt64), joined, closed }
+        let now = waiter.lookup.loop.now
         let standing = state.withLock { state -> Standing in
             guard !state.closed else { return .closed }
-            state.waiters[question, default: []].append(waiter)
-            return state.waiters[question]?.count == 1 ? .first : .joined
+            return state.add(waiter, to: question, at: now).map { .first($0) } ?? .joined
         }
         switch standing {
         case .joined: return
         case .closed: Resolver.tell([waiter], question.family, .failure(.shutDown))
-        case .first:
-            guard let hostsFile else { return lookUp(question) }
-            run(question, on: filePool) {
-                let found = hostsFile.addresses(of: question.host, question.family)
-                guard found.isEmpty else { return self.finish(question, .success(found)) }
-                self.lookUp(question)
+        case .first(let number):
+            guard let hostsFile else { return lookUp(question, number) }
+            run(question, number, on: filePool) {
+                let all = hostsFile.addresses(of: question.host)
+                guard !all.isEmpty else { return self.lookUp(question, number) }
+                self.finish(question, number, Resolver.fitting(all, question))
             }
         }
     }
 
-    private func lookUp(_ question: Question) { run(question, on: pool) { self.answer(question) } }
+    private func lookUp(_ question: Question, _ number: UInt64) {
+        run(question, number, on: pool) { self.answer(question, number) }
+    }
 
-    private func run(_ question: Question, on pool: BlockingPool, _ work: @escaping @Sendable () -> Void) {
+    private func run(
+        _ question: Question,
+        _ number: UInt64,
+        on pool: BlockingPool,
+        _ work: @escaping @Sendable () -> Void
+    ) {
         do throws(BlockingPool.Refusal) {
             try pool.run(work)
         } catch {
-            finish(question, .failure(Resolver.error(error)))
+            finish(question, number, .failure(Resolver.error(error)))
         }
+    }
+
+    private static func fitting(
+        _ addresses: [IPAddress],
+        _ question: Question
+    ) -> Result<[IPAddress], ResolveError> {
+        let fitting = addresses.filter { $0.family == question.family }
+        return fitting.isEmpty ? .failure(.noAddress) : .success(fitting)
     }
 
     private static func error(_ refusal: BlockingPool.Refusal) -> ResolveError {
@@ -174,34 +239,33 @@ public final class Resolver: Sendable {
     }
 
     /// Answers a question, on a thread of the pool.
-    private func answer(_ question: Question) {
-        if dropUnwanted(question) { return }
+    private func answer(_ question: Question, _ number: UInt64) {
+        guard begins(question, number) else { return }
         let result: Result<[IPAddress], ResolveError>
         do throws(ResolveError) {
-            let found = try options.lookup(question.host.text, question.family)
-                .filter { $0.family == question.family }
-            result = found.isEmpty ? .failure(.noAddress) : .success(found)
+            result = Resolver.fitting(try options.lookup(question.host.text, question.family), question)
         } catch {
             result = .failure(error)
         }
-        finish(question, result)
+        finish(question, number, result)
     }
 
-    /// Drops a question that waited for a thread, if all its callers have cancelled meanwhile. So the queue for a dead
-    /// name server empties. Returns false if the question is to be answered.
-    private func dropUnwanted(_ question: Question) -> Bool {
+    /// Notes that a call begins. It is dropped, and the result is false, if all its callers have cancelled while it
+    /// waited for a thread. So the queue for a dead name server empties.
+    private func begins(_ question: Question, _ number: UInt64) -> Bool {
         state.withLock { state in
-            guard let waiters = state.waiters[question] else { return true }
-            guard waiters.allSatisfy(\.abandoned.isSet) else { return false }
-            state.waiters[question] = nil
-            return true
+            guard let index = state.calls[question]?.firstIndex(where: { $0.number == number }) else { return false }
+            state.calls[question]?[index].hasBegun = true
+            guard state.calls[question]?[index].waiters.allSatisfy(\.abandoned.isSet) == true else { return true }
+            _ = state.end(number, of: question)
+            return false
         }
     }
 
-    private func finish(_ question: Question, _ result: Result<[IPAddress], ResolveError>) {
-        let waiters = state.withLock { $0.waiters.removeValue(forKey: question) }
+    private func finish(_ question: Question, _ number: UInt64, _ result: Result<[IPAddress], ResolveError>) {
+        let waiters = state.withLock { $0.end(number, of: question) }
         let most = options.maximumAddresses
-        Resolver.tell(waiters ?? [], question.family, result.map { Array($0.prefix(most)) })
+        Resolver.tell(waiters, question.family, result.map { Array($0.prefix(most)) })
     }
 
     private static func tell(

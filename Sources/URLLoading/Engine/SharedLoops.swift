@@ -7,7 +7,14 @@ internal import Synchronization
 /// without locks.
 enum SharedLoops {
     /// The resolver: one look-up of a name serves all sessions.
-    static let resolver = Resolver()
+    static let resolver = Resolver(options: namesOptions)
+    /// Any number of look-ups may wait: how many hosts are asked for is the program's own choice, and each session
+    /// limits how many connections it opens at once.
+    static var namesOptions: Resolver.Options {
+        var options = Resolver.Options()
+        options.maximumWaiting = .max
+        return options
+    }
     /// Threads for work that blocks, such as reading certificates.
     static let blocking = BlockingPool(name: "urlloading")
 

@@ -74,6 +74,13 @@ struct RouteTests {
         #expect(try route(.https, by: "https://[::1]:3").target == .host("::1", port: 3))
     }
 
+    @Test("TLS asks for the certificate of an IPv6 address without its zone, and connects with it")
+    func zone() throws {
+        let route = try route(.https, "::1%1", by: nil)
+        #expect(route.steps == [.secure(host: "::1")])
+        #expect(route.target == .host("::1%1", port: 443))
+    }
+
     @Test("a unix socket is behind no proxy, whether the request or the engine names one")
     func unix() throws {
         let name = try #require(UnixName(path: "/run/x"))
