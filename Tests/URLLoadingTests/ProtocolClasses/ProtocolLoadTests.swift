@@ -195,6 +195,59 @@ struct ProtocolLoadTests {
         #expect(try await session.upload(for: request, from: Data("uploaded".utf8)).0 == Data("uploaded".utf8))
     }
 
+    @Test(
+        "a stream that the delegate gives is in the request that the class gets, and another one after its redirect",
+        arguments: [("echo", 1), ("copied", 2), ("fresh", 2)]
+    )
+    func delegatesStream(host: String, streams: Int) async throws {
+        final class Streaming: URLProtocol {
+            override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "streaming" }
+
+            override func startLoading() {
+                guard let url = request.url, let next = URL(string: "streaming://echo/") else { return }
+                let data = content()
+                let status = url.host == "echo" ? 200 : 307
+                let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: nil)
+                guard let response else { return }
+                if status == 200 {
+                    client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+                    client?.urlProtocol(self, didLoad: data)
+                    client?.urlProtocolDidFinishLoading(self)
+                } else {
+                    var following = url.host == "copied" ? request : URLRequest(url: next)
+                    following.url = next
+                    following.httpMethod = "POST"
+                    client?.urlProtocol(self, wasRedirectedTo: following, redirectResponse: response)
+                }
+            }
+
+            private func content() -> Data {
+                var (data, buffer) = (Data(), [UInt8](repeating: 0, count: 1024))
+                guard let stream = request.httpBodyStream else { return data }
+                stream.open()
+                defer { stream.close() }
+                while case let count = stream.read(&buffer, maxLength: buffer.count), count > 0 {
+                    data.append(contentsOf: buffer[..<count])
+                }
+                return data
+            }
+        }
+        let configuration = URLSessionConfiguration.isolated
+        configuration.protocolClasses = [Streaming.self]
+        let content = Data(repeating: 7, count: 5_000)
+        var answers = Recorder.Answers()
+        answers.stream = { InputStream(data: content) }
+        let recorder = Recorder(answers)
+        let session = URLSession(configuration: configuration, delegate: recorder, delegateQueue: nil)
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: try url("streaming://\(host)/"))
+        request.httpMethod = "POST"
+        session.uploadTask(withStreamedRequest: request).resume()
+        await recorder.end()
+        #expect(recorder.told.error == nil && recorder.told.data == content)
+        #expect(recorder.events.count { $0 == "stream" } == streams)
+    }
+
     @Test("a class is asked with the session's additional fields, which the request's own replace, and sees them")
     func additionalFields() async throws {
         final class Reading: URLProtocol {
