@@ -294,11 +294,12 @@ public struct AnswerMachine: ~Copyable, Sendable {
     /// Follows a redirect, after ``Step/proposeRedirect(_:)`` or one that the user makes.
     ///
     /// `from` is the URL of the redirected request; `bringsContent` is true if the user has put content into the new
-    /// one.
-    public mutating func follow(to url: WebURL?, from: WebURL?, bringsContent: Bool) -> Step {
+    /// one, `becomesGet` if the user has made it a GET or HEAD, to which the content does not belong.
+    public mutating func follow(to url: WebURL?, from: WebURL?, bringsContent: Bool, becomesGet: Bool = false) -> Step {
         guard mayRedirect else { return .fail(.tooManyRedirects) }
         redirects += 1
         if let from, let url, from.origin != url.origin { hasLeftOrigin = true }
+        if becomesGet { dropsContent = true }
         if dropsContent { sendsContent = bringsContent }
         challenges = ChallengeProgress()
         return .sendAgain

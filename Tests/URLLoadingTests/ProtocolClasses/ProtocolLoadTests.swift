@@ -248,6 +248,36 @@ struct ProtocolLoadTests {
         #expect(recorder.events.count { $0 == "stream" } == streams)
     }
 
+    @Test("the content of an upload does not follow its class's redirect to a GET", arguments: [true, false])
+    func redirectedUpload(staysWithClasses: Bool) async throws {
+        final class Moving: URLProtocol {
+            override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "moving" }
+
+            override func startLoading() {
+                guard let url = request.url, let next = request.value(forHTTPHeaderField: "X-Next"),
+                    let target = URL(string: next),
+                    let response = HTTPURLResponse(url: url, statusCode: 303, httpVersion: nil, headerFields: nil)
+                else { return }
+                client?.urlProtocol(self, wasRedirectedTo: URLRequest(url: target), redirectResponse: response)
+            }
+        }
+        let fine = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+        let server = try RawServer.start([[.receive(.request), .send(fine)]])
+        let configuration = MockProtocol.configuration
+        configuration.protocolClasses?.append(Moving.self)
+        let session = URLSession(configuration: configuration)
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: try url("moving://x/"))
+        request.httpMethod = "POST"
+        request.setValue(staysWithClasses ? "mock://echo/" : server.url("/next"), forHTTPHeaderField: "X-Next")
+        let (data, response) = try await session.upload(for: request, from: Data("content".utf8))
+        #expect(data.isEmpty && (response as? HTTPURLResponse)?.statusCode == 200)
+        if !staysWithClasses {
+            #expect(server.connections[0].receivedText.hasPrefix("GET /next HTTP/1.1\r\n"))
+            #expect(server.connections[0].receivedText.hasSuffix("\r\n\r\n"))
+        }
+    }
+
     @Test("a class is asked with the session's additional fields, which the request's own replace, and sees them")
     func additionalFields() async throws {
         final class Reading: URLProtocol {
