@@ -61,12 +61,13 @@ struct CredentialStore: Sendable {
     /// - Returns: whether anything changed.
     mutating func set(_ credential: Credential, for space: ProtectionSpaceValues, isDefault: Bool) -> Bool {
         let isFirst = credentials(for: space) == nil
-        func set(in table: inout CredentialTable) -> Bool {
+        func set(in table: inout CredentialTable, isFirst: Bool) -> Bool {
             isDefault ? table.setDefault(credential, for: space) : table.set(credential, for: space, isFirst: isFirst)
         }
-        guard credential.persistence == .permanent, credential.user != nil, let isChanged = keep(set) else {
-            return set(in: &own)
-        }
+        guard credential.persistence == .permanent, credential.user != nil,
+            // The next process knows only what the file holds, so its first credential is the default there.
+            let isChanged = keep({ set(in: &$0, isFirst: $0.credentials(for: space) == nil) })
+        else { return set(in: &own, isFirst: isFirst) }
         return own.yield(to: credential, for: space, isDefault: isDefault) || isChanged
     }
 

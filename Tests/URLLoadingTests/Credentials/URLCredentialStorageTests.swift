@@ -120,4 +120,13 @@ struct URLCredentialStorageTests {
         #expect(storage.defaultCredential(for: space) == credential("b", .permanent))
         #expect(storage.credentials(for: space)?.count == 2)
     }
+
+    @Test("the first permanent credential is the next process's default, also after the session has known its user")
+    func permanentAfterLogin() {
+        let storage = shared
+        storage.set(credential("alice"), for: space)
+        storage.set(credential("alice", .permanent), for: space)
+        storage.set(credential("bob", .permanent), for: space)
+        #expect(shared.defaultCredential(for: space) == credential("alice", .permanent))
+    }
 }
