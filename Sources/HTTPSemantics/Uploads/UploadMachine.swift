@@ -36,7 +36,7 @@ public struct UploadMachine: Sendable {
     /// The version of the draft that the requests use.
     public let draft: UploadDraft
     /// The length of the content in octets; nil if it is not known before the content's end.
-    public let length: Int64?
+    public private(set) var length: Int64?
     /// Whether failures of the network are retried until the owner's time is up. Answers of the server that lead
     /// nowhere count against ``tryLimit`` in any case.
     private let isPatient: Bool
@@ -100,12 +100,14 @@ public struct UploadMachine: Sendable {
 
     /// Begins anew with a request that carries all of the content, after a redirect or a challenge. The resource of an
     /// earlier request is forgotten.
-    public mutating func create() { if !isOver { phase = .creating } }
+    ///
+    /// - Parameter length: the content's length now, in octets: a file may have grown since.
+    public mutating func create(length: Int64?) { if !isOver { (phase, self.length) = (.creating, length) } }
 
     /// Notes that the content has changed: all of it must be sent again.
     public mutating func changeContent() {
         acknowledged = 0
-        create()
+        if !isOver { phase = .creating }
     }
 
     /// Takes an informational response: a 104 names the resource at which the upload can be resumed (draft 05 §4.2).
