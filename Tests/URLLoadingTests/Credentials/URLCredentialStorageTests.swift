@@ -129,4 +129,24 @@ struct URLCredentialStorageTests {
         storage.set(credential("bob", .permanent), for: space)
         #expect(shared.defaultCredential(for: space) == credential("alice", .permanent))
     }
+
+    @Test(
+        "a credential that would make the file too long to be read stays in this process, and the file keeps the others"
+    )
+    func tooLong() {
+        let storage = shared
+        let long = URLCredential(
+            user: "long",
+            password: String(repeating: "x", count: 5 << 20),
+            persistence: .permanent
+        )
+        storage.set(credential("a", .permanent), for: space)
+        storage.set(long, for: space)
+        storage.set(credential("b", .permanent), for: space)
+        #expect(storage.credentials(for: space)?.count == 3)
+        #expect(
+            shared.credentials(for: space) == ["a": credential("a", .permanent), "b": credential("b", .permanent)]
+        )
+        #expect(folder.names == ["credentials.json", "credentials.json.lock"])
+    }
 }
