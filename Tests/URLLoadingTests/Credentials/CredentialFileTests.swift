@@ -110,7 +110,7 @@ struct CredentialFileTests {
                     }
                 }
             }
-            var store = CredentialStore(file: file)
+            let store = CredentialStore(file: file)
             #expect(store.all().values.first?["u"]?.password?.hasPrefix("secret-") == true)
             #expect(folder.names == ["credentials.json", "credentials.json.lock"])
         }

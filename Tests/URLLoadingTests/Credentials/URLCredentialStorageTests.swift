@@ -1,4 +1,6 @@
+import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import URLLoading
@@ -148,5 +150,39 @@ struct URLCredentialStorageTests {
             shared.credentials(for: space) == ["a": credential("a", .permanent), "b": credential("b", .permanent)]
         )
         #expect(folder.names == ["credentials.json", "credentials.json.lock"])
+    }
+
+    @Test("a reader does not wait for a thread of its process that waits for the file's lock")
+    func readingDuringChange() async throws {
+        try folder.make()
+        let path = folder.path + "/credentials.json.lock"
+        let lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        defer { close(lock) }
+        #expect(flock(lock, LOCK_EX) == 0)
+        /// Whether the writer has the lock file open, besides this test.
+        func isWaiting() throws -> Bool {
+            let names = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+            let targets = names.map {
+                try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+            }
+            return targets.count { $0 == path } == 2
+        }
+        let (storage, space) = (shared, space)
+        storage.set(credential("session"), for: space)
+        // The writer gives up after a second, which may be over before a busy machine has run the reader.
+        for _ in 0..<10 {
+            let ended = Word<Bool>()
+            let permanent = credential("permanent", .permanent)
+            Thread.detachNewThread {
+                storage.set(permanent, for: space)
+                ended.give(true)
+            }
+            try await until { try isWaiting() || ended.value != nil }
+            let found = storage.defaultCredential(for: space)
+            let isInTime = try isWaiting()
+            _ = await ended.wait("the end of the change")
+            if isInTime { return #expect(found == credential("session")) }
+        }
+        Issue.record("each reader has waited for the writer")
     }
 }
