@@ -130,7 +130,7 @@ struct StoreDamageTests {
         }
         let files = try ["alice", "bob"].map { try #require(CredentialFile.encode(table($0))) }
         func read() -> [ProtectionSpaceValues: [String: Credential]] {
-            var store = CredentialStore(file: CredentialFile(path: path))
+            let store = CredentialStore(file: CredentialFile(path: path))
             return store.all()
         }
         try write(files[0], path)

@@ -3,7 +3,7 @@
 /// `/echo` · `/pieces`: what comes goes back, whole or in fragments of seven · `/close/CODE/REASON` closes after the first message ·
 /// `/farewell/COUNT` sends so many messages and closes after the first message · `/ping` pings, waits for the pong, and says so · `/big/COUNT` · `/abort` resets after the first message · `/remember` waits
 /// for the client's close, which `/tell` then tells · `/quiet` reads nothing for as long as the test runs, and `/pester` pings
-/// meanwhile · `/headers` says what the request's fields were.
+/// meanwhile · `/late` answers the last ping alone, after the first message · `/headers` says what the request's fields were.
 public enum WebSocketPeer {
     /// - Parameters:
     ///   - extensions: of the server, as Python writes them; nil for its usual permessage-deflate, `[]` for none.
@@ -70,6 +70,15 @@ public enum WebSocketPeer {
                 ws.transport.pause_reading()
                 for _ in range(400): ws.transport.write((b"\\x89\\x7d" + b"5" * 125) * 500)
                 await asyncio.Future()
+            elif what == "late":
+                pings, pong = [], ws.pong
+                async def keep(payload): pings.append(payload)
+                ws.pong = keep
+                await ws.send("go on")
+                await ws.recv()
+                await pong(pings[-1])
+                await ws.send(str(len(pings)))
+                await ws.wait_closed()
             elif what == "headers":
                 await ws.send("\\n".join(f"{n}: {v}" for n, v in ws.request_headers.raw_items()))
 

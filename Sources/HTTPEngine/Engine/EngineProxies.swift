@@ -43,13 +43,17 @@ extension Engine {
     /// it has failed.
     func proxyRefused(_ exchange: Exchange, _ head: ResponseHead, on connection: Connection) {
         guard let proxy = connection.host.route.proxy, let request = exchange.request else { return }
-        let refusal = ProxyRefusal(head)
+        var refusal = ProxyRefusal(head)
         let attempt = exchange.proxyAttempt
         let isWhole = exchange.expected == request.pipelineDepth && exchange.isRepeatable && !isDraining
-        if isWhole, authenticators.accept(refusal, of: proxy, refusing: attempt.sent, round: attempt.rounds) {
+        // The challenges are kept even if this exchange has failed: the next one answers them at once.
+        let (sent, round) = (attempt.sent, attempt.rounds)
+        let isAnswerable = authenticators.accept(refusal, of: proxy, refusing: sent, round: round)
+        if isWhole, isAnswerable {
             exchange.noteProxyRefusal()
             retry(exchange, instead: connection, .used)
         } else {
+            refusal.isAnswerable = isAnswerable
             fail(exchange, .proxy(.authenticationRequired(refusal)))
         }
     }

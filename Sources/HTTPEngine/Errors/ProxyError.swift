@@ -36,6 +36,9 @@ public struct ProxyRefusal: Hashable, Sendable {
     /// The content with which the proxy explains itself: at most its first 4 KiB. It comes from the proxy, not the
     /// origin.
     public private(set) var content: [UInt8] = []
+    /// Whether the credentials for the proxy answer its challenges once the request is sent again: the engine has not
+    /// done so, since only the caller has the request's content.
+    package internal(set) var isAnswerable = false
 
     init(_ head: ResponseHead) {
         status = head.status

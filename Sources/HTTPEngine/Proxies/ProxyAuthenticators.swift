@@ -8,15 +8,23 @@ final class ProxyAuthenticators {
     private static let capacity = 64
 
     private var known: [Proxy: Authenticator] = [:]
+    /// The last challenges of each proxy, whatever credentials a request had for it: new ones answer them at once.
+    private var asked: [Proxy: [AuthenticationChallenge]] = [:]
 
     var count: Int { known.count }
 
     subscript(proxy: Proxy) -> Authenticator {
-        get { known[proxy] ?? Authenticator(.proxy, proxy.credentials, isPreemptive: proxy.isPreemptive) }
+        get { known[proxy] ?? authenticator(for: proxy) }
         set {
             if known.count >= ProxyAuthenticators.capacity, known[proxy] == nil { known = [:] }
             known[proxy] = newValue
         }
+    }
+
+    private func authenticator(for proxy: Proxy) -> Authenticator {
+        var authenticator = Authenticator(.proxy, proxy.credentials, isPreemptive: proxy.isPreemptive)
+        if let challenges = asked[proxy.bare] { _ = authenticator.accept(challenges, refusing: nil, round: 0) }
+        return authenticator
     }
 
     /// Returns the Proxy-Authorization value for one request to `proxy`; nil if it has not asked for one.
@@ -42,6 +50,8 @@ final class ProxyAuthenticators {
     func accept(_ refusal: ProxyRefusal, of proxy: Proxy, refusing sent: String?, round: Int) -> Bool {
         var authenticator = self[proxy]
         defer { self[proxy] = authenticator }
+        if asked.count >= ProxyAuthenticators.capacity, asked[proxy.bare] == nil { asked = [:] }
+        asked[proxy.bare] = refusal.challenges
         return authenticator.accept(refusal.challenges, refusing: sent, round: round)
     }
 
@@ -49,4 +59,9 @@ final class ProxyAuthenticators {
         guard fields.contains(Authenticator.Side.proxy.informationField) else { return }
         self[proxy].note(fields)
     }
+}
+
+extension Proxy {
+    /// The proxy without credentials.
+    fileprivate var bare: Proxy { Proxy(kind, host: host, port: port) }
 }

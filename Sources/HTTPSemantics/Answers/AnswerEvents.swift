@@ -84,6 +84,8 @@ public struct AnswerFailure: Sendable {
 
     /// The proxy's challenge; nil for every other failure.
     public var proxy: ProxyRefusal?
+    /// Whether credentials that the owner has for the proxy answer its challenge once the request is sent again.
+    package var isAnswerable = false
     /// Whether there was no way to the server, as the kernel or the name service says. There may be one later.
     public var isWithoutConnectivity: Bool
     /// Whether the fault is the network's, so that another try may succeed. What the server or its certificate says, it

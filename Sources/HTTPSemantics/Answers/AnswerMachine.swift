@@ -24,10 +24,10 @@ public import HTTP1
 /// 7. Whether it is the rest of what is on disk. This is last, since it is a question about the final answer.
 ///
 /// The order in which a failure is judged: 1. Content that only the caller has is asked for again, if the server cannot
-/// have seen the request (``RetryRule``). 2. A proxy's challenge is answered: any other way would meet the same proxy.
-/// 3. A stored response replaces it. A request that accepts stale responses gets one at once. 4. The request waits for
-/// connectivity: nothing has been sent, so waiting costs nothing but time. 5. The attempt begins anew, if the owner's
-/// rules say so. 6. It fails.
+/// have seen the request (``RetryRule``). 2. A proxy's challenge is answered, once by the credentials that the owner
+/// has for it, then by the user's: any other way would meet the same proxy. 3. A stored response replaces it. A request
+/// that accepts stale responses gets one at once. 4. The request waits for connectivity: nothing has been sent, so
+/// waiting costs nothing but time. 5. The attempt begins anew, if the owner's rules say so. 6. It fails.
 public struct AnswerMachine: ~Copyable, Sendable {
     /// A stored response that may take part in the answer. It is an object, so that a machine without one is small.
     private final class Stored: Sendable {
@@ -294,11 +294,12 @@ public struct AnswerMachine: ~Copyable, Sendable {
     /// Follows a redirect, after ``Step/proposeRedirect(_:)`` or one that the user makes.
     ///
     /// `from` is the URL of the redirected request; `bringsContent` is true if the user has put content into the new
-    /// one.
-    public mutating func follow(to url: WebURL?, from: WebURL?, bringsContent: Bool) -> Step {
+    /// one, `becomesGet` if the user has made it a GET or HEAD, to which the content does not belong.
+    public mutating func follow(to url: WebURL?, from: WebURL?, bringsContent: Bool, becomesGet: Bool = false) -> Step {
         guard mayRedirect else { return .fail(.tooManyRedirects) }
         redirects += 1
         if let from, let url, from.origin != url.origin { hasLeftOrigin = true }
+        if becomesGet { dropsContent = true }
         if dropsContent { sendsContent = bringsContent }
         challenges = ChallengeProgress()
         return .sendAgain
@@ -371,6 +372,7 @@ public struct AnswerMachine: ~Copyable, Sendable {
             hasAskedForStream = true
             return .askForStream
         }
+        if failure.isAnswerable, challenges.answerProxy() { return .sendAgain }
         if let proxy = failure.proxy {
             challenges.questions = ChallengeRule.questions(
                 ofProxy: proxy.challenges,

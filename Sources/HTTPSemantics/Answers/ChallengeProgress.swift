@@ -22,6 +22,8 @@ public struct ChallengeProgress: Sendable {
     private var refused: [ProtectionSpace: Int] = [:]
     /// How often the request was sent with an answer.
     private var answers = 0
+    /// Whether the request was sent again with credentials that the owner had for its proxy.
+    private var hasAnsweredProxy = false
 
     func failures(_ space: ProtectionSpace) -> Int { refused[space, default: 0] }
 
@@ -39,5 +41,12 @@ public struct ChallengeProgress: Sendable {
     mutating func countAnswer() -> Bool {
         answers += 1
         return answers <= ChallengeRule.answerLimit
+    }
+
+    /// Notes that the owner's credentials answer the proxy. Returns false if they have done so: they were refused, or
+    /// the proxy calls each nonce stale.
+    mutating func answerProxy() -> Bool {
+        defer { hasAnsweredProxy = true }
+        return !hasAnsweredProxy
     }
 }

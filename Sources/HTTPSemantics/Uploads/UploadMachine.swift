@@ -18,8 +18,9 @@ public import HTTP1
 /// - appending: a PATCH sends the rest.
 /// - over: the answer is there. No way leads out of it.
 ///
-/// Every way back is counted: after ``tryLimit`` of them without another octet on the server it gives up. It knows
-/// neither sockets nor clocks; its owner waits where an ``UploadStep`` says so.
+/// Every way back is counted: after ``tryLimit`` of them without another octet on the server it gives up; a patient
+/// machine counts only those after an answer. It knows neither sockets nor clocks; its owner waits where an
+/// ``UploadStep`` says so.
 public struct UploadMachine: Sendable {
     private enum Phase: Hashable {
         case creating
@@ -35,12 +36,15 @@ public struct UploadMachine: Sendable {
     /// The version of the draft that the requests use.
     public let draft: UploadDraft
     /// The length of the content in octets; nil if it is not known before the content's end.
-    public let length: Int64?
+    public private(set) var length: Int64?
     /// Whether failures of the network are retried until the owner's time is up. Answers of the server that lead
     /// nowhere count against ``tryLimit`` in any case.
     private let isPatient: Bool
     private var phase: Phase
-    private var tries = 0
+    /// How often the upload went on after a failure of the network, since the server stored another octet.
+    private var failures = 0
+    /// How often it went on after an answer that led nowhere, since then.
+    private var refusals = 0
     /// How many octets the server has acknowledged.
     private var acknowledged: Int64 = 0
 
@@ -96,12 +100,14 @@ public struct UploadMachine: Sendable {
 
     /// Begins anew with a request that carries all of the content, after a redirect or a challenge. The resource of an
     /// earlier request is forgotten.
-    public mutating func create() { if !isOver { phase = .creating } }
+    ///
+    /// - Parameter length: the content's length now, in octets: a file may have grown since.
+    public mutating func create(length: Int64?) { if !isOver { (phase, self.length) = (.creating, length) } }
 
     /// Notes that the content has changed: all of it must be sent again.
     public mutating func changeContent() {
         acknowledged = 0
-        create()
+        if !isOver { phase = .creating }
     }
 
     /// Takes an informational response: a 104 names the resource at which the upload can be resumed (draft 05 §4.2).
@@ -174,9 +180,10 @@ public struct UploadMachine: Sendable {
         guard isTransient else { return .fail }
         switch phase {
         case .creating, .over: return .fail
-        case .created(let resource), .appending(let resource, _): return again(.asking(resource), isPatient) ?? .fail
+        case .created(let resource), .appending(let resource, _):
+            return again(.asking(resource), afterFailure: true) ?? .fail
         // The server cannot be reached: this task fails, and a later one may resume the upload.
-        case .asking(let resource): return isPatient ? again(.asking(resource), true) ?? .fail : .fail
+        case .asking(let resource): return isPatient ? again(.asking(resource), afterFailure: true) ?? .fail : .fail
         }
     }
 
@@ -190,15 +197,16 @@ public struct UploadMachine: Sendable {
     /// Nil for an offset that is missing, or lies beyond the content's end.
     private mutating func goOn(_ resource: WebURL, from offset: Int64?) -> UploadStep? {
         guard let offset, length.map({ offset <= $0 }) ?? true else { return nil }
-        if offset > acknowledged { (acknowledged, tries) = (offset, 0) }
+        if offset > acknowledged { (acknowledged, failures, refusals) = (offset, 0, 0) }
         phase = .appending(resource, from: offset)
         return .goOn(after: .zero)
     }
 
     /// Nil where ``tryLimit`` is reached.
-    private mutating func again(_ next: Phase, _ isPatient: Bool = false) -> UploadStep? {
-        guard tries < UploadMachine.tryLimit || isPatient else { return nil }
-        defer { tries += 1 }
+    private mutating func again(_ next: Phase, afterFailure isFailure: Bool = false) -> UploadStep? {
+        let tries = failures + refusals
+        guard (isPatient ? refusals : tries) < UploadMachine.tryLimit || isPatient && isFailure else { return nil }
+        if isFailure { failures += 1 } else { refusals += 1 }
         if next == .creating { acknowledged = 0 }
         phase = next
         // The first new try is made at once.

@@ -51,13 +51,15 @@ struct DiskIndex: Sendable {
     private static func quickDigest(of name: String) -> UInt64 { UInt64(name.prefix(16), radix: 16) ?? 0 }
 
     /// Returns the names to remove, least recently used first, until the rest takes no more than `capacity`. Once that
-    /// is exceeded, an eighth more goes, so that not every store has to look for victims.
+    /// is exceeded, an eighth more goes, so that not every store has to look for victims; but the entry used last,
+    /// which was just stored, stays if it fits.
     func victims(toFit capacity: Int) -> [String] {
         guard usage > capacity else { return [] }
-        let goal = capacity - capacity / 8
+        let sorted = entries.sorted { $0.value.used < $1.value.used }
+        let goal = min(capacity, max(capacity - capacity / 8, sorted.last?.value.size ?? 0))
         var left = usage
         var names: [String] = []
-        for (name, entry) in entries.sorted(by: { $0.value.used < $1.value.used }) {
+        for (name, entry) in sorted {
             if left <= goal { break }
             left -= entry.size
             names.append(name)

@@ -8,7 +8,7 @@ internal import Foundation
 struct CredentialFile: Sendable {
     let path: String
 
-    /// The longest file that is read, in octets: some ten thousand credentials. A larger file was not written by us.
+    /// The longest file that is read and written, in octets: some ten thousand credentials.
     private static let limit = 4 << 20
 
     struct Row: Codable, Hashable {
@@ -95,7 +95,8 @@ struct CredentialFile: Sendable {
     /// Makes a change to what the file holds, and returns the result. A damaged file counts as empty and is moved
     /// aside. Blocks while another process does the same, for a second at most.
     ///
-    /// - Throws: the disk's error: it may be full, or read-only. EBUSY: another process holds the lock.
+    /// - Throws: the disk's error: it may be full, or read-only. EBUSY: another process holds the lock. EFBIG: the file
+    ///   would be too long to be read.
     func update(_ change: (inout CredentialTable) -> Void) throws(StoreFile.Fault) -> CredentialTable {
         try StoreFile.makeDirectory(StoreFile.parent(of: path))
         return try StoreFile.locked(path + ".lock", upTo: Self.lockLimit) { () throws(StoreFile.Fault) in
@@ -120,6 +121,7 @@ struct CredentialFile: Sendable {
 
     private func write(_ table: CredentialTable) throws(StoreFile.Fault) {
         guard let octets = Self.encode(table) else { throw StoreFile.Fault(code: EINVAL) }
+        guard octets.count <= Self.limit else { throw StoreFile.Fault(code: EFBIG) }
         try StoreFile.replace(path, with: octets, isDurable: true)
     }
 }

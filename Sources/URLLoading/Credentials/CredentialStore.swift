@@ -1,32 +1,48 @@
 internal import Foundation
+internal import Synchronization
 
 /// The content of a ``URLCredentialStorage``: a table in memory and, for the shared one, its permanent part on disk.
-struct CredentialStore: Sendable {
-    /// The credentials of this process: all if there is no file, or else those for this session.
-    private var own = CredentialTable()
-    /// The file's content when it was in the state ``seen``.
-    private var kept = CredentialTable()
-    private var seen: StoreFile.State?
-    private var hasLooked = false
+/// Any thread.
+final class CredentialStore: Sendable {
+    /// What this process knows.
+    private struct Known {
+        /// The credentials of this process: all if there is no file, or else those for this session.
+        var own = CredentialTable()
+        /// The file's content when it was in the state ``seen``.
+        var kept = CredentialTable()
+        var seen: StoreFile.State?
+        var hasLooked = false
+    }
+
+    private let known = Mutex(Known())
+    /// Held by the thread that makes a change, which may wait for the file's lock and for the disk. Readers wait for
+    /// neither: a session reads on its loop.
+    private let changing = Mutex(())
     private let file: CredentialFile?
 
     init(file: CredentialFile?) {
         self.file = file
     }
 
-    /// Reads the file if another process has changed it.
-    private mutating func refresh() {
-        guard let file else { return }
-        if !hasLooked { file.removeLeftovers() }
-        hasLooked = true
+    /// Runs `body` with what is known, once the file was read if another process has changed it.
+    private func read<Result: Sendable>(_ body: (Known) -> Result) -> Result {
+        known.withLock { known in
+            if let file { refresh(&known, file) }
+            return body(known)
+        }
+    }
+
+    private func refresh(_ known: inout Known, _ file: CredentialFile) {
+        if !known.hasLooked { file.removeLeftovers() }
+        known.hasLooked = true
         let state = file.state
-        guard state != seen else { return }
-        seen = state
+        guard state != known.seen else { return }
+        known.seen = state
         do throws(CredentialFile.Failure) {
-            kept = try file.read()
+            known.kept = try file.read()
         } catch {
             // The program continues without the file's credentials: an unreadable file must not stop it.
-            kept = CredentialTable()
+            known.kept = CredentialTable()
             report(error, file)
         }
     }
@@ -41,51 +57,57 @@ struct CredentialStore: Sendable {
         try? FileHandle.standardError.write(contentsOf: Data(line.utf8))
     }
 
-    mutating func credentials(for space: ProtectionSpaceValues) -> [String: Credential]? {
-        refresh()
-        guard let kept = kept.credentials(for: space) else { return own.credentials(for: space) }
-        return kept.merging(own.credentials(for: space) ?? [:]) { _, session in session }
+    func credentials(for space: ProtectionSpaceValues) -> [String: Credential]? {
+        read { known in
+            guard let kept = known.kept.credentials(for: space) else { return known.own.credentials(for: space) }
+            return kept.merging(known.own.credentials(for: space) ?? [:]) { _, session in session }
+        }
     }
 
-    mutating func all() -> [ProtectionSpaceValues: [String: Credential]] {
-        refresh()
-        return kept.spaces.merging(own.spaces) { kept, session in kept.merging(session) { $1 } }
+    func all() -> [ProtectionSpaceValues: [String: Credential]] {
+        read { $0.kept.spaces.merging($0.own.spaces) { kept, session in kept.merging(session) { $1 } } }
     }
 
     /// Returns the default: the session's own first, then the file's.
-    mutating func defaultCredential(for space: ProtectionSpaceValues) -> Credential? {
-        refresh()
-        return own.defaultCredential(for: space) ?? kept.defaultCredential(for: space)
+    func defaultCredential(for space: ProtectionSpaceValues) -> Credential? {
+        read { $0.own.defaultCredential(for: space) ?? $0.kept.defaultCredential(for: space) }
     }
 
     /// - Returns: whether anything changed.
-    mutating func set(_ credential: Credential, for space: ProtectionSpaceValues, isDefault: Bool) -> Bool {
-        let isFirst = credentials(for: space) == nil
-        func set(in table: inout CredentialTable) -> Bool {
+    func set(_ credential: Credential, for space: ProtectionSpaceValues, isDefault: Bool) -> Bool {
+        func set(in table: inout CredentialTable, isFirst: Bool) -> Bool {
             isDefault ? table.setDefault(credential, for: space) : table.set(credential, for: space, isFirst: isFirst)
         }
-        guard credential.persistence == .permanent, credential.user != nil, let isChanged = keep(set) else {
-            return set(in: &own)
+        return changing.withLock { _ in
+            if credential.persistence == .permanent, credential.user != nil,
+                // The next process knows only what the file holds, so its first credential is the default there.
+                let isChanged = keep({ set(in: &$0, isFirst: $0.credentials(for: space) == nil) })
+            {
+                return known.withLock { $0.own.yield(to: credential, for: space, isDefault: isDefault) } || isChanged
+            }
+            let isFirst = credentials(for: space) == nil
+            return known.withLock { set(in: &$0.own, isFirst: isFirst) }
         }
-        return own.yield(to: credential, for: space, isDefault: isDefault) || isChanged
     }
 
-    mutating func remove(_ credential: Credential, for space: ProtectionSpaceValues) -> Bool {
-        let isOwn = own.remove(credential, for: space)
-        guard file != nil, credential.persistence == .permanent else { return isOwn }
-        return keep { $0.remove(credential, for: space) } ?? false || isOwn
+    func remove(_ credential: Credential, for space: ProtectionSpaceValues) -> Bool {
+        changing.withLock { _ in
+            let isOwn = known.withLock { $0.own.remove(credential, for: space) }
+            guard file != nil, credential.persistence == .permanent else { return isOwn }
+            return keep { $0.remove(credential, for: space) } ?? false || isOwn
+        }
     }
 
     /// Makes a change in the file.
     ///
     /// - Returns: whether anything changed; nil if there is no file, or if the disk refuses the change. Then the
     ///   process keeps it for itself, so that nothing is lost.
-    private mutating func keep(_ body: (inout CredentialTable) -> Bool) -> Bool? {
+    private func keep(_ body: (inout CredentialTable) -> Bool) -> Bool? {
         guard let file else { return nil }
         var isChanged = false
         do throws(StoreFile.Fault) {
-            kept = try file.update { isChanged = body(&$0) }
-            seen = file.state
+            let table = try file.update { isChanged = body(&$0) }
+            known.withLock { ($0.kept, $0.seen) = (table, file.state) }
             return isChanged
         } catch {
             return nil

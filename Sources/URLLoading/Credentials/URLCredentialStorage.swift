@@ -1,5 +1,4 @@
 public import Foundation
-internal import Synchronization
 
 /// Credentials by protection space. Any thread; notifications are posted on the caller's thread, with no lock held.
 ///
@@ -13,7 +12,7 @@ internal import Synchronization
 /// ``getDefaultCredential(for:task:completionHandler:)`` and ``set(_:for:task:)``, one call after the other on a queue
 /// of the session's own; a task that is challenged waits meanwhile.
 open class URLCredentialStorage: NSObject, @unchecked Sendable {
-    private let store: Mutex<CredentialStore>
+    private let store: CredentialStore
 
     private static let process = URLCredentialStorage(
         file: CredentialFile(path: StoreDirectories.data + "/credentials.json")
@@ -24,21 +23,21 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {
 
     /// Makes a storage that keeps everything in memory.
     public override init() {
-        store = Mutex(CredentialStore(file: nil))
+        store = CredentialStore(file: nil)
     }
 
     init(file: CredentialFile?) {
-        store = Mutex(CredentialStore(file: file))
+        store = CredentialStore(file: file)
     }
 
     /// Returns the credentials of a space by user name; nil if there are none.
     open func credentials(for space: URLProtectionSpace) -> [String: URLCredential]? {
-        store.withLock { $0.credentials(for: space.space) }?.mapValues(URLCredential.init)
+        store.credentials(for: space.space)?.mapValues(URLCredential.init)
     }
 
     /// All credentials, by space and then by user name.
     open var allCredentials: [URLProtectionSpace: [String: URLCredential]] {
-        let all = store.withLock { $0.all() }
+        let all = store.all()
         return Dictionary(
             uniqueKeysWithValues: all.map { (URLProtectionSpace($0), $1.mapValues(URLCredential.init)) }
         )
@@ -46,7 +45,7 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {
 
     /// Stores a credential in place of the one that the same user has in the space. Ignores one without persistence.
     open func set(_ credential: URLCredential, for space: URLProtectionSpace) {
-        change { $0.set(credential.value, for: space.space, isDefault: false) }
+        announce(store.set(credential.value, for: space.space, isDefault: false))
     }
 
     /// Removes a credential if exactly this one is stored.
@@ -60,18 +59,18 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {
         for space: URLProtectionSpace,
         options: [String: AnyObject]? = [:]
     ) {
-        change { $0.remove(credential.value, for: space.space) }
+        announce(store.remove(credential.value, for: space.space))
     }
 
     /// Returns the space's default: the credential that was set as default, or else was stored first. A default for
     /// ``NSURLAuthenticationMethodDefault`` also serves Basic and Digest.
     open func defaultCredential(for space: URLProtectionSpace) -> URLCredential? {
-        store.withLock { $0.defaultCredential(for: space.space) }.map(URLCredential.init)
+        store.defaultCredential(for: space.space).map(URLCredential.init)
     }
 
     /// Makes a credential the default of the space, and stores it.
     open func setDefaultCredential(_ credential: URLCredential, for space: URLProtectionSpace) {
-        change { $0.set(credential.value, for: space.space, isDefault: true) }
+        announce(store.set(credential.value, for: space.space, isDefault: true))
     }
 
     // MARK: With the task that a session asks for
@@ -118,8 +117,8 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {
         setDefaultCredential(credential, for: protectionSpace)
     }
 
-    private func change(_ body: (inout CredentialStore) -> Bool) {
-        guard store.withLock({ body(&$0) }) else { return }
+    private func announce(_ isChanged: Bool) {
+        guard isChanged else { return }
         NotificationCenter.default.post(name: .NSURLCredentialStorageChanged, object: self)
     }
 }

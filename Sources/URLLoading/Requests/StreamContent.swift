@@ -29,4 +29,7 @@ final class StreamContent: Sendable {
         if case .stream(let other) = request.values.body, ObjectIdentifier(other) != stream { return false }
         return source.isUnread
     }
+
+    /// Whether the stream was opened, by whoever reads it.
+    var isOpen: Bool { source.isOpen }
 }

@@ -184,7 +184,8 @@ enum StoreFile {
 
     private static func leftovers(of path: String) -> [String] {
         let folder = parent(of: path)
-        let file = path.dropFirst(folder == "/" ? 1 : folder.utf8.count + 1)
+        let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+        let file = slash.map { path[path.utf8.index(after: $0)...] } ?? path[...]
         let now = timestamp()
         return names(in: folder).compactMap { name in
             guard name.hasPrefix(file + ".") else { return nil }

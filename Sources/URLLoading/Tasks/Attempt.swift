@@ -115,8 +115,15 @@ struct Attempt: ~Copyable {
     }
 
     mutating func take(stream: InputStream) {
+        // A `URLProtocol` class finds the stream in the request.
+        request.httpBodyStream = stream
         content = .stream(StreamContent(stream, request))
         hasReadContent = true
+    }
+
+    /// Notes that the content's stream is used up if a `URLProtocol` class has opened it.
+    mutating func noteClassHasRead() {
+        if case .stream(let stream) = content, stream.isOpen { content = .none }
     }
 
     /// Notes that the sending begins. Returns the content's length in bytes; -1 if it is not known.

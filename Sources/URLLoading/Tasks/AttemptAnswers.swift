@@ -117,11 +117,13 @@ extension Attempt {
     mutating func follow(_ next: URLRequest, _ source: ContentSource) -> Step {
         var bringsContent = false
         if case .request = source { if case .none = next.values.body {} else { bringsContent = true } }
+        let method = next.values.httpMethod
         proxyFailures = 0
         return machine.follow(
             to: next.url.map { WebURL($0) },
             from: request.url.map { WebURL($0) },
-            bringsContent: bringsContent
+            bringsContent: bringsContent,
+            becomesGet: method != request.values.httpMethod && (method == "GET" || method == "HEAD")
         )
     }
 

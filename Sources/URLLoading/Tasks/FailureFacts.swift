@@ -20,15 +20,16 @@ extension AnswerFailure {
             isWithoutConnectivity: error.isWithoutConnectivity,
             isTransient: mayRepeat && error.isTransient
         )
-        if case .proxy(.authenticationRequired(let refusal)) = error, let place = attempt.transaction?.place,
-            let proxy = proxies.proxy(for: place.origin)
-        {
-            self.proxy = ProxyRefusal(
-                challenges: refusal.challenges,
-                host: "\(proxy.host)",
-                port: Int(proxy.port),
-                isSecure: place.scheme == .https
-            )
+        if case .proxy(.authenticationRequired(let refusal)) = error {
+            isAnswerable = refusal.isAnswerable
+            if let place = attempt.transaction?.place, let proxy = proxies.proxy(for: place.origin) {
+                self.proxy = ProxyRefusal(
+                    challenges: refusal.challenges,
+                    host: "\(proxy.host)",
+                    port: Int(proxy.port),
+                    isSecure: place.scheme == .https
+                )
+            }
         }
         if case .stream = attempt.content {
             stream = RetryRule.Facts(

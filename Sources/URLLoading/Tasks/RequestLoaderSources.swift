@@ -35,6 +35,7 @@ extension RequestLoader: ProtocolLoadDelegate {
         guard course.isCurrent(load) else { return }
         // The answer, unless the redirect is followed.
         attempt.response = response
+        attempt.noteClassHasRead()
         guard attempt.machine.mayRedirect else { return perform(.fail(.tooManyRedirects), nil, nil) }
         if let http = response as? HTTPURLResponse { return askToFollow(next, http) }
         // A delegate's method needs an HTTP response, so it is not asked. The limit above ends a circle of redirects.

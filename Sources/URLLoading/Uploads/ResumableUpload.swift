@@ -65,8 +65,8 @@ final class ResumableUpload {
     /// Notes that a request with all of the content is sent: the first one, or one after a redirect or a challenge.
     func create(_ request: URLRequest) {
         creation = request
-        machine.create()
         if case .file(let path, _) = content { file = StoreFile.state(path) }
+        machine.create(length: file?.size ?? machine.length)
     }
 
     /// Returns the request to send next.

@@ -48,7 +48,8 @@ final class WebSocketLoad: WebSocketWorker {
     /// Whether reading is paused until half of what is held has been taken.
     private var isFull = false
     private var isReadingHeld = false
-    private var pings: [(number: UInt64, reply: TaskReply<Void>)] = []
+    /// Pings without a pong. One whose caller has withdrawn it has no reply: its pong still answers those before it.
+    private var pings: [(number: UInt64, reply: TaskReply<Void>?)] = []
     private var unsent: [TaskReply<Void>] = []
     /// How often an end has begun to wait for the next message to be taken.
     private var waits = 0
@@ -169,8 +170,10 @@ final class WebSocketLoad: WebSocketWorker {
     func takeBack(_ number: UInt64) {
         if let index = receivers.firstIndex(where: { $0.number == number }) {
             fail(.receive(number, receivers.remove(at: index).reply))
-        } else if let index = pings.firstIndex(where: { $0.number == number }) {
-            fail(.ping(number, pings.remove(at: index).reply))
+        } else if let index = pings.firstIndex(where: { $0.number == number }), let reply = pings[index].reply.take() {
+            fail(.ping(number, reply))
+            // Nobody waits for the pongs of the first ones any more.
+            pings.removeFirst(pings.prefix { $0.reply == nil }.count)
         }
     }
 
@@ -197,7 +200,7 @@ final class WebSocketLoad: WebSocketWorker {
         case .closing, .stopped: return
         }
         for (number, reply) in receivers { fail(.receive(number, reply)) }
-        for (number, reply) in pings { fail(.ping(number, reply)) }
+        for case (let number, let reply?) in pings { fail(.ping(number, reply)) }
         (receivers, pings, messages, weight) = ([], [], [], 0)
         connection?.close(reason)
     }
@@ -211,7 +214,8 @@ final class WebSocketLoad: WebSocketWorker {
         silence = nil
         let wishes =
             receivers.map { WebSocketWish.receive($0.number, $0.reply) }
-            + pings.map { WebSocketWish.ping($0.number, $0.reply) } + unsent.map { WebSocketWish.unsent($0) }
+            + pings.compactMap { ping in ping.reply.map { WebSocketWish.ping(ping.number, $0) } }
+            + unsent.map { WebSocketWish.unsent($0) }
         channel.giveBack(wishes, left: messages)
         (receivers, pings, messages, unsent) = ([], [], [], [])
         delegate = nil
@@ -264,7 +268,7 @@ extension WebSocketLoad: WebSocketConnectionDelegate {
         guard let index = pings.firstIndex(where: { WebSocketLoad.payload($0.number) == payload }) else { return }
         let answered = pings[...index]
         pings.removeFirst(index + 1)
-        for ping in answered { answer(ping.reply, .success(())) }
+        for reply in answered.compactMap(\.reply) { answer(reply, .success(())) }
     }
 
     func webSocket(_ connection: WebSocketConnection, didEnd ending: WebSocketEnding) {

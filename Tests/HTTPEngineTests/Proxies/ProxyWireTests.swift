@@ -171,6 +171,22 @@ struct ProxyWireTests {
         #expect(sent.hasSuffix("Expect: 100-continue\r\nProxy-Authorization: Basic dTpw\r\n\r\nabc"))
     }
 
+    @Test("new credentials answer the last challenge of their proxy at once, and no other proxy gets them unasked")
+    func newCredentials() async throws {
+        let proxy = try RawServer.start(otherwise: .answering(basicChallenge))
+        let other = try RawServer.start(otherwise: .answering(ok))
+        let engine = try EngineHarness()
+        func run(_ server: RawServer, _ userInfo: String) async throws -> Recorded {
+            let own = try self.proxy(server, .http, userInfo)
+            return await engine.run(try plain { $0.proxies = OriginProxies(own) })
+        }
+        for userInfo in ["", "u:p@"] { _ = try await run(proxy, userInfo) }
+        let sent = proxy.connections.map(\.receivedText)
+        #expect(sent == [head + "\r\n", head + "Proxy-Authorization: Basic dTpw\r\n\r\n"])
+        #expect(try await run(other, "u:p@").text == "ok")
+        #expect(other.connections.map(\.receivedText) == [head + "\r\n"])
+    }
+
     @Test("without a proxy, and inside a tunnel, a 407 is an answer like any other")
     func foreign407() async throws {
         let server = try RawServer.start(otherwise: .answering(basicChallenge))

@@ -18,7 +18,7 @@ private final class Driven {
     func inform(_ status: Int, _ fields: HTTPFields, to url: WebURL) -> Bool { machine.inform(status, fields, to: url) }
     func receive(_ status: Int, _ fields: HTTPFields) -> UploadStep { machine.receive(status, fields) }
     func fail(isTransient: Bool) -> UploadStep { machine.fail(isTransient: isTransient) }
-    func create() { machine.create() }
+    func create(length: Int64? = 100) { machine.create(length: length) }
     func changeContent() { machine.changeContent() }
 }
 
@@ -258,6 +258,33 @@ struct UploadMachineTests {
         #expect(machine.fail(isTransient: true) == .goOn(after: .seconds(10)))
         // What the server says over and over is not the network's failure.
         for _ in 0..<2 { #expect(machine.receive(404, try fields()) != .goOn(after: .zero)) }
+    }
+
+    @Test(
+        "a 503 or 404 after an outage does not end a patient machine's upload; four answers that lead nowhere do",
+        arguments: [(503, "HEAD"), (404, "create")]
+    )
+    func outage(status: Int, next: String) throws {
+        var machine = try created(isPatient: true)
+        for _ in 0..<5 { _ = machine.fail(isTransient: true) }
+        #expect(machine.receive(status, try fields()) == .goOn(after: .seconds(4)))
+        #expect(text(machine.request).hasPrefix(next))
+        machine = try created(isPatient: true)
+        for _ in 0..<4 {
+            _ = machine.fail(isTransient: true)
+            #expect(machine.receive(503, try fields()) != .fail)
+        }
+        #expect(machine.fail(isTransient: true) != .fail)
+        #expect(machine.receive(503, try fields()) == .fail)
+    }
+
+    @Test("content that has grown before it is sent again has its new length")
+    func grown() throws {
+        var machine = Driven(.six, length: 100)
+        machine.create(length: 150)
+        #expect(text(machine.request).hasSuffix("Upload-Length: 150"))
+        machine.create(length: nil)
+        #expect(!text(machine.request).contains("Upload-Length"))
     }
 
     @Test("an upload is not resumed after another failure, or if its content has changed")

@@ -27,6 +27,15 @@ struct DiskIndexTests {
         #expect(index.usage == 181)
     }
 
+    @Test("an entry that was just stored is not evicted for the free eighth, but if it does not fit at all")
+    func large() {
+        var index = DiskIndex()
+        index.set("old", DiskIndex.Entry(size: 10, used: 1))
+        index.set("new", DiskIndex.Entry(size: 95, used: 2))
+        #expect(index.victims(toFit: 100) == ["old"])
+        #expect(index.victims(toFit: 90) == ["old", "new"])
+    }
+
     @Test("a directory's entries are read, and what dead processes left is removed")
     func reading() throws {
         let folder = TemporaryFolder()

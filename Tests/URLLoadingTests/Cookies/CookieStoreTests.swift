@@ -8,9 +8,13 @@ import Testing
 struct CookieStoreTests {
     /// A folder of a test's own, gone with it.
     private final class Folder {
-        let path = FileManager.default.temporaryDirectory.appending(path: "cookies-\(UUID().uuidString)").path
+        let path: String
         var file: CookieFile { CookieFile(path: path + "/jar.json") }
         var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted() }
+
+        init(_ name: String = "cookies") {
+            path = FileManager.default.temporaryDirectory.appending(path: "\(name)-\(UUID().uuidString)").path
+        }
 
         deinit { try? FileManager.default.removeItem(atPath: path) }
     }
@@ -181,8 +185,13 @@ struct CookieStoreTests {
         #expect(folder.names == ["jar.json", "jar.json.lock"])
     }
 
-    @Test("what a killed writer left half written is ignored, and removed by the first look and by each change")
-    func leftovers() throws {
+    @Test(
+        "what a killed writer left half written is ignored, and removed by the first look and by each change",
+        arguments: ["cookies", "ü"]
+    )
+    func leftovers(name: String) throws {
+        let folder = Folder(name)
+        var store: CookieStore { CookieStore(file: folder.file) }
         let first = store
         set(first, "a")
         first.flush()

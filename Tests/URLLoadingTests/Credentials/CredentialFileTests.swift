@@ -68,8 +68,13 @@ struct CredentialFileTests {
         #expect(folder.names == ["credentials.json", "credentials.json.lock"])
     }
 
-    @Test("what killed writers have left is removed by the first look, unless another process is writing")
-    func leftovers() throws {
+    @Test(
+        "what killed writers have left is removed by the first look, unless another process is writing",
+        arguments: ["uncurl-test", "ü"]
+    )
+    func leftovers(name: String) throws {
+        let folder = TemporaryFolder(name)
+        let file = CredentialFile(path: folder.path + "/credentials.json")
         _ = try file.update { _ = $0.set(credential("a"), for: space, isFirst: false) }
         let leftover = "credentials.json.1-2.tmp"
         folder.write(Array("secret".utf8), to: leftover)
@@ -105,7 +110,7 @@ struct CredentialFileTests {
                     }
                 }
             }
-            var store = CredentialStore(file: file)
+            let store = CredentialStore(file: file)
             #expect(store.all().values.first?["u"]?.password?.hasPrefix("secret-") == true)
             #expect(folder.names == ["credentials.json", "credentials.json.lock"])
         }

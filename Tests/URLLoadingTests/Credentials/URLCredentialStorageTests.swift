@@ -1,4 +1,6 @@
+import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import URLLoading
@@ -119,5 +121,68 @@ struct URLCredentialStorageTests {
         storage.setDefaultCredential(credential("b", .permanent), for: space)
         #expect(storage.defaultCredential(for: space) == credential("b", .permanent))
         #expect(storage.credentials(for: space)?.count == 2)
+    }
+
+    @Test("the first permanent credential is the next process's default, also after the session has known its user")
+    func permanentAfterLogin() {
+        let storage = shared
+        storage.set(credential("alice"), for: space)
+        storage.set(credential("alice", .permanent), for: space)
+        storage.set(credential("bob", .permanent), for: space)
+        #expect(shared.defaultCredential(for: space) == credential("alice", .permanent))
+    }
+
+    @Test(
+        "a credential that would make the file too long to be read stays in this process, and the file keeps the others"
+    )
+    func tooLong() {
+        let storage = shared
+        let long = URLCredential(
+            user: "long",
+            password: String(repeating: "x", count: 5 << 20),
+            persistence: .permanent
+        )
+        storage.set(credential("a", .permanent), for: space)
+        storage.set(long, for: space)
+        storage.set(credential("b", .permanent), for: space)
+        #expect(storage.credentials(for: space)?.count == 3)
+        #expect(
+            shared.credentials(for: space) == ["a": credential("a", .permanent), "b": credential("b", .permanent)]
+        )
+        #expect(folder.names == ["credentials.json", "credentials.json.lock"])
+    }
+
+    @Test("a reader does not wait for a thread of its process that waits for the file's lock")
+    func readingDuringChange() async throws {
+        try folder.make()
+        let path = folder.path + "/credentials.json.lock"
+        let lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        defer { close(lock) }
+        #expect(flock(lock, LOCK_EX) == 0)
+        /// Whether the writer has the lock file open, besides this test.
+        func isWaiting() throws -> Bool {
+            let names = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+            let targets = names.map {
+                try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+            }
+            return targets.count { $0 == path } == 2
+        }
+        let (storage, space) = (shared, space)
+        storage.set(credential("session"), for: space)
+        // The writer gives up after a second, which may be over before a busy machine has run the reader.
+        for _ in 0..<10 {
+            let ended = Word<Bool>()
+            let permanent = credential("permanent", .permanent)
+            Thread.detachNewThread {
+                storage.set(permanent, for: space)
+                ended.give(true)
+            }
+            try await until { try isWaiting() || ended.value != nil }
+            let found = storage.defaultCredential(for: space)
+            let isInTime = try isWaiting()
+            _ = await ended.wait("the end of the change")
+            if isInTime { return #expect(found == credential("session")) }
+        }
+        Issue.record("each reader has waited for the writer")
     }
 }

@@ -195,6 +195,89 @@ struct ProtocolLoadTests {
         #expect(try await session.upload(for: request, from: Data("uploaded".utf8)).0 == Data("uploaded".utf8))
     }
 
+    @Test(
+        "a stream that the delegate gives is in the request that the class gets, and another one after its redirect",
+        arguments: [("echo", 1), ("copied", 2), ("fresh", 2)]
+    )
+    func delegatesStream(host: String, streams: Int) async throws {
+        final class Streaming: URLProtocol {
+            override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "streaming" }
+
+            override func startLoading() {
+                guard let url = request.url, let next = URL(string: "streaming://echo/") else { return }
+                let data = content()
+                let status = url.host == "echo" ? 200 : 307
+                let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: nil)
+                guard let response else { return }
+                if status == 200 {
+                    client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+                    client?.urlProtocol(self, didLoad: data)
+                    client?.urlProtocolDidFinishLoading(self)
+                } else {
+                    var following = url.host == "copied" ? request : URLRequest(url: next)
+                    following.url = next
+                    following.httpMethod = "POST"
+                    client?.urlProtocol(self, wasRedirectedTo: following, redirectResponse: response)
+                }
+            }
+
+            private func content() -> Data {
+                var (data, buffer) = (Data(), [UInt8](repeating: 0, count: 1024))
+                guard let stream = request.httpBodyStream else { return data }
+                stream.open()
+                defer { stream.close() }
+                while case let count = stream.read(&buffer, maxLength: buffer.count), count > 0 {
+                    data.append(contentsOf: buffer[..<count])
+                }
+                return data
+            }
+        }
+        let configuration = URLSessionConfiguration.isolated
+        configuration.protocolClasses = [Streaming.self]
+        let content = Data(repeating: 7, count: 5_000)
+        var answers = Recorder.Answers()
+        answers.stream = { InputStream(data: content) }
+        let recorder = Recorder(answers)
+        let session = URLSession(configuration: configuration, delegate: recorder, delegateQueue: nil)
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: try url("streaming://\(host)/"))
+        request.httpMethod = "POST"
+        session.uploadTask(withStreamedRequest: request).resume()
+        await recorder.end()
+        #expect(recorder.told.error == nil && recorder.told.data == content)
+        #expect(recorder.events.count { $0 == "stream" } == streams)
+    }
+
+    @Test("the content of an upload does not follow its class's redirect to a GET", arguments: [true, false])
+    func redirectedUpload(staysWithClasses: Bool) async throws {
+        final class Moving: URLProtocol {
+            override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "moving" }
+
+            override func startLoading() {
+                guard let url = request.url, let next = request.value(forHTTPHeaderField: "X-Next"),
+                    let target = URL(string: next),
+                    let response = HTTPURLResponse(url: url, statusCode: 303, httpVersion: nil, headerFields: nil)
+                else { return }
+                client?.urlProtocol(self, wasRedirectedTo: URLRequest(url: target), redirectResponse: response)
+            }
+        }
+        let fine = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+        let server = try RawServer.start([[.receive(.request), .send(fine)]])
+        let configuration = MockProtocol.configuration
+        configuration.protocolClasses?.append(Moving.self)
+        let session = URLSession(configuration: configuration)
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: try url("moving://x/"))
+        request.httpMethod = "POST"
+        request.setValue(staysWithClasses ? "mock://echo/" : server.url("/next"), forHTTPHeaderField: "X-Next")
+        let (data, response) = try await session.upload(for: request, from: Data("content".utf8))
+        #expect(data.isEmpty && (response as? HTTPURLResponse)?.statusCode == 200)
+        if !staysWithClasses {
+            #expect(server.connections[0].receivedText.hasPrefix("GET /next HTTP/1.1\r\n"))
+            #expect(server.connections[0].receivedText.hasSuffix("\r\n\r\n"))
+        }
+    }
+
     @Test("a class is asked with the session's additional fields, which the request's own replace, and sees them")
     func additionalFields() async throws {
         final class Reading: URLProtocol {

@@ -107,4 +107,44 @@ struct ProxyChallengeTests {
         }
         session.invalidateAndCancel()
     }
+
+    @Test(
+        "a streamed upload answers its proxy with a new stream; the delegate is asked if no password, or a wrong one, is set",
+        arguments: [("secret", 1, 0), (nil, 1, 1), ("wrong", 2, 1)] as [(String?, Int, Int)]
+    )
+    func streamed(configured: String?, streams: Int, challenges: Int) async throws {
+        let challenge = "HTTP/1.1 407 Auth\r\nProxy-Authenticate: Basic realm=\"p\"\r\nContent-Length: 0\r\n\r\n"
+        let refusal: [RawStep] = [.receive(.request), .send(challenge)]
+        let answer: [RawStep] = [.receive(.request), .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")]
+        // Each refusal ends its connection.
+        let scripts = Array(repeating: RawScript(refusal), count: streams)
+        let proxy = try RawServer.start(scripts, otherwise: RawScript(answer))
+        let configuration = URLSessionConfiguration.isolated
+        var settings: [AnyHashable: Any] = ["HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": Int(proxy.port)]
+        if let configured { settings[kCFProxyUsernameKey] = "user" }
+        if let configured { settings[kCFProxyPasswordKey] = configured }
+        configuration.connectionProxyDictionary = settings
+        var answers = Recorder.Answers()
+        answers.challenge = { _ in
+            (.useCredential, URLCredential(user: "user", password: "secret", persistence: .none))
+        }
+        answers.stream = { InputStream(data: Data("content".utf8)) }
+        let recorder = Recorder(answers)
+        let session = URLSession(configuration: configuration, delegate: recorder, delegateQueue: nil)
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: try url("http://origin.test/files"))
+        request.httpMethod = "POST"
+        request.httpBodyStream = InputStream(data: Data("content".utf8))
+        let task = session.uploadTask(withStreamedRequest: request)
+        task.resume()
+        await recorder.end()
+        #expect(recorder.told.error == nil && (task.response as? HTTPURLResponse)?.statusCode == 200)
+        #expect(recorder.events.count { $0 == "stream" } == streams)
+        #expect(recorder.events.count { $0.hasPrefix("challenge") } == challenges)
+        let requests = proxy.connections.map(\.receivedText)
+        #expect(requests.count == streams + 1 && !requests[0].contains("Proxy-Authorization"))
+        // user:secret
+        #expect(requests[streams].contains("\r\nProxy-Authorization: Basic dXNlcjpzZWNyZXQ=\r\n"))
+        #expect(requests[streams].contains("content"))
+    }
 }

@@ -2,7 +2,11 @@ import URLLoading
 
 /// A directory's name of a test's own, gone with it, with all that is in it. Not there at first.
 final class TemporaryFolder: Sendable {
-    let path = "/tmp/uncurl-test-\(getpid())-\(UInt64.random(in: .min ... .max))"
+    let path: String
+
+    init(_ name: String = "uncurl-test") {
+        path = "/tmp/\(name)-\(getpid())-\(UInt64.random(in: .min ... .max))"
+    }
 
     var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted() }
 

@@ -53,4 +53,24 @@ struct RequestLoaderRedirectsTests {
         #expect((response as? HTTPURLResponse)?.value(forHTTPHeaderField: "X-Long") == "one two three")
         #expect(data == Data("ok".utf8))
     }
+
+    @Test("the content of an upload does not follow a redirect that the delegate makes a GET")
+    func madeGet() async throws {
+        let temporary = "HTTP/1.1 307 Temporary Redirect\r\nContent-Length: 0\r\nLocation: /next\r\n\r\n"
+        let server = try RawServer.start([
+            [.receive(.request), .send(temporary), .receive(.request), .send(Self.fine)]
+        ])
+        var answers = Recorder.Answers()
+        answers.redirect = { $0.url.map { URLRequest(url: $0) } }
+        let recorder = Recorder(answers)
+        let session = URLSession(configuration: .isolated, delegate: recorder, delegateQueue: nil)
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: try url(server.url("/first")))
+        request.httpMethod = "POST"
+        session.uploadTask(with: request, from: Data("content".utf8)).resume()
+        await recorder.end()
+        #expect(recorder.told.error == nil && recorder.told.data == Data("ok".utf8))
+        let requests = server.connections[0].receivedText.components(separatedBy: "content")
+        #expect(requests.count == 2 && requests[1].hasPrefix("GET /next HTTP/1.1\r\n"))
+    }
 }

@@ -217,6 +217,25 @@ struct ResumableUploadTests {
         #expect(try await load() == ["three", "four"])
     }
 
+    @Test("a file that grows before its delayed upload begins is stated with its new length")
+    func grown() async throws {
+        let server = try RawServer.start([[.receive(.request), .send("HTTP/1.1 204 No Content\r\n\r\n")]])
+        let file = try TemporaryFile([UInt8](repeating: 1, count: 1000))
+        let delegate = Growing { file.append([UInt8](repeating: 2, count: 500)) }
+        let session = URLSession(configuration: configuration(.six), delegate: delegate, delegateQueue: nil)
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: try url(server.url("/files")))
+        request.httpMethod = "POST"
+        let task = session.uploadTask(with: request, fromFile: URL(fileURLWithPath: file.path))
+        task.earliestBeginDate = Date()
+        task.resume()
+        await delegate.recorder.end()
+        #expect(delegate.recorder.told.error == nil)
+        let sent = String(decoding: server.received(0), as: UTF8.self)
+        #expect(sent.contains("\r\nUpload-Length: 1500\r\n") && sent.contains("\r\nContent-Length: 1500\r\n"))
+        #expect(task.countOfBytesSent == 1500)
+    }
+
     @Test("a server that is gone leaves resume data in the error")
     func gone() async throws {
         let place = Self.place("/7")
@@ -324,6 +343,28 @@ private final class Streaming: NSObject, URLSessionDataDelegate {
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         recorder.urlSession(session, dataTask: dataTask, didReceive: data)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        recorder.urlSession(session, task: task, didCompleteWithError: error)
+    }
+}
+
+/// Does something to the content when a delayed task is about to begin.
+private final class Growing: NSObject, URLSessionTaskDelegate {
+    let recorder = Recorder()
+    private let grow: @Sendable () -> Void
+
+    init(_ grow: @escaping @Sendable () -> Void) { self.grow = grow }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willBeginDelayedRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
+    ) {
+        grow()
+        completionHandler(.continueLoading, nil)
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {

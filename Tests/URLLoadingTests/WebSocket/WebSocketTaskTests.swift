@@ -348,6 +348,26 @@ struct WebSocketTaskPeerTests {
         session.invalidateAndCancel()
     }
 
+    @Test("the pong of a withdrawn ping answers the pings before it")
+    func withdrawnPing() async throws {
+        let peer = try await WebSocketPeer.start()
+        defer { peer.stop() }
+        let task = session().webSocketTask(with: url(peer, "/late"))
+        task.resume()
+        _ = try await task.receive()
+        let isAnswered = Word<Bool>()
+        task.sendPing { isAnswered.give($0 == nil) }
+        let withdrawn = Task { try await task.sendPing() }
+        withdrawn.cancel()
+        #expect(await code { try await withdrawn.value } == .cancelled)
+        try await task.send(.string("answer"))
+        guard case .string(let count) = try await task.receive() else { return #expect(Bool(false)) }
+        #expect(count == "2")
+        // Who has no answer by now gets the error of the cancel.
+        task.cancel()
+        #expect(await isAnswered.wait("the answer to the first ping") == true)
+    }
+
     @Test("a message beyond the limit ends the task, one within a raised limit does not")
     func limit() async throws {
         let peer = try await WebSocketPeer.start()
