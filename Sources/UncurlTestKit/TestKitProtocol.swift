@@ -35,13 +35,13 @@ final class TestKitProtocol: URLProtocol {
     }
 
     override func startLoading() {
-        guard let source = Self.source(of: task), let client else { return }
+        guard let task, let source = Self.source(of: task), let client else { return }
         let asked = StubbedRequest(request, body: Self.body(of: request))
         let me = Loading(instance: self)
-        let task = Task {
-            await me.instance.play(await source.steps(for: asked), source.clock, client)
+        let playing = Task {
+            await me.instance.play(await source.steps(for: asked), source.clock, task, client)
         }
-        loading.withLock { $0 = task }
+        loading.withLock { $0 = playing }
     }
 
     override func stopLoading() { loading.withLock { $0 }?.cancel() }
@@ -49,6 +49,7 @@ final class TestKitProtocol: URLProtocol {
     private func play(
         _ steps: [StubResponse.Step],
         _ clock: any Clock<Duration>,
+        _ task: URLSessionTask,
         _ client: any URLProtocolClient
     ) async {
         for step in steps {
@@ -63,7 +64,7 @@ final class TestKitProtocol: URLProtocol {
                     let error = URLError(.badServerResponse, userInfo: [NSLocalizedDescriptionKey: words])
                     return client.urlProtocol(self, didFailWithError: error)
                 }
-                if let next = redirect(response) {
+                if let next = task.request(following: response, to: request) {
                     return client.urlProtocol(self, wasRedirectedTo: next, redirectResponse: response)
                 }
                 client.urlProtocol(self, didReceive: response, cacheStoragePolicy: .allowed)
@@ -79,24 +80,6 @@ final class TestKitProtocol: URLProtocol {
     private func response(_ status: Int, _ headers: [String: String]) -> HTTPURLResponse? {
         guard let url = request.url else { return nil }
         return HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: headers)
-    }
-
-    /// The request after a redirect (RFC 9110 §15.4). The session decides whether it is followed.
-    private func redirect(_ response: HTTPURLResponse) -> URLRequest? {
-        guard [301, 302, 303, 307, 308].contains(response.statusCode),
-            let place = response.value(forHTTPHeaderField: "Location"),
-            let url = URL(string: place, relativeTo: request.url)?.absoluteURL
-        else { return nil }
-        var next = request
-        next.url = url
-        let method = request.httpMethod ?? "GET"
-        let becomesGET = response.statusCode == 303 ? method != "HEAD" : method == "POST" && response.statusCode < 303
-        if becomesGET {
-            next.httpMethod = "GET"
-            next.httpBody = nil
-            for name in ["Content-Type", "Content-Length"] { next.setValue(nil, forHTTPHeaderField: name) }
-        }
-        return next
     }
 
     /// Reads the content. Called on the class's own queue, which may block.

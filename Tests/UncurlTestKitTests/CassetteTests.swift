@@ -1,5 +1,6 @@
 import Foundation
 import TestServer
+import TestSupport
 import Testing
 import Uncurl
 import UncurlTestKit
@@ -53,6 +54,32 @@ final class CassetteTests {
         let second = try await run(session(replaying))
         try replaying.finish()
         #expect(first == second && server.requestCount == count && first.count == 5)
+    }
+
+    /// What the program gets from a session: on the network, while it is recorded, and replayed.
+    private func threeTimes<Seen: Equatable>(_ run: (URLSession) async throws -> Seen) async throws -> [Seen] {
+        let network = URLSessionConfiguration.ephemeral
+        network.connectionProxyDictionary = [:]
+        var seen = [try await run(URLSession(configuration: network))]
+        for isRecording in [true, false] {
+            let cassette = try Cassette(file: file)
+            #expect(cassette.isRecording == isRecording)
+            seen.append(try await run(session(cassette)))
+            try cassette.finish()
+        }
+        return seen
+    }
+
+    @Test("a recorded redirect to another origin carries no secrets")
+    func redirectElsewhere() async throws {
+        let (first, other) = (try TestServer.start(), try TestServer.start())
+        let target = other.url("/headers").addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+        var request = URLRequest(url: url(first.url("/redirect-to?url=\(target)")))
+        for name in ["Authorization", "Cookie", "X-Own"] { request.setValue("own=\(name)", forHTTPHeaderField: name) }
+        let sent = request
+        let seen = try await threeTimes { String(decoding: try await $0.data(for: sent).0, as: UTF8.self) }
+        #expect(other.requestCount == 2)
+        #expect(seen.allSatisfy { $0.contains("own=X-Own") && !$0.contains("own=A") && !$0.contains("own=C") })
     }
 
     @Test("a request that was not recorded fails; finishing names it, and the recordings that no request matched")

@@ -141,6 +141,37 @@ struct StubsTests {
         #expect(type?.hasPrefix("multipart/form-data; boundary=") == true)
     }
 
+    @Test("a redirect to another origin carries no secrets, neither the request's nor the session's")
+    func redirectElsewhere() async throws {
+        stubs.add(.get("http://a.test/from"), .redirect(to: "http://b.test/to"))
+        stubs.add(.get("http://b.test/to"), .text("here"))
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpAdditionalHeaders = ["X-API-Key": "secret", "X-Mark": "session"]
+        stubs.install(in: configuration)
+        let secrets = ["Authorization", "Cookie", "If-None-Match", "X-API-Key"]
+        var request = URLRequest(url: url("http://a.test/from"))
+        for name in secrets.dropLast() + ["X-Own"] { request.setValue("own", forHTTPHeaderField: name) }
+        request.setValue("http://a.test/page?secret", forHTTPHeaderField: "Referer")
+        #expect(try await URLSession(configuration: configuration).data(for: request).0 == Data("here".utf8))
+        let fields = stubs.requests.map(\.request)
+        #expect(secrets.allSatisfy { fields.first?.value(forHTTPHeaderField: $0) != nil })
+        #expect(secrets.compactMap { fields.last?.value(forHTTPHeaderField: $0) } == [])
+        #expect(fields.last?.value(forHTTPHeaderField: "X-Own") == "own")
+        #expect(fields.last?.value(forHTTPHeaderField: "X-Mark") == "session")
+        #expect(fields.last?.value(forHTTPHeaderField: "Referer") == "http://a.test/")
+    }
+
+    @Test("a redirect that makes an upload a GET leaves out its content")
+    func redirectedUpload() async throws {
+        stubs.add(.post("http://a.test/from"), .redirect(to: "/to", status: 303))
+        stubs.add(.get("http://a.test/to"), .text("here"))
+        var request = URLRequest(url: url("http://a.test/from"))
+        request.httpMethod = "POST"
+        let (data, _) = try await stubs.session().upload(for: request, from: Data("x".utf8))
+        #expect(data == Data("here".utf8))
+        #expect(stubs.requests.map(\.body) == [Data("x".utf8), Data()])
+    }
+
     @Test("redirects are followed by the session's rules")
     func redirects() async throws {
         stubs.add(.post("http://a.test/from"), .redirect(to: "/to", status: 303))
