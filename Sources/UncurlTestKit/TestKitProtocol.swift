@@ -36,7 +36,12 @@ final class TestKitProtocol: URLProtocol {
 
     override func startLoading() {
         guard let task, let source = Self.source(of: task), let client else { return }
-        let asked = StubbedRequest(request, body: Self.body(of: request))
+        let asked: StubbedRequest
+        do {
+            asked = StubbedRequest(request, body: try request.readContent())
+        } catch {
+            return client.urlProtocol(self, didFailWithError: error)
+        }
         let me = Loading(instance: self)
         let playing = Task {
             await me.instance.play(await source.steps(for: asked), source.clock, task, client)
@@ -80,23 +85,5 @@ final class TestKitProtocol: URLProtocol {
     private func response(_ status: Int, _ headers: [String: String]) -> HTTPURLResponse? {
         guard let url = request.url else { return nil }
         return HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: headers)
-    }
-
-    /// Reads the content. Called on the class's own queue, which may block.
-    private static func body(of request: URLRequest) -> Data? {
-        guard let stream = request.httpBodyStream else { return request.httpBody }
-        stream.open()
-        defer { stream.close() }
-        var data = Data()
-        var buffer = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let room = buffer.count
-            let count = unsafe buffer.withUnsafeMutableBufferPointer { buffer -> Int in
-                guard let address = buffer.baseAddress else { return 0 }
-                return unsafe stream.read(address, maxLength: room)
-            }
-            guard count > 0 else { return data }
-            data.append(contentsOf: buffer[..<count])
-        }
     }
 }

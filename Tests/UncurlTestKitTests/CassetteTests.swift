@@ -82,6 +82,22 @@ final class CassetteTests {
         #expect(seen.allSatisfy { $0.contains("own=X-Own") && !$0.contains("own=A") && !$0.contains("own=C") })
     }
 
+    @Test("a recorded form's files reach the server")
+    func forms() async throws {
+        let server = try TestServer.start()
+        let content = TemporaryFile(Array("from a file".utf8))
+        var request = URLRequest(url: url(server.url("/post")))
+        request.httpMethod = "POST"
+        let sent = request
+        let seen = try await threeTimes { session -> [String: String]? in
+            struct Shown: Decodable { let files: [String: String] }
+            var form = MultipartForm()
+            try form.append(.file(URL(fileURLWithPath: content.path)), name: "file")
+            return try JSONDecoder().decode(Shown.self, from: await session.upload(for: sent, multipart: form).0).files
+        }
+        #expect(seen == Array(repeating: ["file": "from a file"], count: 3))
+    }
+
     @Test("a request that was not recorded fails; finishing names it, and the recordings that no request matched")
     func mismatch() async throws {
         try Data(Self.archive.utf8).write(to: file)

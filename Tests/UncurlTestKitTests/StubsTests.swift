@@ -141,6 +141,58 @@ struct StubsTests {
         #expect(type?.hasPrefix("multipart/form-data; boundary=") == true)
     }
 
+    @Test("a form's files and streams are seen, and so is the stream that a delegate gives")
+    func streamedContent() async throws {
+        stubs.add(.any, .status(201))
+        let file = TemporaryFile(Array("from a file".utf8))
+        var form = MultipartForm()
+        try form.append(.file(URL(fileURLWithPath: file.path)), name: "file")
+        try form.append(.stream(InputStream(data: Data("from a stream".utf8))), name: "stream")
+        var request = URLRequest(url: url("http://a.test/form"))
+        request.httpMethod = "POST"
+        let sent = form
+        #expect(try await status { try await stubs.session().upload(for: request, multipart: sent) } == 201)
+        let body = String(decoding: try #require(stubs.requests.first).body, as: UTF8.self)
+        #expect(body.contains("\r\n\r\nfrom a file\r\n--") && body.contains("\r\n\r\nfrom a stream\r\n--"))
+        let giver = StreamGiver()
+        stubs.session(delegate: giver).uploadTask(withStreamedRequest: request).resume()
+        #expect(await giver.end.wait("the task's end") == .some(nil))
+        #expect(stubs.requests.last?.body == Data("from a delegate".utf8))
+    }
+
+    private final class StreamGiver: NSObject, URLSessionTaskDelegate {
+        let end = Word<URLError.Code?>()
+
+        func urlSession(
+            _ session: URLSession,
+            task: URLSessionTask,
+            needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+        ) {
+            completionHandler(InputStream(data: Data("from a delegate".utf8)))
+        }
+
+        func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+            end.give((error as? URLError)?.code)
+        }
+    }
+
+    @Test("a form whose file is gone fails as on the network")
+    func unreadableContent() async throws {
+        stubs.add(.any, .status(201))
+        var form = MultipartForm()
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("stub-\(UUID())")
+        try Data("abc".utf8).write(to: file)
+        try form.append(.file(file), name: "file")
+        try FileManager.default.removeItem(at: file)
+        var request = URLRequest(url: url("http://a.test/form"))
+        request.httpMethod = "POST"
+        let sent = form
+        await #expect(throws: MultipartFailure.self) {
+            try await stubs.session().upload(for: request, multipart: sent)
+        }
+        #expect(stubs.requests.isEmpty)
+    }
+
     @Test("a redirect to another origin carries no secrets, neither the request's nor the session's")
     func redirectElsewhere() async throws {
         stubs.add(.get("http://a.test/from"), .redirect(to: "http://b.test/to"))

@@ -106,13 +106,14 @@ final class ProtocolLoad: @unchecked Sendable {
         request.values.replaceFields(settings.fields(with: request.values.fields, hasLeftOrigin: hasLeftOrigin))
         // A class knows a task's content only from its request. After a redirect that made the request a GET there is
         // no content.
-        if !content.isEmpty {
-            switch source {
-            case .request, .stream: break
-            case .segments(let body): request.httpBody = Self.memory(of: body)
-            case .data(let data): request.httpBody = data
-            case .file(let file): request.httpBodyStream = InputStream(url: file)
-            }
+        switch content {
+        case .none: break
+        case .data(let data): request.httpBody = data
+        case .file: if case .file(let file) = source { request.httpBodyStream = InputStream(url: file) }
+        case .stream(let stream): if let unread = stream.unread { request.httpBodyStream = unread }
+        case .segments(let body):
+            request.segments = body
+            if let data = Self.memory(of: body) { request.httpBody = data }
         }
         self.request = request
     }

@@ -18,6 +18,9 @@ package final class OneStream: @unchecked Sendable {
 
     var isUnread: Bool { stream.withLock { $0 != nil } }
 
+    /// The stream; nil once it has a reader.
+    var unread: InputStream? { stream.withLock { $0 }?.stream }
+
     /// - Throws: ``ContentUsedUp`` for a second reader, or the stream's error if it does not open.
     package func open() throws -> any BlockingReader {
         let taken = stream.withLock { stream -> Unchecked? in
