@@ -38,6 +38,8 @@ public final class Cassette: Sendable {
         case header(String)
     }
 
+    private static let leftOut = "(left out)"
+
     /// Fields that carry secrets. Their values are not written to the file.
     public static let secretFields: Set<String> = ["Authorization", "Cookie", "Proxy-Authorization", "Set-Cookie"]
 
@@ -162,7 +164,7 @@ public final class Cassette: Sendable {
             return [.fail(URLError(.cannotDecodeContentData, userInfo: [NSLocalizedDescriptionKey: words]))]
         }
         var headers: [String: String] = [:]
-        for field in entry.response.headers {
+        for field in entry.response.headers where field.value != Self.leftOut {
             headers[field.name] = headers[field.name].map { $0 + ", " + field.value } ?? field.value
         }
         return [.head(status: entry.response.status, headers: headers), .data(data)]
@@ -194,6 +196,8 @@ public final class Cassette: Sendable {
     private static func recorder() -> URLSession {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = nil
+        // The tested session has the cookies.
+        configuration.httpCookieStorage = nil
         return URLSession(configuration: configuration, delegate: StaysBehind(), delegateQueue: nil)
     }
 
@@ -263,7 +267,7 @@ public final class Cassette: Sendable {
 
     private func fields(_ headers: [String: String]) -> [HAR.Field] {
         headers.sorted { $0.key < $1.key }.map { name, value in
-            HAR.Field(name: name, value: secrets.contains(name.lowercased()) ? "(left out)" : value)
+            HAR.Field(name: name, value: secrets.contains(name.lowercased()) ? Self.leftOut : value)
         }
     }
 }

@@ -31,14 +31,14 @@ final class TestKitProtocol: URLProtocol {
 
     override class func canInit(with task: URLSessionTask) -> Bool {
         guard let source = source(of: task), let request = task.currentRequest else { return false }
-        return source.takes(request)
+        return source.takes(task.addingCookies(to: request))
     }
 
     override func startLoading() {
         guard let task, let source = Self.source(of: task), let client else { return }
         let asked: StubbedRequest
         do {
-            asked = StubbedRequest(request, body: try request.readContent())
+            asked = StubbedRequest(task.addingCookies(to: request), body: try request.readContent())
         } catch {
             return client.urlProtocol(self, didFailWithError: error)
         }
@@ -69,6 +69,7 @@ final class TestKitProtocol: URLProtocol {
                     let error = URLError(.badServerResponse, userInfo: [NSLocalizedDescriptionKey: words])
                     return client.urlProtocol(self, didFailWithError: error)
                 }
+                task.keepCookies(of: response, to: request)
                 if let next = task.request(following: response, to: request) {
                     return client.urlProtocol(self, wasRedirectedTo: next, redirectResponse: response)
                 }

@@ -98,6 +98,16 @@ final class CassetteTests {
         #expect(seen == Array(repeating: ["file": "from a file"], count: 3))
     }
 
+    @Test("cookies come and go while recording, and their values are not in the file")
+    func cookies() async throws {
+        let server = try TestServer.start()
+        let target = url(server.url("/cookies/set?name=secret"))
+        let seen = try await threeTimes { String(decoding: try await $0.data(from: target).0, as: UTF8.self) }
+        #expect(seen.allSatisfy { $0.contains("\"name\": \"secret\"") })
+        let har = try String(contentsOf: file, encoding: .utf8)
+        #expect(har.contains("\"Cookie\"") && !har.contains("name=secret;"))
+    }
+
     @Test("a request that was not recorded fails; finishing names it, and the recordings that no request matched")
     func mismatch() async throws {
         try Data(Self.archive.utf8).write(to: file)

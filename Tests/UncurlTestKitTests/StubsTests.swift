@@ -213,6 +213,32 @@ struct StubsTests {
         #expect(fields.last?.value(forHTTPHeaderField: "Referer") == "http://a.test/")
     }
 
+    @Test("cookies are stored and sent as on the network, also by a redirect")
+    func cookies() async throws {
+        let cookies = "id=1; Path=/, other=2; Path=/; Domain=b.test"
+        stubs.add(.get("http://a.test/login"), .status(302, headers: ["Location": "/me", "Set-Cookie": cookies]))
+        stubs.add(.get("http://a.test/me").header("Cookie", "id=1"), .text("known"))
+        stubs.add(.get("http://a.test/me").withoutHeader("Cookie"), .text("unknown"))
+        stubs.add(.get("http://a.test/me").header("Cookie", "own=3"), .text("own"))
+        let configuration = URLSessionConfiguration.ephemeral
+        stubs.install(in: configuration)
+        let session = URLSession(configuration: configuration)
+        #expect(try await session.data(from: url("http://a.test/login")).0 == Data("known".utf8))
+        #expect(configuration.httpCookieStorage?.cookies?.map(\.name) == ["id"])
+        var request = URLRequest(url: url("http://a.test/me"))
+        #expect(try await session.data(for: request).0 == Data("known".utf8))
+        request.setValue("own=3", forHTTPHeaderField: "Cookie")
+        #expect(try await session.data(for: request).0 == Data("own".utf8))
+        request.setValue(nil, forHTTPHeaderField: "Cookie")
+        request.httpShouldHandleCookies = false
+        #expect(try await session.data(for: request).0 == Data("unknown".utf8))
+        let strict = URLSessionConfiguration.ephemeral
+        strict.httpCookieAcceptPolicy = .never
+        stubs.install(in: strict)
+        let stranger = URLSession(configuration: strict)
+        #expect(try await stranger.data(from: url("http://a.test/login")).0 == Data("unknown".utf8))
+    }
+
     @Test("a redirect that makes an upload a GET leaves out its content")
     func redirectedUpload() async throws {
         stubs.add(.post("http://a.test/from"), .redirect(to: "/to", status: 303))
