@@ -159,6 +159,11 @@ public final class Cassette: Sendable {
             let facts = [NSLocalizedDescriptionKey: failure.words]
             return [.fail(URLError(URLError.Code(rawValue: failure.code) ?? .unknown, userInfo: facts))]
         }
+        // As browsers write a request that was blocked or has failed.
+        guard entry.response.status != 0 else {
+            let words = "The recording has no answer to \(request)."
+            return [.fail(URLError(.unknown, userInfo: [NSLocalizedDescriptionKey: words]))]
+        }
         guard let data = entry.response.content.data else {
             let words = "The recorded content of \(request) is not Base64."
             return [.fail(URLError(.cannotDecodeContentData, userInfo: [NSLocalizedDescriptionKey: words]))]
@@ -175,7 +180,7 @@ public final class Cassette: Sendable {
             switch part {
             case .method: recorded.method == request.method
             case .url: Self.ordered(recorded.url) == Self.ordered(request.url)
-            case .path: recorded.url.prefix { $0 != "?" && $0 != "#" } == request.url.prefix { $0 != "?" && $0 != "#" }
+            case .path: Self.ordered(recorded.url).first == Self.ordered(request.url).first
             case .body: (recorded.postData.map(\.data) ?? Data()) == request.body
             case .header(let name):
                 recorded.headers.first { $0.name.lowercased() == name.lowercased() }?.value
@@ -184,11 +189,11 @@ public final class Cassette: Sendable {
         }
     }
 
-    /// The URL without its fragment, with the parts of its query sorted.
+    /// The URL without its query and fragment, then the parts of its query, sorted.
     private static func ordered(_ url: String) -> [String] {
         let parts = url.prefix { $0 != "#" }.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let query = parts.count > 1 ? parts[1].split(separator: "&").map(String.init).sorted() : []
-        return [String(parts[0])] + query
+        return [URLPattern.normalized(String(parts[0]))] + query
     }
 
     // MARK: Recording
@@ -245,8 +250,9 @@ public final class Cassette: Sendable {
         }
         // An exchange that the test has cancelled is not recorded.
         if Task.isCancelled { return steps }
-        entry.time = (ContinuousClock.now - start) / .milliseconds(1)
-        entry.timings.wait = entry.time
+        let time = (ContinuousClock.now - start) / .milliseconds(1)
+        entry.time = time
+        entry.timings?.wait = time
         state.withLock { state in
             state.entries.append(entry)
             state.isUsed.append(true)

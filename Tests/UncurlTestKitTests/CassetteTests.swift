@@ -108,6 +108,17 @@ final class CassetteTests {
         #expect(har.contains("\"Cookie\"") && !har.contains("name=secret;"))
     }
 
+    @Test("a browser's archive may lack what replaying does not need, and writes URLs with a path")
+    func sparseArchive() async throws {
+        try Data(Self.sparse.utf8).write(to: file)
+        let cassette = try Cassette(file: file, mode: .replay)
+        let session = session(cassette)
+        #expect(try await session.data(from: url("http://A.test")).0 == Data("root".utf8))
+        #expect(try await session.data(from: url("http://a.test?q=1")).0 == Data("query".utf8))
+        await #expect(throws: URLError.self) { try await session.data(from: url("http://a.test/blocked")) }
+        try cassette.finish()
+    }
+
     @Test("a request that was not recorded fails; finishing names it, and the recordings that no request matched")
     func mismatch() async throws {
         try Data(Self.archive.utf8).write(to: file)
@@ -152,6 +163,22 @@ final class CassetteTests {
         let nowhere = try Cassette(file: URL(fileURLWithPath: "/nowhere/x.har"), mode: .record)
         #expect(throws: CassetteError.self) { try nowhere.finish() }
     }
+
+    /// As Firefox writes one, with a request that it has blocked.
+    private static let sparse = """
+        {"log": {"entries": [
+          {"request": {"method": "GET", "url": "http://a.test/", "headers": []},
+           "response": {"status": 200, "headers": [], "content": {"text": "root"}}},
+          {"request": {"method": "GET", "url": "http://a.test/?q=1", "headers": []},
+           "response": {"status": 200, "headers": [], "content": {"text": "query"}}, "timings": {"send": 1}},
+          {"startedDateTime": "2026-01-01T00:00:00.000+01:00", "time": 0, "_blockedReason": "2000",
+           "request": {"method": "GET", "url": "http://a.test/blocked", "httpVersion": "", "cookies": [], "headers": [],
+            "queryString": [], "headersSize": -1, "bodySize": 0},
+           "response": {"status": 0, "statusText": "", "httpVersion": "", "cookies": [], "headers": [],
+            "content": {"size": -1}, "redirectURL": "", "headersSize": -1, "bodySize": -1},
+           "cache": {}, "timings": {}}
+        ]}}
+        """
 
     /// As a browser writes one, with more in it than is needed.
     private static let archive = """
