@@ -172,7 +172,7 @@ public final class Cassette: Sendable {
         for field in entry.response.headers where field.value != Self.leftOut {
             headers[field.name] = headers[field.name].map { $0 + ", " + field.value } ?? field.value
         }
-        return [.head(status: entry.response.status, headers: headers), .data(data)]
+        return [.head(status: entry.response.status, headers: Self.delivered(headers, with: data)), .data(data)]
     }
 
     private func isSame(_ recorded: HAR.Request, _ request: StubbedRequest) -> Bool {
@@ -194,6 +194,13 @@ public final class Cassette: Sendable {
         let parts = url.prefix { $0 != "#" }.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let query = parts.count > 1 ? parts[1].split(separator: "&").map(String.init).sorted() : []
         return [URLPattern.normalized(String(parts[0]))] + query
+    }
+
+    /// The fields of an answer whose content is recorded and replayed without its content coding: Content-Length is
+    /// left out if it is the length of the coded form.
+    private static func delivered(_ headers: [String: String], with data: Data) -> [String: String] {
+        guard headers.keys.contains(where: { $0.lowercased() == "content-encoding" }) else { return headers }
+        return headers.filter { $0.key.lowercased() != "content-length" || Int($0.value) == data.count }
     }
 
     // MARK: Recording
@@ -242,7 +249,7 @@ public final class Cassette: Sendable {
                 redirectURL: http.value(forHTTPHeaderField: "Location") ?? "",
                 bodySize: data.count
             )
-            steps = [.head(status: http.statusCode, headers: headers), .data(data)]
+            steps = [.head(status: http.statusCode, headers: Self.delivered(headers, with: data)), .data(data)]
         } catch {
             let code = (error as? URLError)?.code ?? .unknown
             entry._error = HAR.Failure(code: code.rawValue, words: error.localizedDescription)

@@ -108,6 +108,25 @@ final class CassetteTests {
         #expect(har.contains("\"Cookie\"") && !har.contains("name=secret;"))
     }
 
+    @Test("a compressed answer has the same expected length on the network, recorded and replayed")
+    func contentCodings() async throws {
+        let server = try TestServer.start()
+        let (coded, plain) = (url(server.url("/gzip")), url(server.url("/bytes/5")))
+        var request = URLRequest(url: coded)
+        let decoded = request
+        request.setValue("gzip", forHTTPHeaderField: "Accept-Encoding")
+        let raw = request
+        let seen = try await threeTimes { session in
+            [
+                try await session.data(for: decoded).1.expectedContentLength,
+                try await session.data(for: raw).1.expectedContentLength,
+                try await session.data(from: plain).1.expectedContentLength,
+            ]
+        }
+        #expect(seen[0][0] == -1 && seen[0][1] > 0 && seen[0][2] == 5)
+        #expect(seen[1] == seen[0] && seen[2] == seen[0])
+    }
+
     @Test("a browser's archive may lack what replaying does not need, and writes URLs with a path")
     func sparseArchive() async throws {
         try Data(Self.sparse.utf8).write(to: file)
