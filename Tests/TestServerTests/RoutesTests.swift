@@ -1,3 +1,4 @@
+import TLS
 import Testing
 import TextCoding
 
@@ -215,6 +216,27 @@ import TextCoding
         #expect(response.status == status)
         #expect(field("content-range", of: response) == contentRange)
         if case .generated(_, .length(let count)) = response.body { #expect(count == length) }
+    }
+
+    @Test("Digest credentials are for the request's own target, and may quote commas and quotes")
+    func digestTargets() {
+        func status(_ uri: String, for target: String, realm: String = "Fake Realm") -> Int {
+            let nonce = "dcd98b7102dd2f0e8b11d0f600bfb0c093"
+            func hash(_ text: String) -> String { Hex.text(MessageDigest.md5.hash(Array(text.utf8).span) ?? []) }
+            let key = "\(hash("u\"\\:Fake Realm:p")):\(nonce):00000001:c:auth:\(hash("GET:\(uri)"))"
+            let text =
+                "Digest USERNAME = \"u\\\"\\\\\", realm=\"\(realm)\",nonce=\"\(nonce)\" ,uri=\"\(uri)\", qop=auth,nc=00000001,"
+                + " cnonce=\"c\", response=\"\(hash(key))\""
+            return ask(target, fields: [Pair(name: "Authorization", value: text)]).status
+        }
+        let route = "/digest-auth/auth/u%22%5C/p"
+        #expect(status(route, for: route) == 200)
+        #expect(status("\(route)?x=1,2&realm=a", for: "\(route)?x=1,2&realm=a") == 200)
+        #expect(status("http://a\(route)?x", for: "\(route)?x") == 200)
+        #expect(status("\(route)?", for: route) == 200)
+        #expect(status("\(route)?x=2", for: "\(route)?x=1") == 400)
+        #expect(status("/other", for: route) == 400)
+        #expect(status(route, for: route, realm: "Other") == 401)
     }
 
     @Test("If-Range with another validator gets the whole")
