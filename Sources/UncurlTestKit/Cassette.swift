@@ -39,6 +39,8 @@ public final class Cassette: Sendable {
         case header(String)
     }
 
+    private static let leftOut = "(left out)"
+
     /// Fields that carry secrets. Their values are not written to the file.
     public static let secretFields: Set<String> = ["Authorization", "Cookie", "Proxy-Authorization", "Set-Cookie"]
 
@@ -158,15 +160,20 @@ public final class Cassette: Sendable {
             let facts = [NSLocalizedDescriptionKey: failure.words]
             return [.fail(URLError(URLError.Code(rawValue: failure.code) ?? .unknown, userInfo: facts))]
         }
+        // As browsers write a request that was blocked or has failed.
+        guard entry.response.status != 0 else {
+            let words = "The recording has no answer to \(request)."
+            return [.fail(URLError(.unknown, userInfo: [NSLocalizedDescriptionKey: words]))]
+        }
         guard let data = entry.response.content.data else {
             let words = "The recorded content of \(request) is not Base64."
             return [.fail(URLError(.cannotDecodeContentData, userInfo: [NSLocalizedDescriptionKey: words]))]
         }
         var headers: [String: String] = [:]
-        for field in entry.response.headers {
+        for field in entry.response.headers where field.value != Self.leftOut {
             headers[field.name] = headers[field.name].map { $0 + ", " + field.value } ?? field.value
         }
-        return [.head(status: entry.response.status, headers: headers), .data(data)]
+        return [.head(status: entry.response.status, headers: Self.delivered(headers, with: data)), .data(data)]
     }
 
     private func isSame(_ recorded: HAR.Request, _ request: StubbedRequest) -> Bool {
@@ -174,7 +181,7 @@ public final class Cassette: Sendable {
             switch part {
             case .method: recorded.method == request.method
             case .url: Self.ordered(recorded.url) == Self.ordered(request.url)
-            case .path: recorded.url.prefix { $0 != "?" && $0 != "#" } == request.url.prefix { $0 != "?" && $0 != "#" }
+            case .path: Self.ordered(recorded.url).first == Self.ordered(request.url).first
             case .body: (recorded.postData.map(\.data) ?? Data()) == request.body
             case .header(let name): isSame(name, recorded, request)
             }
@@ -188,11 +195,18 @@ public final class Cassette: Sendable {
         return secrets.contains(name.lowercased()) ? (value == nil) == (sent == nil) : value == sent
     }
 
-    /// The URL without its fragment, with the parts of its query sorted.
+    /// The URL without its query and fragment, then the parts of its query, sorted.
     private static func ordered(_ url: String) -> [String] {
         let parts = url.prefix { $0 != "#" }.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let query = parts.count > 1 ? parts[1].split(separator: "&").map(String.init).sorted() : []
-        return [String(parts[0])] + query
+        return [URLPattern.normalized(String(parts[0]))] + query
+    }
+
+    /// The fields of an answer whose content is recorded and replayed without its content coding: Content-Length is
+    /// left out if it is the length of the coded form.
+    private static func delivered(_ headers: [String: String], with data: Data) -> [String: String] {
+        guard headers.keys.contains(where: { $0.lowercased() == "content-encoding" }) else { return headers }
+        return headers.filter { $0.key.lowercased() != "content-length" || Int($0.value) == data.count }
     }
 
     // MARK: Recording
@@ -200,6 +214,8 @@ public final class Cassette: Sendable {
     private static func recorder() -> URLSession {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = nil
+        // The tested session has the cookies.
+        configuration.httpCookieStorage = nil
         return URLSession(configuration: configuration, delegate: StaysBehind(), delegateQueue: nil)
     }
 
@@ -239,7 +255,7 @@ public final class Cassette: Sendable {
                 redirectURL: http.value(forHTTPHeaderField: "Location") ?? "",
                 bodySize: data.count
             )
-            steps = [.head(status: http.statusCode, headers: headers), .data(data)]
+            steps = [.head(status: http.statusCode, headers: Self.delivered(headers, with: data)), .data(data)]
         } catch {
             let code = (error as? URLError)?.code ?? .unknown
             entry._error = HAR.Failure(code: code.rawValue, words: error.localizedDescription)
@@ -247,8 +263,9 @@ public final class Cassette: Sendable {
         }
         // An exchange that the test has cancelled is not recorded.
         if Task.isCancelled { return steps }
-        entry.time = (ContinuousClock.now - start) / .milliseconds(1)
-        entry.timings.wait = entry.time
+        let time = (ContinuousClock.now - start) / .milliseconds(1)
+        entry.time = time
+        entry.timings?.wait = time
         state.withLock { state in
             state.entries.append(entry)
             state.isUsed.append(true)
@@ -269,7 +286,7 @@ public final class Cassette: Sendable {
 
     private func fields(_ headers: [String: String]) -> [HAR.Field] {
         headers.sorted { $0.key < $1.key }.map { name, value in
-            HAR.Field(name: name, value: secrets.contains(name.lowercased()) ? "(left out)" : value)
+            HAR.Field(name: name, value: secrets.contains(name.lowercased()) ? Self.leftOut : value)
         }
     }
 }

@@ -1,26 +1,27 @@
 internal import Uncurl
 
-/// The parts of HTTP Archive 1.2 that exchanges need. Files that browsers and proxies export can be replayed.
+/// The parts of HTTP Archive 1.2 that exchanges need. Files that browsers and proxies export can be replayed: what
+/// replaying does not use is optional, since they leave some of it out.
 struct HAR: Codable, Sendable {
     struct Log: Codable, Sendable {
-        var version = "1.2"
-        var creator = Creator()
+        var version: String? = "1.2"
+        var creator: Creator? = Creator()
         var entries: [Entry] = []
     }
 
     struct Creator: Codable, Sendable {
-        var name = "Uncurl"
-        var version = "1"
+        var name: String? = "Uncurl"
+        var version: String? = "1"
     }
 
     struct Entry: Codable, Sendable {
-        var startedDateTime: String
+        var startedDateTime: String?
         /// In milliseconds.
-        var time: Double
+        var time: Double?
         var request: Request
         var response: Response
-        var cache = Nothing()
-        var timings = Timings()
+        var cache: Nothing? = Nothing()
+        var timings: Timings? = Timings()
         /// The failure of an exchange without a response. The format itself has no field for it.
         var _error: Failure?
     }
@@ -28,9 +29,9 @@ struct HAR: Codable, Sendable {
     struct Nothing: Codable, Sendable {}
 
     struct Timings: Codable, Sendable {
-        var send = 0.0
-        var wait = 0.0
-        var receive = 0.0
+        var send: Double? = 0
+        var wait: Double? = 0
+        var receive: Double? = 0
     }
 
     struct Failure: Codable, Sendable {
@@ -46,36 +47,36 @@ struct HAR: Codable, Sendable {
     struct Request: Codable, Sendable {
         var method: String
         var url: String
-        var httpVersion = "HTTP/1.1"
-        var cookies: [Nothing] = []
+        var httpVersion: String? = "HTTP/1.1"
+        var cookies: [Nothing]? = []
         var headers: [Field]
-        var queryString: [Field] = []
+        var queryString: [Field]? = []
         var postData: Content?
-        var headersSize = -1
-        var bodySize: Int
+        var headersSize: Int? = -1
+        var bodySize: Int?
     }
 
     struct Response: Codable, Sendable {
         var status: Int
-        var statusText = ""
-        var httpVersion = "HTTP/1.1"
-        var cookies: [Nothing] = []
+        var statusText: String? = ""
+        var httpVersion: String? = "HTTP/1.1"
+        var cookies: [Nothing]? = []
         var headers: [Field]
         var content: Content
-        var redirectURL = ""
-        var headersSize = -1
-        var bodySize: Int
+        var redirectURL: String? = ""
+        var headersSize: Int? = -1
+        var bodySize: Int?
     }
 
     struct Content: Codable, Sendable {
         var size: Int?
-        var mimeType: String
+        var mimeType: String?
         var text: String?
         /// `base64`; nil for text.
         var encoding: String?
 
         /// Text is stored as text, so that people can read and change it.
-        init(_ data: Data, mimeType: String) {
+        init(_ data: Data, mimeType: String?) {
             size = data.count
             self.mimeType = mimeType
             if let text = String(validating: data, as: UTF8.self) {

@@ -31,17 +31,22 @@ final class TestKitProtocol: URLProtocol {
 
     override class func canInit(with task: URLSessionTask) -> Bool {
         guard let source = source(of: task), let request = task.currentRequest else { return false }
-        return source.takes(request)
+        return source.takes(task.addingCookies(to: request))
     }
 
     override func startLoading() {
-        guard let source = Self.source(of: task), let client else { return }
-        let asked = StubbedRequest(request, body: Self.body(of: request))
-        let me = Loading(instance: self)
-        let task = Task {
-            await me.instance.play(await source.steps(for: asked), source.clock, client)
+        guard let task, let source = Self.source(of: task), let client else { return }
+        let asked: StubbedRequest
+        do {
+            asked = StubbedRequest(task.addingCookies(to: request), body: try request.readContent())
+        } catch {
+            return client.urlProtocol(self, didFailWithError: error)
         }
-        loading.withLock { $0 = task }
+        let me = Loading(instance: self)
+        let playing = Task {
+            await me.instance.play(await source.steps(for: asked), source.clock, task, client)
+        }
+        loading.withLock { $0 = playing }
     }
 
     override func stopLoading() { loading.withLock { $0 }?.cancel() }
@@ -49,6 +54,7 @@ final class TestKitProtocol: URLProtocol {
     private func play(
         _ steps: [StubResponse.Step],
         _ clock: any Clock<Duration>,
+        _ task: URLSessionTask,
         _ client: any URLProtocolClient
     ) async {
         for step in steps {
@@ -63,7 +69,8 @@ final class TestKitProtocol: URLProtocol {
                     let error = URLError(.badServerResponse, userInfo: [NSLocalizedDescriptionKey: words])
                     return client.urlProtocol(self, didFailWithError: error)
                 }
-                if let next = redirect(response) {
+                task.keepCookies(of: response, to: request)
+                if let next = task.request(following: response, to: request) {
                     return client.urlProtocol(self, wasRedirectedTo: next, redirectResponse: response)
                 }
                 client.urlProtocol(self, didReceive: response, cacheStoragePolicy: .allowed)
@@ -79,41 +86,5 @@ final class TestKitProtocol: URLProtocol {
     private func response(_ status: Int, _ headers: [String: String]) -> HTTPURLResponse? {
         guard let url = request.url else { return nil }
         return HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: headers)
-    }
-
-    /// The request after a redirect (RFC 9110 §15.4). The session decides whether it is followed.
-    private func redirect(_ response: HTTPURLResponse) -> URLRequest? {
-        guard [301, 302, 303, 307, 308].contains(response.statusCode),
-            let place = response.value(forHTTPHeaderField: "Location"),
-            let url = URL(string: place, relativeTo: request.url)?.absoluteURL
-        else { return nil }
-        var next = request
-        next.url = url
-        let method = request.httpMethod ?? "GET"
-        let becomesGET = response.statusCode == 303 ? method != "HEAD" : method == "POST" && response.statusCode < 303
-        if becomesGET {
-            next.httpMethod = "GET"
-            next.httpBody = nil
-            for name in ["Content-Type", "Content-Length"] { next.setValue(nil, forHTTPHeaderField: name) }
-        }
-        return next
-    }
-
-    /// Reads the content. Called on the class's own queue, which may block.
-    private static func body(of request: URLRequest) -> Data? {
-        guard let stream = request.httpBodyStream else { return request.httpBody }
-        stream.open()
-        defer { stream.close() }
-        var data = Data()
-        var buffer = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let room = buffer.count
-            let count = unsafe buffer.withUnsafeMutableBufferPointer { buffer -> Int in
-                guard let address = buffer.baseAddress else { return 0 }
-                return unsafe stream.read(address, maxLength: room)
-            }
-            guard count > 0 else { return data }
-            data.append(contentsOf: buffer[..<count])
-        }
     }
 }

@@ -42,7 +42,7 @@ struct URLPattern: Sendable {
     }
 
     /// The text with scheme and host in lower case, and with a path (RFC 3986 §6.2.2.1, §6.2.3).
-    private static func normalized(_ text: String) -> String {
+    static func normalized(_ text: String) -> String {
         guard let authority = text.range(of: "://") else { return text }
         guard let slash = text[authority.upperBound...].firstIndex(of: "/") else { return text.lowercased() + "/" }
         return text[..<slash].lowercased() + text[slash...]

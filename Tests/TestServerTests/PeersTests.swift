@@ -20,6 +20,7 @@ struct PeersTests {
         #expect(try fetch("-L", "/redirect/5").out.contains("/get"))
         #expect(try fetch("-b '' -L", "/cookies/set/a/1").out.contains("\"a\": \"1\""))
         #expect(try fetch("-u user:pass", "/basic-auth/user/pass").out.contains("\"user\": \"user\""))
+        #expect(try fetch("--digest -u u:p", "/digest-auth/auth/u/p?x=1,2").out.contains("\"user\": \"u\""))
         #expect(try fetch("-r 2-4", "/range/26").out == "cde")
         #expect(try fetch("", "/chunked/3/0").out == "chunk\nchunk\nchunk\n")
         #expect(try fetch("-0", "/chunked/3/0").out == "chunk\nchunk\nchunk\n")

@@ -1,3 +1,4 @@
+import TLS
 import Testing
 import TextCoding
 
@@ -207,6 +208,7 @@ import TextCoding
             ("BYTES=28-99", 206, "bytes 28-29/30", 2), ("bytes=30-", 416, "bytes */30", 0),
             ("bytes=-0", 416, "bytes */30", 0), ("bytes=5-4", 200, nil, 30), ("bytes=0-1,3-4", 200, nil, 30),
             ("lines=0-1", 200, nil, 30), ("bytes=x-1", 200, nil, 30),
+            ("bytes=10-99999999999999999999", 206, "bytes 10-29/30", 20), ("bytes=10-x", 200, nil, 30),
             ("bytes=99999999999999999999-", 200, nil, 30),
         ] as [(String, Int, String?, UInt64)]
     )
@@ -215,6 +217,44 @@ import TextCoding
         #expect(response.status == status)
         #expect(field("content-range", of: response) == contentRange)
         if case .generated(_, .length(let count)) = response.body { #expect(count == length) }
+    }
+
+    @Test("a HEAD has no range: it gets the fields of the whole")
+    func rangeOfHead() {
+        let response = ask("/range/30", "HEAD", fields: [Pair(name: "Range", value: "bytes=0-1")])
+        #expect(response.status == 200 && field("content-range", of: response) == nil)
+    }
+
+    @Test("validators in several field lines are one list, and If-None-Match counts after an If-Match that holds")
+    func validatorLists() {
+        func etag(_ fields: [(String, String)]) -> Int {
+            ask("/etag/x", fields: fields.map { Pair(name: $0.0, value: $0.1) }).status
+        }
+        #expect(etag([("If-None-Match", "\"y\""), ("if-none-match", "\"x\"")]) == 304)
+        #expect(etag([("If-Match", "\"y\""), ("If-Match", "\"x\"")]) == 200)
+        #expect(etag([("If-Match", "\"x\""), ("If-None-Match", "\"x\"")]) == 304)
+        #expect(etag([("If-Match", "\"y\""), ("If-None-Match", "\"x\"")]) == 412)
+    }
+
+    @Test("Digest credentials are for the request's own target, and may quote commas and quotes")
+    func digestTargets() {
+        func status(_ uri: String, for target: String, realm: String = "Fake Realm") -> Int {
+            let nonce = "dcd98b7102dd2f0e8b11d0f600bfb0c093"
+            func hash(_ text: String) -> String { Hex.text(MessageDigest.md5.hash(Array(text.utf8).span) ?? []) }
+            let key = "\(hash("u\"\\:Fake Realm:p")):\(nonce):00000001:c:auth:\(hash("GET:\(uri)"))"
+            let text =
+                "Digest USERNAME = \"u\\\"\\\\\", realm=\"\(realm)\",nonce=\"\(nonce)\" ,uri=\"\(uri)\", qop=auth,nc=00000001,"
+                + " cnonce=\"c\", response=\"\(hash(key))\""
+            return ask(target, fields: [Pair(name: "Authorization", value: text)]).status
+        }
+        let route = "/digest-auth/auth/u%22%5C/p"
+        #expect(status(route, for: route) == 200)
+        #expect(status("\(route)?x=1,2&realm=a", for: "\(route)?x=1,2&realm=a") == 200)
+        #expect(status("http://a\(route)?x", for: "\(route)?x") == 200)
+        #expect(status("\(route)?", for: route) == 200)
+        #expect(status("\(route)?x=2", for: "\(route)?x=1") == 400)
+        #expect(status("/other", for: route) == 400)
+        #expect(status(route, for: route, realm: "Other") == 401)
     }
 
     @Test("If-Range with another validator gets the whole")

@@ -31,6 +31,15 @@ import TextCoding
         #expect(throws: JSONReader.Problem.self) { try JSONReader.read(Array(text.utf8)) }
     }
 
+    @Test("values of one name are an array in their order, and many take no more than time in proportion")
+    func grouping() {
+        let pairs = [Pair(name: "a", value: "1"), Pair(name: "b", value: "2"), Pair(name: "a", value: "3")]
+        let expected = JSONTree.object(["a": .array([.string("1"), .string("3")]), "b": .string("2")])
+        #expect(JSONTree.grouping(pairs) == expected)
+        let many = JSONTree.grouping(Array(repeating: Pair(name: "id", value: "x"), count: 200_000))
+        #expect(many["id"]?.elements?.count == 200_000)
+    }
+
     @Test("octets that are not UTF-8 are refused as JSON")
     func invalidUTF8() {
         #expect(throws: JSONReader.Problem.self) { try JSONReader.read([0x22, 0xFF, 0x22]) }

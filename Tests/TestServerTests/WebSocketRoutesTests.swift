@@ -41,4 +41,15 @@ struct WebSocketRoutesTests {
         }
         #expect(answer(fields, method: "HEAD").status == 426)
     }
+
+    @Test("the upgrade of an HTTP/1.0 request is ignored")
+    func oldVersion() {
+        let server = MachineHarness()
+        let lines = fields.map { "\($0.name): \($0.value)\r\n" }.joined()
+        _ = server.receive("GET /websocket HTTP/1.0\r\n\(lines)\r\n")
+        #expect(server.text.contains("HTTP/1.1 426 "))
+        let other = MachineHarness()
+        _ = other.receive("GET /websocket HTTP/1.1\r\nHost: a\r\n\(lines)\r\n")
+        #expect(other.text.contains("HTTP/1.1 101 "))
+    }
 }

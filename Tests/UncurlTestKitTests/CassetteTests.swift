@@ -1,5 +1,6 @@
 import Foundation
 import TestServer
+import TestSupport
 import Testing
 import Uncurl
 import UncurlTestKit
@@ -53,6 +54,88 @@ final class CassetteTests {
         let second = try await run(session(replaying))
         try replaying.finish()
         #expect(first == second && server.requestCount == count && first.count == 5)
+    }
+
+    /// What the program gets from a session: on the network, while it is recorded, and replayed.
+    private func threeTimes<Seen: Equatable>(_ run: (URLSession) async throws -> Seen) async throws -> [Seen] {
+        let network = URLSessionConfiguration.ephemeral
+        network.connectionProxyDictionary = [:]
+        var seen = [try await run(URLSession(configuration: network))]
+        for isRecording in [true, false] {
+            let cassette = try Cassette(file: file)
+            #expect(cassette.isRecording == isRecording)
+            seen.append(try await run(session(cassette)))
+            try cassette.finish()
+        }
+        return seen
+    }
+
+    @Test("a recorded redirect to another origin carries no secrets")
+    func redirectElsewhere() async throws {
+        let (first, other) = (try TestServer.start(), try TestServer.start())
+        let target = other.url("/headers").addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+        var request = URLRequest(url: url(first.url("/redirect-to?url=\(target)")))
+        for name in ["Authorization", "Cookie", "X-Own"] { request.setValue("own=\(name)", forHTTPHeaderField: name) }
+        let sent = request
+        let seen = try await threeTimes { String(decoding: try await $0.data(for: sent).0, as: UTF8.self) }
+        #expect(other.requestCount == 2)
+        #expect(seen.allSatisfy { $0.contains("own=X-Own") && !$0.contains("own=A") && !$0.contains("own=C") })
+    }
+
+    @Test("a recorded form's files reach the server")
+    func forms() async throws {
+        let server = try TestServer.start()
+        let content = TemporaryFile(Array("from a file".utf8))
+        var request = URLRequest(url: url(server.url("/post")))
+        request.httpMethod = "POST"
+        let sent = request
+        let seen = try await threeTimes { session -> [String: String]? in
+            struct Shown: Decodable { let files: [String: String] }
+            var form = MultipartForm()
+            try form.append(.file(URL(fileURLWithPath: content.path)), name: "file")
+            return try JSONDecoder().decode(Shown.self, from: await session.upload(for: sent, multipart: form).0).files
+        }
+        #expect(seen == Array(repeating: ["file": "from a file"], count: 3))
+    }
+
+    @Test("cookies come and go while recording, and their values are not in the file")
+    func cookies() async throws {
+        let server = try TestServer.start()
+        let target = url(server.url("/cookies/set?name=secret"))
+        let seen = try await threeTimes { String(decoding: try await $0.data(from: target).0, as: UTF8.self) }
+        #expect(seen.allSatisfy { $0.contains("\"name\": \"secret\"") })
+        let har = try String(contentsOf: file, encoding: .utf8)
+        #expect(har.contains("\"Cookie\"") && !har.contains("name=secret;"))
+    }
+
+    @Test("a compressed answer has the same expected length on the network, recorded and replayed")
+    func contentCodings() async throws {
+        let server = try TestServer.start()
+        let (coded, plain) = (url(server.url("/gzip")), url(server.url("/bytes/5")))
+        var request = URLRequest(url: coded)
+        let decoded = request
+        request.setValue("gzip", forHTTPHeaderField: "Accept-Encoding")
+        let raw = request
+        let seen = try await threeTimes { session in
+            [
+                try await session.data(for: decoded).1.expectedContentLength,
+                try await session.data(for: raw).1.expectedContentLength,
+                try await session.data(from: plain).1.expectedContentLength,
+            ]
+        }
+        #expect(seen[0][0] == -1 && seen[0][1] > 0 && seen[0][2] == 5)
+        #expect(seen[1] == seen[0] && seen[2] == seen[0])
+    }
+
+    @Test("a browser's archive may lack what replaying does not need, and writes URLs with a path")
+    func sparseArchive() async throws {
+        try Data(Self.sparse.utf8).write(to: file)
+        let cassette = try Cassette(file: file, mode: .replay)
+        let session = session(cassette)
+        #expect(try await session.data(from: url("http://A.test")).0 == Data("root".utf8))
+        #expect(try await session.data(from: url("http://a.test?q=1")).0 == Data("query".utf8))
+        await #expect(throws: URLError.self) { try await session.data(from: url("http://a.test/blocked")) }
+        try cassette.finish()
     }
 
     @Test("a request that was not recorded fails; finishing names it, and the recordings that no request matched")
@@ -114,6 +197,22 @@ final class CassetteTests {
         let nowhere = try Cassette(file: URL(fileURLWithPath: "/nowhere/x.har"), mode: .record)
         #expect(throws: CassetteError.self) { try nowhere.finish() }
     }
+
+    /// As Firefox writes one, with a request that it has blocked.
+    private static let sparse = """
+        {"log": {"entries": [
+          {"request": {"method": "GET", "url": "http://a.test/", "headers": []},
+           "response": {"status": 200, "headers": [], "content": {"text": "root"}}},
+          {"request": {"method": "GET", "url": "http://a.test/?q=1", "headers": []},
+           "response": {"status": 200, "headers": [], "content": {"text": "query"}}, "timings": {"send": 1}},
+          {"startedDateTime": "2026-01-01T00:00:00.000+01:00", "time": 0, "_blockedReason": "2000",
+           "request": {"method": "GET", "url": "http://a.test/blocked", "httpVersion": "", "cookies": [], "headers": [],
+            "queryString": [], "headersSize": -1, "bodySize": 0},
+           "response": {"status": 0, "statusText": "", "httpVersion": "", "cookies": [], "headers": [],
+            "content": {"size": -1}, "redirectURL": "", "headersSize": -1, "bodySize": -1},
+           "cache": {}, "timings": {}}
+        ]}}
+        """
 
     /// As a browser writes one, with more in it than is needed.
     private static let archive = """

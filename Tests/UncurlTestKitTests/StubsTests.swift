@@ -174,6 +174,115 @@ struct StubsTests {
         #expect(type?.hasPrefix("multipart/form-data; boundary=") == true)
     }
 
+    @Test("a form's files and streams are seen, and so is the stream that a delegate gives")
+    func streamedContent() async throws {
+        stubs.add(.any, .status(201))
+        let file = TemporaryFile(Array("from a file".utf8))
+        var form = MultipartForm()
+        try form.append(.file(URL(fileURLWithPath: file.path)), name: "file")
+        try form.append(.stream(InputStream(data: Data("from a stream".utf8))), name: "stream")
+        var request = URLRequest(url: url("http://a.test/form"))
+        request.httpMethod = "POST"
+        let sent = form
+        #expect(try await status { try await stubs.session().upload(for: request, multipart: sent) } == 201)
+        let body = String(decoding: try #require(stubs.requests.first).body, as: UTF8.self)
+        #expect(body.contains("\r\n\r\nfrom a file\r\n--") && body.contains("\r\n\r\nfrom a stream\r\n--"))
+        let giver = StreamGiver()
+        stubs.session(delegate: giver).uploadTask(withStreamedRequest: request).resume()
+        #expect(await giver.end.wait("the task's end") == .some(nil))
+        #expect(stubs.requests.last?.body == Data("from a delegate".utf8))
+    }
+
+    private final class StreamGiver: NSObject, URLSessionTaskDelegate {
+        let end = Word<URLError.Code?>()
+
+        func urlSession(
+            _ session: URLSession,
+            task: URLSessionTask,
+            needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+        ) {
+            completionHandler(InputStream(data: Data("from a delegate".utf8)))
+        }
+
+        func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+            end.give((error as? URLError)?.code)
+        }
+    }
+
+    @Test("a form whose file is gone fails as on the network")
+    func unreadableContent() async throws {
+        stubs.add(.any, .status(201))
+        var form = MultipartForm()
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("stub-\(UUID())")
+        try Data("abc".utf8).write(to: file)
+        try form.append(.file(file), name: "file")
+        try FileManager.default.removeItem(at: file)
+        var request = URLRequest(url: url("http://a.test/form"))
+        request.httpMethod = "POST"
+        let sent = form
+        await #expect(throws: MultipartFailure.self) {
+            try await stubs.session().upload(for: request, multipart: sent)
+        }
+        #expect(stubs.requests.isEmpty)
+    }
+
+    @Test("a redirect to another origin carries no secrets, neither the request's nor the session's")
+    func redirectElsewhere() async throws {
+        stubs.add(.get("http://a.test/from"), .redirect(to: "http://b.test/to"))
+        stubs.add(.get("http://b.test/to"), .text("here"))
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpAdditionalHeaders = ["X-API-Key": "secret", "X-Mark": "session"]
+        stubs.install(in: configuration)
+        let secrets = ["Authorization", "Cookie", "If-None-Match", "X-API-Key"]
+        var request = URLRequest(url: url("http://a.test/from"))
+        for name in secrets.dropLast() + ["X-Own"] { request.setValue("own", forHTTPHeaderField: name) }
+        request.setValue("http://a.test/page?secret", forHTTPHeaderField: "Referer")
+        #expect(try await URLSession(configuration: configuration).data(for: request).0 == Data("here".utf8))
+        let fields = stubs.requests.map(\.request)
+        #expect(secrets.allSatisfy { fields.first?.value(forHTTPHeaderField: $0) != nil })
+        #expect(secrets.compactMap { fields.last?.value(forHTTPHeaderField: $0) } == [])
+        #expect(fields.last?.value(forHTTPHeaderField: "X-Own") == "own")
+        #expect(fields.last?.value(forHTTPHeaderField: "X-Mark") == "session")
+        #expect(fields.last?.value(forHTTPHeaderField: "Referer") == "http://a.test/")
+    }
+
+    @Test("cookies are stored and sent as on the network, also by a redirect")
+    func cookies() async throws {
+        let cookies = "id=1; Path=/, other=2; Path=/; Domain=b.test"
+        stubs.add(.get("http://a.test/login"), .status(302, headers: ["Location": "/me", "Set-Cookie": cookies]))
+        stubs.add(.get("http://a.test/me").header("Cookie", "id=1"), .text("known"))
+        stubs.add(.get("http://a.test/me").withoutHeader("Cookie"), .text("unknown"))
+        stubs.add(.get("http://a.test/me").header("Cookie", "own=3"), .text("own"))
+        let configuration = URLSessionConfiguration.ephemeral
+        stubs.install(in: configuration)
+        let session = URLSession(configuration: configuration)
+        #expect(try await session.data(from: url("http://a.test/login")).0 == Data("known".utf8))
+        #expect(configuration.httpCookieStorage?.cookies?.map(\.name) == ["id"])
+        var request = URLRequest(url: url("http://a.test/me"))
+        #expect(try await session.data(for: request).0 == Data("known".utf8))
+        request.setValue("own=3", forHTTPHeaderField: "Cookie")
+        #expect(try await session.data(for: request).0 == Data("own".utf8))
+        request.setValue(nil, forHTTPHeaderField: "Cookie")
+        request.httpShouldHandleCookies = false
+        #expect(try await session.data(for: request).0 == Data("unknown".utf8))
+        let strict = URLSessionConfiguration.ephemeral
+        strict.httpCookieAcceptPolicy = .never
+        stubs.install(in: strict)
+        let stranger = URLSession(configuration: strict)
+        #expect(try await stranger.data(from: url("http://a.test/login")).0 == Data("unknown".utf8))
+    }
+
+    @Test("a redirect that makes an upload a GET leaves out its content")
+    func redirectedUpload() async throws {
+        stubs.add(.post("http://a.test/from"), .redirect(to: "/to", status: 303))
+        stubs.add(.get("http://a.test/to"), .text("here"))
+        var request = URLRequest(url: url("http://a.test/from"))
+        request.httpMethod = "POST"
+        let (data, _) = try await stubs.session().upload(for: request, from: Data("x".utf8))
+        #expect(data == Data("here".utf8))
+        #expect(stubs.requests.map(\.body) == [Data("x".utf8), Data()])
+    }
+
     @Test("redirects are followed by the session's rules")
     func redirects() async throws {
         stubs.add(.post("http://a.test/from"), .redirect(to: "/to", status: 303))

@@ -38,11 +38,19 @@ public enum TestCertificates {
     /// A server's certificate for these names (`DNS:…`, `IP:…`), by an authority of its own.
     public static func identity(_ names: [String], kind: TestKey.Kind = .p256) throws(TestCertificateError) -> Identity
     {
-        let authority = try CertificateBuilder.authority("Test Authority").selfSigned(try TestKey(kind))
+        let authority = try numbered(.authority("Test Authority")).selfSigned(try TestKey(kind))
         return try Identity(
             authority: authority,
-            leaf: CertificateBuilder.server(names).issued(by: authority, key: try TestKey(kind))
+            leaf: numbered(.server(names)).issued(by: authority, key: try TestKey(kind))
         )
+    }
+
+    /// With a serial number of its own: a client refuses two certificates with the same issuer and number (RFC 5280
+    /// §4.1.2.2), and the issuers of all runs have the same name.
+    private static func numbered(_ builder: CertificateBuilder) -> CertificateBuilder {
+        var builder = builder
+        builder.serial = .random(in: 1...UInt64(Int64.max))
+        return builder
     }
 
     private static let madeLocalhost = made { () throws(TestCertificateError) in
@@ -50,8 +58,8 @@ public enum TestCertificates {
     }
 
     private static let madeClient = made { () throws(TestCertificateError) in
-        let authority = try CertificateBuilder.authority("Test Client Authority").selfSigned()
-        return try Identity(authority: authority, leaf: CertificateBuilder.client("client").issued(by: authority))
+        let authority = try numbered(.authority("Test Client Authority")).selfSigned()
+        return try Identity(authority: authority, leaf: numbered(.client("client")).issued(by: authority))
     }
 
     private static func made(

@@ -23,10 +23,11 @@ enum ConditionalRoutes {
             return .notFound
         }
         let tag = "\"\(rest[0])\""
-        if let wanted = request.field("if-match") {
+        if let wanted = request.list("if-match") {
             let tags = list(wanted)
             if !tags.contains("*"), !tags.contains(tag) { return RouteResponse(412) }
-        } else if let known = request.field("if-none-match") {
+        }
+        if let known = request.list("if-none-match") {
             let tags = list(known)
             if tags.contains("*") || tags.contains(tag) || tags.contains("W/\(tag)") {
                 return RouteResponse(304, .none, [Pair(name: "ETag", value: tag)])
@@ -63,10 +64,10 @@ enum ConditionalRoutes {
         return RouteResponse(status, type: "application/octet-stream", .generated(body, .length(count)), fields)
     }
 
-    /// The requested range of `bytes`. Several ranges, another unit or a malformed range get the whole content, as RFC
-    /// 9110 §14.2 allows. If-Range must have the server's strong validator (§13.1.5).
+    /// The requested range of `bytes`. A method other than GET, several ranges, another unit or a malformed range get
+    /// the whole content, by RFC 9110 §14.2. If-Range must have the server's strong validator (§13.1.5).
     private static func wanted(_ request: RouteRequest, _ tag: String, _ total: UInt64) -> Wanted {
-        guard let value = request.field("range") else { return .whole }
+        guard request.method == "GET", let value = request.field("range") else { return .whole }
         if let condition = request.field("if-range"), condition != tag { return .whole }
         let parts = value.split(separator: "=", maxSplits: 1)
         guard parts.count == 2, String(parts[0]).equalsIgnoringCase("bytes") else { return .whole }
@@ -77,11 +78,18 @@ enum ConditionalRoutes {
             guard suffix > 0, total > 0 else { return .unsatisfiable }
             return .part(total - min(suffix, total), total - 1)
         }
-        guard let first = Arguments.count(ends[0], upTo: .max) else { return .whole }
-        let last = Arguments.count(ends[1], upTo: .max)
-        guard last != nil || ends[1].isEmpty, last.map({ $0 >= first }) != false else { return .whole }
+        guard let first = Arguments.count(ends[0], upTo: .max), let last = last(ends[1]), last >= first else {
+            return .whole
+        }
         guard first < total else { return .unsatisfiable }
-        return .part(first, min(last ?? .max, total - 1))
+        return .part(first, min(last, total - 1))
+    }
+
+    /// The last position of a range. Without one, or with one beyond the end, the range goes to the end (RFC 9110
+    /// §14.1.2), however many digits it has.
+    private static func last(_ text: String) -> UInt64? {
+        guard text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
+        return UInt64(text) ?? .max
     }
 
     private static func list(_ value: String) -> [String] {

@@ -11,10 +11,13 @@ enum DigestRoutes {
         guard (3...4).contains(rest.count), ["auth", "auth-int"].contains(rest[0]) else { return .notFound }
         let algorithm = rest.count == 4 ? rest[3].uppercased() : "MD5"
         guard algorithm == "MD5" || algorithm == "SHA-256" else { return .notFound }
-        if let sent = AuthRoutes.credentials("digest", request),
-            isRight(parameters(sent), request, qop: rest[0], user: rest[1], password: rest[2], algorithm)
-        {
-            return .json(["authenticated": .bool(true), "user": .string(rest[1])])
+        if let sent = AuthRoutes.credentials("digest", request).map(parameters) {
+            guard sent["uri"].map({ names($0, targetOf: request) }) != false else {
+                return .bad("the credentials are for another target")
+            }
+            if isRight(sent, request, qop: rest[0], user: rest[1], password: rest[2], algorithm) {
+                return .json(["authenticated": .bool(true), "user": .string(rest[1])])
+            }
         }
         let challenge =
             "Digest realm=\"\(realm)\", nonce=\"\(nonce)\", qop=\"\(rest[0])\", algorithm=\(algorithm), opaque=\"5ccc\""
@@ -44,14 +47,28 @@ enum DigestRoutes {
         return sent["response"] == hash(Array(proof.utf8))
     }
 
-    /// Parses name=value or name="value", separated by commas. No value of the server contains a comma.
+    /// Whether the uri parameter and the request's target name the same resource (RFC 7616 §3.4.6). Scheme and
+    /// authority do not count: a proxy removes them.
+    private static func names(_ uri: String, targetOf request: RouteRequest) -> Bool {
+        var path = uri[...]
+        if !uri.hasPrefix("/") { path = uri.drop { $0 != "/" }.dropFirst(2).drop { $0 != "/" } }
+        return path == request.path + (request.rawQuery.isEmpty && !path.hasSuffix("?") ? "" : "?\(request.rawQuery)")
+    }
+
+    /// Parses name=value or name="value", separated by commas (RFC 9110 §11.2). The case of names does not matter.
     private static func parameters(_ text: String) -> [String: String] {
         var result: [String: String] = [:]
-        for part in text.split(separator: ",") {
-            let halves = part.split(separator: "=", maxSplits: 1)
-            guard halves.count == 2 else { continue }
-            let name = halves[0].filter { $0 != " " }
-            result[String(name)] = String(halves[1].drop { $0 == " " || $0 == "\"" }.prefix { $0 != "\"" })
+        var rest = text.utf8[...]
+        while !rest.isEmpty {
+            let name = rest.prefix { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ",") }
+            rest = rest[name.endIndex...]
+            if rest.first == UInt8(ascii: "=") {
+                rest = rest.dropFirst().drop { $0 == 0x20 || $0 == 0x09 }
+                let value = String(decoding: MediaType.takeValue(&rest, before: UInt8(ascii: ",")), as: UTF8.self)
+                let name = name.filter { $0 != 0x20 && $0 != 0x09 }
+                result[String(decoding: name, as: UTF8.self).lowercased()] = value
+            }
+            rest = rest.drop { $0 != UInt8(ascii: ",") }.dropFirst()
         }
         return result
     }

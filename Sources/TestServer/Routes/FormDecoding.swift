@@ -63,7 +63,10 @@ enum MediaType {
             let key = rest.prefix { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ";") }
             rest = rest[key.endIndex...]
             var text: [UInt8] = []
-            if rest.first == UInt8(ascii: "=") { text = takeValue(&rest) }
+            if rest.first == UInt8(ascii: "=") {
+                rest = rest.dropFirst()
+                text = takeValue(&rest, before: UInt8(ascii: ";"))
+            }
             if String(decoding: key, as: UTF8.self).equalsIgnoringCase(name) {
                 return String(decoding: text, as: UTF8.self)
             }
@@ -72,10 +75,10 @@ enum MediaType {
         return nil
     }
 
-    private static func takeValue(_ rest: inout Substring.UTF8View) -> [UInt8] {
-        rest = rest.dropFirst()
+    /// Takes a token or a quoted string (RFC 9110 §5.6.4), up to the separator or a space.
+    static func takeValue(_ rest: inout Substring.UTF8View, before separator: UInt8) -> [UInt8] {
         guard rest.first == UInt8(ascii: "\"") else {
-            let plain = rest.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 }
+            let plain = rest.prefix { $0 != separator && $0 != 0x20 }
             rest = rest[plain.endIndex...]
             return Array(plain)
         }
@@ -83,7 +86,7 @@ enum MediaType {
         var text: [UInt8] = []
         while let byte = rest.first, byte != UInt8(ascii: "\"") {
             rest = rest.dropFirst()
-            // quoted-pair (RFC 9110 §5.6.4)
+            // quoted-pair
             if byte == UInt8(ascii: "\\"), let escaped = rest.first {
                 text.append(escaped)
                 rest = rest.dropFirst()

@@ -3,6 +3,8 @@ import TextCoding
 /// A request as routes see it. It has only values, so a test can call a route as a function.
 struct RouteRequest: Sendable {
     var method = "GET"
+    /// Whether the request's version is HTTP/1.0, which has neither upgrades nor 1xx (RFC 9110 §7.8, §15.2).
+    var isHTTP10 = false
     /// The path of the target, not decoded.
     var path = "/"
     /// The query of the target, not decoded.
@@ -35,6 +37,12 @@ struct RouteRequest: Sendable {
 
     /// The first field with this name.
     func field(_ name: String) -> String? { fields.first { $0.name.equalsIgnoringCase(name) }?.value }
+
+    /// The values of all fields with this name, as one list (RFC 9110 §5.3); nil without such a field.
+    func list(_ name: String) -> String? {
+        let values = fields.filter { $0.name.equalsIgnoringCase(name) }.map(\.value)
+        return values.isEmpty ? nil : values.joined(separator: ", ")
+    }
 
     var url: String { "\(scheme)://\(authority)\(path)" + (rawQuery.isEmpty ? "" : "?\(rawQuery)") }
 

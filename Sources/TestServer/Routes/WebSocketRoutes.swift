@@ -7,6 +7,7 @@ enum WebSocketRoutes {
             request.fields.filter { $0.name.equalsIgnoringCase(name) }.map(\.value)
         }
         guard names(values("Connection"), "upgrade"), names(values("Upgrade"), "websocket"), request.method == "GET",
+            !request.isHTTP10,
             let handshake = try? ServerHandshake(
                 values,
                 deflates: request.argument("deflate") != "0",

@@ -45,6 +45,7 @@ extension RouteRequest {
     /// Makes strings of the head's octets. The fast routes do not need them.
     init(_ head: RequestHead, origin: String, scheme: String, random: UInt64, requestCount: UInt64) {
         method = head.method
+        isHTTP10 = head.version.minor == 0
         let target = head.target.utf8
         var pathAndQuery = target[...]
         authority = head.fields["host"] ?? ""

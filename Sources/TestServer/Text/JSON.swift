@@ -9,18 +9,17 @@ extension JSONTree {
 
     /// Pairs as an object. A repeated name has an array of its values.
     static func grouping(_ pairs: [Pair]) -> JSONTree {
-        var members: [(String, JSONTree)] = []
+        var members: [(name: String, values: [JSONTree])] = []
         var indices: [String: Int] = [:]
         for pair in pairs {
-            guard let index = indices[pair.name] else {
+            if let index = indices[pair.name] {
+                members[index].values.append(.string(pair.value))
+            } else {
                 indices[pair.name] = members.count
-                members.append((pair.name, .string(pair.value)))
-                continue
+                members.append((pair.name, [.string(pair.value)]))
             }
-            let before = members[index].1
-            members[index].1 = .array((before.elements ?? [before]) + [.string(pair.value)])
         }
-        return .object(members)
+        return .object(members.map { ($0.name, $0.values.count == 1 ? $0.values[0] : .array($0.values)) })
     }
 
     /// Members sorted by name, as in httpbin: indented with a line feed at the end, or on one line.

@@ -39,6 +39,7 @@ final class ProtocolLoad: @unchecked Sendable {
     private let classes: [URLProtocol.Type]
     private let task: URLSessionTask
     private let request: URLRequest
+    private let hasLeftOrigin: Bool
     /// The request without the session's fields and the task's content.
     private let plain: URLRequest
     /// The cache; nil if the request's policy does not use it.
@@ -62,12 +63,14 @@ final class ProtocolLoad: @unchecked Sendable {
     /// - Parameters:
     ///   - content: the content that the request carries.
     ///   - source: the source of the task's content.
+    ///   - hasLeftOrigin: whether a redirect has led to another origin, which gets no secrets of the session.
     static func make(
         for delegate: any ProtocolLoadDelegate,
         _ request: URLRequest,
         _ content: UploadContent,
         _ source: ContentSource,
         _ engine: SessionEngine,
+        hasLeftOrigin: Bool,
         looksIntoCache: () -> Bool
     ) -> ProtocolLoad? {
         // A background task may continue in a process that has other classes.
@@ -75,7 +78,8 @@ final class ProtocolLoad: @unchecked Sendable {
         let own = engine.settings.protocolClasses
         guard !own.isEmpty || URLProtocol.hasRegisteredClasses else { return nil }
         let cache = looksIntoCache() ? engine.settings.cache : nil
-        return ProtocolLoad(for: delegate, own + URLProtocol.registeredClasses, request, content, source, engine, cache)
+        let classes = own + URLProtocol.registeredClasses
+        return ProtocolLoad(for: delegate, classes, request, content, source, engine, cache, hasLeftOrigin)
     }
 
     private init(
@@ -85,7 +89,8 @@ final class ProtocolLoad: @unchecked Sendable {
         _ content: UploadContent,
         _ source: ContentSource,
         _ engine: SessionEngine,
-        _ cache: URLCache?
+        _ cache: URLCache?,
+        _ hasLeftOrigin: Bool
     ) {
         self.classes = classes
         self.delegate = delegate
@@ -94,19 +99,21 @@ final class ProtocolLoad: @unchecked Sendable {
         settings = engine.settings
         self.cache = cache
         self.plain = plain
+        self.hasLeftOrigin = hasLeftOrigin
         limit = RequestBuilder.duration(plain.values.explicitTimeout ?? settings.requestTimeout)
         lastHeard = loop.now
         var request = plain
-        request.values.replaceFields(settings.fields(with: request.values.fields))
+        request.values.replaceFields(settings.fields(with: request.values.fields, hasLeftOrigin: hasLeftOrigin))
         // A class knows a task's content only from its request. After a redirect that made the request a GET there is
         // no content.
-        if !content.isEmpty {
-            switch source {
-            case .request, .stream: break
-            case .segments(let body): request.httpBody = Self.memory(of: body)
-            case .data(let data): request.httpBody = data
-            case .file(let file): request.httpBodyStream = InputStream(url: file)
-            }
+        switch content {
+        case .none: break
+        case .data(let data): request.httpBody = data
+        case .file: if case .file(let file) = source { request.httpBodyStream = InputStream(url: file) }
+        case .stream(let stream): if let unread = stream.unread { request.httpBodyStream = unread }
+        case .segments(let body):
+            request.segments = body
+            if let data = Self.memory(of: body) { request.httpBody = data }
         }
         self.request = request
     }
@@ -138,7 +145,8 @@ final class ProtocolLoad: @unchecked Sendable {
             let canonical = taker.canonicalRequest(for: request)
             task.currentRequest = canonical
             let cached = cache?.cachedResponse(for: canonical).flatMap { found in
-                found.isFor(settings.fields(with: canonical.values.fields), settings.vary) ? found : nil
+                let fields = settings.fields(with: canonical.values.fields, hasLeftOrigin: hasLeftOrigin)
+                return found.isFor(fields, settings.vary) ? found : nil
             }
             let instance = taker.init(task: task, cachedResponse: cached, client: client)
             instance.task = task

@@ -23,6 +23,9 @@ final class StreamContent: Sendable {
         body = ThreadedBody(length: length, pool: StreamContent.pool) { try source.open() }
     }
 
+    /// The stream, which its reader shares with a loading class; nil once it has a reader.
+    var unread: InputStream? { source.unread }
+
     /// Whether the stream can still be sent with this request: none of it has been read, and the request has no other
     /// stream.
     func isUnread(for request: URLRequest) -> Bool {

@@ -21,6 +21,9 @@ package final class OneStream: @unchecked Sendable {
     /// Whether the stream was opened, here or elsewhere.
     var isOpen: Bool { stream.withLock { $0?.stream.streamStatus != .notOpen } }
 
+    /// The stream; nil once it has a reader.
+    var unread: InputStream? { stream.withLock { $0 }?.stream }
+
     /// - Throws: ``ContentUsedUp`` for a second reader, or the stream's error if it does not open.
     package func open() throws -> any BlockingReader {
         let taken = stream.withLock { stream -> Unchecked? in

@@ -79,10 +79,15 @@ final class SessionSettings: Sendable {
     }
 
     /// Returns a request's own fields, and those of the session that the request does not have.
-    func fields(with own: HTTPFields?) -> HTTPFields {
-        guard var all = own else { return fields }
-        for index in 0..<fields.count where own?.contains(fields.name(at: index)) == false {
-            try? all.append(fields.name(at: index), fields.value(at: index))
+    ///
+    /// - Parameter hasLeftOrigin: whether a redirect has led to another origin, which gets no secrets of the session.
+    func fields(with own: HTTPFields?, hasLeftOrigin: Bool = false) -> HTTPFields {
+        guard own != nil || hasLeftOrigin else { return fields }
+        var all = own ?? HTTPFields()
+        for index in 0..<fields.count {
+            let name = fields.name(at: index)
+            if own?.contains(name) == true || hasLeftOrigin && secrets.contains(name) { continue }
+            try? all.append(name, fields.value(at: index))
         }
         return all
     }

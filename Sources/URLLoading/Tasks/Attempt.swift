@@ -71,17 +71,6 @@ struct Attempt: ~Copyable {
         self.request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
     }
 
-    /// Returns the request that a redirect leads to; nil for a target of which Foundation makes no URL.
-    func request(following redirect: Redirect) -> URLRequest? {
-        guard let target = redirect.url.url else { return nil }
-        var next = URLRequest(storage: RequestStorage(request.values))
-        next.url = target
-        next.httpMethod = redirect.method
-        next.values.changeFields { redirect.fields(from: $0) }
-        if redirect.dropsContent { next.httpBody = nil }
-        return next
-    }
-
     var url: WebURL { WebURL(transaction?.url ?? request.url ?? URLRequest.nowhere) }
 
     // MARK: The request's content
@@ -144,4 +133,15 @@ struct Attempt: ~Copyable {
 extension URLRequest {
     /// The URL of a task that has no request.
     static let nowhere = URL(fileURLWithPath: "/")
+
+    /// Returns the request that a redirect leads to; nil for a target of which Foundation makes no URL.
+    func following(_ redirect: Redirect) -> URLRequest? {
+        guard let target = redirect.url.url else { return nil }
+        var next = URLRequest(storage: RequestStorage(values))
+        next.url = target
+        next.httpMethod = redirect.method
+        next.values.changeFields { redirect.fields(from: $0) }
+        if redirect.dropsContent { next.httpBody = nil }
+        return next
+    }
 }

@@ -129,6 +129,7 @@ class RequestLoader: TaskLoader {
             attempt.content,
             spec.content,
             engine,
+            hasLeftOrigin: attempt.machine.hasLeftOrigin,
             looksIntoCache: { attempt.cacheMode(settings).looksIntoCache }
         )
         guard let load else { return loadItself() }
@@ -225,7 +226,7 @@ class RequestLoader: TaskLoader {
         case .askForCredentials(let question, let failures): askForCredentials(question, failures, response)
         case .proposeRedirect(let redirect):
             guard let response else { return }
-            guard let next = attempt.request(following: redirect) else {
+            guard let next = attempt.request.following(redirect) else {
                 return perform(attempt.machine.decline(), response, nil)
             }
             askToFollow(next, response)

@@ -339,10 +339,9 @@ extension Attempt {
         if let policy = entry.ofClass {
             guard let response, let key = CacheKey(request) else { return nil }
             let made = CachedURLResponse(response: response, data: data, storagePolicy: policy)
-            return (
-                made.answered(engine.settings.fields(with: request.values.fields), at: Date(), engine.settings.vary),
-                key
-            )
+            let settings = engine.settings
+            let fields = settings.fields(with: request.values.fields, hasLeftOrigin: machine.hasLeftOrigin)
+            return (made.answered(fields, at: Date(), settings.vary), key)
         }
         guard let transaction, let response = response as? HTTPURLResponse else { return nil }
         let cached = CachedURLResponse(
