@@ -31,7 +31,10 @@ import TextCoding
         #expect(throws: JSONReader.Problem.self) { try JSONReader.read(Array(text.utf8)) }
     }
 
-    @Test("values of one name are an array in their order, and many take no more than time in proportion")
+    @Test(
+        "values of one name are an array in their order, and many take no more than time in proportion",
+        .timeLimit(.minutes(1))
+    )
     func grouping() {
         let pairs = [Pair(name: "a", value: "1"), Pair(name: "b", value: "2"), Pair(name: "a", value: "3")]
         let expected = JSONTree.object(["a": .array([.string("1"), .string("3")]), "b": .string("2")])
