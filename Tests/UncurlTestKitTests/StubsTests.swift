@@ -175,7 +175,7 @@ struct StubsTests {
     }
 
     @Test("a form's files and streams are seen, and so is the stream that a delegate gives")
-    func streamedContent() async throws {
+    func streamedForms() async throws {
         stubs.add(.any, .status(201))
         let file = TemporaryFile(Array("from a file".utf8))
         var form = MultipartForm()
