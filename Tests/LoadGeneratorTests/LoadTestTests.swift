@@ -40,6 +40,17 @@ struct LoadTestTests {
         #expect(report.corrected?.count == 70 && report.sendLag?.count == 70 && report.unsent == 0)
     }
 
+    @Test("with a rate, threads without a request end at once, after a warm-up too", arguments: [0, 50])
+    func fewRequests(warmup: Int) throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        var test = LoadTest(url: server.url("/bytes/10"))
+        (test.connections, test.threads, test.requests, test.duration) = (4, 4, 3, nil)
+        (test.rate, test.warmup, test.timeout) = (50, .milliseconds(warmup), .seconds(60))
+        // A request of the warm-up may end in the measured part, but none was due in it.
+        #expect(try test.run().corrected?.count == 3)
+    }
+
     @Test("a script decides by the response, with pauses, cookies and a number of its own")
     func script() throws {
         let server = try TestServer.start()

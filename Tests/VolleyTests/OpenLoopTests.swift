@@ -92,6 +92,14 @@ struct OpenLoopTests {
         #expect(ended.report["notes"].map { "\($0)" }?.contains("counted 200 requests") == true)
     }
 
+    @Test("a run by count sends its requests after the warm-up, however many that had")
+    func warmUpByCount() throws {
+        let line = ["-R", "100", "-n", "5", "-c", "2", "-t", "1", "--warmup", "300ms", "--format", "json"]
+        let ended = try volley(line)
+        #expect([0, 3].contains(ended.status), "\(ended.err)")
+        #expect(try figure(ended, "corrected", "count") * 1e9 == 5, "\(ended.out)")
+    }
+
     @Test("a closed loop that drains has no request in flight, and late answers are in no rate")
     func drain() throws {
         let server = try TestServer.start()

@@ -105,6 +105,8 @@ final class VirtualUserDriver: AlarmHandler {
     private func begin(_ arrivals: ArrivalSchedule) {
         self.arrivals = arrivals
         setAlarm()
+        // A thread may have no request to send.
+        finishIfDone()
     }
 
     /// The number of virtual users with a request in progress or a pause.
@@ -245,7 +247,8 @@ final class VirtualUserDriver: AlarmHandler {
 
     /// Ends a run by count after its last outcome.
     func finishIfDone() {
-        guard arrivals?.isOver == true, isIdle else { return }
+        // The schedule of the warm-up counts no request of the run.
+        guard worker.loop.now >= since, arrivals?.isOver == true, isIdle else { return }
         if worker.isDraining || share.requests.map({ arrivals?.taken ?? 0 >= $0 }) == true { worker.stop() }
     }
 

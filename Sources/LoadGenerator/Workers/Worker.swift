@@ -148,9 +148,10 @@ final class Worker: TimerHandler {
     private func measure(from now: Instant) {
         budget = share.requests
         strayedBefore = engine.strayConnections
-        driver?.measure(from: now)
         let end = plan.duration.map { now.advanced(byNanoseconds: Int64(clamping: $0)) } ?? .never
         phase = .measuring(since: now, core: .now(), until: end)
+        // It may end the run at once.
+        driver?.measure(from: now)
     }
 
     /// Ends the run, at its deadline or before. Requests in progress count as in flight.
