@@ -163,6 +163,22 @@ def restart(stack, volley, url):
     return {"totals": totals, "alive": process.poll() is None, "said": said(process)}
 
 
+def streams(stack, volley, url):
+    """Started and stopped from the web page, with streams that do not end."""
+
+    def connections():
+        return sum(w["user_count"] for w in master.workers("running"))
+
+    master = Master(stack)
+    process = worker(stack, volley, master, "--stream", "sse", "-T", "1h", url)
+    wait_for(lambda: master.workers("ready"), "a worker")
+    master.post("/swarm", user_count=2, spawn_rate=2, host="")
+    wait_for(lambda: connections() == 2, "the users")
+    master.post("/stop")
+    wait_for(lambda: master.get("/stats/requests")["state"] == "stopped" and master.workers("ready"), "the stop")
+    return {"alive": process.poll() is None}
+
+
 def growth(stack, volley, url):
     """A running test gets more users from the page, with a rate and without; they are connections."""
 

@@ -74,6 +74,16 @@ struct LocustWorkerTests {
         #expect((found["said"] as? String)?.contains("0 errors") == true)
     }
 
+    @Test("streams that do not end are stopped with the test, whatever the time limit")
+    func streams() throws {
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+        let server = try RawServer.start(otherwise: [.receive(.headEnd), .send(head + "data: x\n\n"), .stall])
+        defer { server.stop() }
+        let found = try outcome("streams", server.url("/"))
+        #expect(found["alive"] as? Bool == true, "\(found)")
+        #expect(server.connections.count == 2)
+    }
+
     @Test("a running test that gets more users than it began with has as many connections, with a rate and without")
     func growth() throws {
         let server = try TestServer.start(loops: 1)

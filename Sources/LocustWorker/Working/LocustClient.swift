@@ -189,7 +189,9 @@ package struct LocustClient {
 
     private mutating func retireSwarm() {
         swarm?.retire()
-        deadline = now + Double(target.options.timeout) / 1e9 + 1
+        // Streams need not end.
+        let patience = target.options.stream == nil ? Double(target.options.timeout) / 1e9 : 0
+        deadline = now + patience + 1
     }
 
     /// Sends reports that are due in a test, and ends a test that was stopped.
