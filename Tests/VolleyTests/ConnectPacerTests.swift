@@ -6,6 +6,8 @@ import Testing
 @testable import volley
 
 struct ConnectPacerTests {
+    private let url = "http://127.0.0.1/"
+
     private func pacer(_ line: String...) throws -> ConnectPacer {
         guard case .run(let command) = try Program.parse(line: line + ["http://127.0.0.1/"]) else {
             throw UsageError("no run")
@@ -22,7 +24,7 @@ struct ConnectPacerTests {
         var pacer = try pacer("-t1", "-c10")
         for dialling in 0..<4 {
             #expect(pacer.wait(at: 0, dialling: dialling) == nil)
-            pacer.began()
+            pacer.began(at: 0)
         }
         #expect(pacer.pending == 6)
         #expect(try #require(pacer.wait(at: 5, dialling: 4)) > 5)
@@ -33,14 +35,40 @@ struct ConnectPacerTests {
     func rate() throws {
         var pacer = try pacer("-t1", "-c10", "--connect-rate", "1k/s")
         #expect(pacer.wait(at: 0, dialling: 0) == nil)
-        pacer.began()
+        pacer.began(at: 0)
         #expect(pacer.wait(at: 0, dialling: 0) == 1_000_000)
         #expect(pacer.wait(at: 999_999, dialling: 0) == 1_000_000)
         #expect(pacer.wait(at: 1_000_000, dialling: 0) == nil)
-        pacer.began()
+        pacer.began(at: 1_000_000)
         // Replacing a connection is a connect like any other.
         pacer.add()
         #expect(pacer.wait(at: 1_000_000, dialling: 0) == 2_000_000)
+    }
+
+    @Test("time in which no connection was needed is no credit: the next connects are spaced again")
+    func noCredit() throws {
+        for line in [["-t1"], ["-t3"], ["-t2", "--shard", "1/2"]] {
+            guard case .run(let command) = try Program.parse(line: line + ["-c12", "--connect-rate", "10/s", url])
+            else {
+                throw UsageError("no run")
+            }
+            let options = try LoadOptions(command)
+            let plan = RunPlan(options, try Preflight(options, .usual))
+            let spacing = UInt64(plan.threads * plan.shard.count) * 100_000_000
+            var pacer = ConnectPacer(plan, plan.shares[plan.threads - 1])
+            var now = try #require(pacer.wait(at: 0, dialling: 0) ?? 0)
+            for _ in 0..<2 {
+                for _ in 0..<10 {
+                    #expect(pacer.wait(at: now, dialling: 0) == nil)
+                    pacer.began(at: now)
+                    let next = try #require(pacer.wait(at: now, dialling: 0))
+                    #expect(next > now && next - now <= spacing)
+                    now = next
+                }
+                #expect(pacer.wait(at: now, dialling: 0) == nil)
+                now += 100_000_000_000
+            }
+        }
     }
 
     @Test("after a failed connect the next one waits a while")

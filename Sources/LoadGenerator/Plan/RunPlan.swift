@@ -180,11 +180,26 @@ package struct RunPlan: Sendable {
     /// that all connects together are evenly spread.
     func connectDue(_ ordinal: UInt64, share: Share) -> UInt64 {
         guard let connectRate else { return 0 }
-        let thread = UInt64(shard.index) &* UInt64(threads) &+ UInt64(share.index)
-        let position = ordinal &* UInt64(threads) &* UInt64(shard.count) &+ thread
+        let (thread, all) = turn(of: share)
+        let position = ordinal &* all &+ thread
         let product = position.multipliedFullWidth(by: 1_000_000_000)
         guard product.high < connectRate else { return .max }
         return connectRate.dividingFullWidth(product).quotient
+    }
+
+    /// The number of the thread's last connect that is due by `now`; 0 if none is.
+    func lastConnect(dueBy now: UInt64, share: Share) -> UInt64 {
+        guard let connectRate else { return 0 }
+        let (thread, all) = turn(of: share)
+        let product = now.multipliedFullWidth(by: connectRate)
+        guard product.high < 1_000_000_000 else { return .max }
+        let position = UInt64(1_000_000_000).dividingFullWidth(product).quotient
+        return (position - min(thread, position)) / all
+    }
+
+    /// A thread's place among those of all parts, and their number.
+    private func turn(of share: Share) -> (thread: UInt64, all: UInt64) {
+        (UInt64(shard.index) &* UInt64(threads) &+ UInt64(share.index), UInt64(threads) &* UInt64(shard.count))
     }
 
     /// Returns the sources of a thread's connections, in the order of use: all connections of a run together take

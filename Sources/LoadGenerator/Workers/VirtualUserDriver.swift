@@ -235,7 +235,7 @@ final class VirtualUserDriver: AlarmHandler {
             mayConnect = worker.instant(sinceBegin: later)
             return false
         }
-        worker.pacer.began()
+        worker.pacer.began(at: now)
         return true
     }
 

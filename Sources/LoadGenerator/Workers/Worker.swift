@@ -335,7 +335,7 @@ final class Worker: TimerHandler {
                 pacing = loop.arm(at: instant, self)
                 return
             }
-            pacer.began()
+            pacer.began(at: elapsed)
             send()
         }
         finishIfDone()
