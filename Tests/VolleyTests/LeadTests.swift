@@ -92,6 +92,25 @@ struct LeadTests {
         #expect(ended.out.contains("100 due = 100 sent"), "\(ended.out)")
     }
 
+    @Test("what the figures say is noted of the whole run, and not of what a part counted last")
+    func notes() throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let ended = try EndedProgram(
+            built: "volley",
+            lead(
+                2,
+                [
+                    "-n", "20", "-c", "2", "-t", "1", "-q", "--format", "json", "--interval", "100ms",
+                    server.url("/bytes/1"),
+                ]
+            )
+        )
+        #expect(ended.status == 0, "\(ended.err)")
+        let notes = ended.report["notes"] as? [String] ?? []
+        #expect(notes.count == 2 && notes.allSatisfy { $0.hasPrefix("the clock of part ") }, "\(notes)")
+    }
+
     @Test("conditions apply to the whole run, and end it")
     func conditions() throws {
         let server = try TestServer.start()
