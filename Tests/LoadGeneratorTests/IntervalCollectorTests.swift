@@ -48,6 +48,22 @@ struct IntervalCollectorTests {
         #expect(results.map(\.metrics.isBalanced) == [true, true])
     }
 
+    @Test("a worker that has ended holds up no interval, and its last counts are those of the interval they came in")
+    func ended() {
+        let board = IntervalBoard(length: 100, workers: 2)
+        var collector = IntervalCollector(board, workers: 2, work: .requests)
+        board.put(part(0, 0, .max, end: 50, 5))
+        board.put(part(1, 0, 1, end: 100, 7))
+        #expect(collector.collect().map(\.metrics.completed) == [12])
+        board.put(part(1, 1, 2, end: 200, 3))
+        #expect(collector.collect().map(\.metrics.completed) == [3])
+        board.put(part(1, 2, .max, end: 240, 1))
+        var results = [result(metrics(0)), result(metrics(0))]
+        let last = collector.finish(&results, measured: 250)
+        #expect(last.map(\.metrics.completed) == [1] && last.first?.end == 250)
+        #expect(results.map(\.metrics.completed) == [5, 11])
+    }
+
     @Test("a warm-up's counts go, but for its connections")
     func warmUp() {
         let board = IntervalBoard(length: 100, workers: 1)

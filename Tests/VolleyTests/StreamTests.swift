@@ -30,6 +30,30 @@ struct StreamTests {
         return (ended, intervals, requests, report)
     }
 
+    @Test("intervals are written while one thread still has requests of a run by count, and the others have none")
+    func uneven() throws {
+        let gate = RawGate()
+        let answer = RawStep.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        let server = try RawServer.start(
+            [[.receive(.headEnd), .wait(gate), answer, .startOver]],
+            otherwise: [.receive(.headEnd), answer, .startOver]
+        )
+        defer { server.stop() }
+        let intervals = TemporaryFile()
+        let run = try ChildProcess(
+            EndedProgram.built("volley"),
+            ["-c", "2", "-t", "2", "-n", "6", "-T", "60s", "-q", "--interval", "100ms", "--format"]
+                + ["csv=\(intervals.path)", server.url("/")],
+            output: "/dev/null"
+        )
+        ChildProcess.wait { lines(intervals).count > 3 || !run.isRunning }
+        #expect(run.isRunning)
+        #expect(lines(intervals).reduce(0) { $0 + (Int($1[2]) ?? 0) } == 3)
+        gate.open()
+        #expect(try run.waitForEnd() == 0)
+        #expect(lines(intervals).reduce(0) { $0 + (Int($1[2]) ?? 0) } == 6)
+    }
+
     @Test(
         "intervals, requests and percentiles say the same as the report",
         arguments: [[], ["--rate", "400"], ["--warmup", "300ms"]]

@@ -41,6 +41,11 @@ package struct IntervalCollector {
 
     /// Returns the intervals that have become complete, in order. Call it about once per interval.
     package mutating func collect() -> [Interval] {
+        take()
+        return emit(before: reached.min() ?? 0)
+    }
+
+    private mutating func take() {
         stolenTime.read()
         for part in board.fetch() {
             if part.isWarmUp {
@@ -56,21 +61,22 @@ package struct IntervalCollector {
             open[part.first] = sum
             reached[part.worker] = part.next
         }
-        return emit(before: reached.min() ?? 0)
     }
 
-    /// Ends the run: the workers' remaining counts make the last interval, and each result gets its worker's total.
+    /// Ends the run: each result gets its worker's total. The counts of a worker that has not handed over its last part
+    /// make the last interval.
     package mutating func finish(_ results: inout [WorkerResult], measured: UInt64) -> [Interval] {
-        var intervals = collect()
+        take()
         for index in results.indices {
             endWarmUp(index)
-            open[reached[index], default: (0, Metrics())].metrics.merge(results[index].metrics)
+            if reached[index] < .max {
+                open[reached[index], default: (0, Metrics())].metrics.merge(results[index].metrics)
+            }
             totals[index].merge(results[index].metrics)
             results[index].metrics = totals[index]
         }
         if let last = open.keys.max() { open[last]?.end = measured }
-        intervals += emit(before: .max)
-        return intervals
+        return emit(before: .max)
     }
 
     /// The run so far, for the lines and pages that show it.

@@ -199,13 +199,18 @@ final class Worker: TimerHandler {
         driver.closeSockets { [self] in report(from: start, to: end, core) }
     }
 
-    /// Hands over the counts when the engine has ended its last exchange.
+    /// Hands over the counts when the engine has ended its last exchange. With intervals they are the last part, so
+    /// that no interval waits for this worker until the others have ended.
     private func report(from start: Instant, to end: Instant, _ core: CoreTime) {
         engine.shutdown { [self] in
             // The users and the driver hold each other, so the driver is released here.
             driver?.sockets = nil
             driver = nil
             log?.flush()
+            if let intervals = workerBoard.intervals {
+                let measured = nanoseconds(from: start, to: end)
+                handOver(to: intervals, fresh: intervals.makeSpare(), next: .max, end: measured, since: start)
+            }
             workerBoard.finished(
                 share.index,
                 WorkerResult(
