@@ -95,6 +95,28 @@ struct PipelineReportTests {
         #expect(isFailed(strict))
     }
 
+    @Test("the run that a search has found fails no test for errors that its goal allows")
+    func searched() throws {
+        var result = try sampleResult { options in
+            let goal = SearchGoal(
+                "p50<1s,errors<5%",
+                [.percentile(50, below: 1_000_000_000), .errors(below: 0.06)],
+                condition: "goal"
+            )
+            options.search = SearchTarget(goal)
+            options.profile = LoadProfile(rate: Rate(nearest: 2_000), duration: 1_000_000_000)
+        }
+        var schedule = ScheduleMetrics()
+        schedule.due = 2_002
+        schedule.corrected = result.metrics.success
+        schedule.unlagged = result.metrics.success
+        result.metrics.schedule = schedule
+        result.metrics.connectionsFailed = 0
+        #expect(result.verdict == .good, "\(result.verdict)")
+        #expect(!GitHubReport.text(result).contains("::error"), "\(GitHubReport.text(result))")
+        #expect(MarkdownReport.text(result).hasPrefix("### volley passed"), "\(MarkdownReport.text(result))")
+    }
+
     @Test("a run that lost a part has failed, as its exit status says")
     func lostPart() throws {
         var result = try sampleResult(failing: false)

@@ -50,7 +50,8 @@ struct RunTests {
         // Errors count even if all conditions hold, except errors that a condition allows.
         let kept = zip(result.plan.thresholds, result.thresholds.thresholds).filter(\.1.isKept).map(\.0)
         let outcome = ThresholdOutcome(kept, result.figures, watched: result.watched)
-        switch Verdict(metrics, of: result.plan.work, interrupted: false, thresholds: outcome) {
+        let (work, search) = (result.plan.work, result.plan.search)
+        switch Verdict(metrics, of: work, interrupted: false, thresholds: outcome, search: search) {
         case .failures, .httpErrors: return .failed(words)
         case .good, .unusable, .threshold, .generatorLimited, .interrupted: return .passed(words)
         }
