@@ -199,6 +199,18 @@ struct SearchTests {
         #expect((ended.report["notes"] as? [String])?.contains { $0.hasPrefix("no rate keeps p99<1us") } == true)
     }
 
+    @Test("a search that finds no rate leaves nothing of earlier runs in the files that are written during a run")
+    func staleFiles() throws {
+        let files = (0..<3).map { _ in TemporaryFile(Array("stale,stale,stale\n".utf8)) }
+        let formats = zip(["csv", "hlog", "requests"], files).flatMap { ["--format", "\($0)=\($1.path)"] }
+        let line = ["--search-max", "p99<1ns", "-R", "40", "-d", "100ms", "-c", "1", "-t", "1", "-q", "--drain", "60s"]
+        let ended = try volley(line + formats + ["--format", "json"])
+        #expect([2, 3].contains(ended.status), "\(ended.err)")
+        for file in files { #expect(!file.text.contains("stale") && !file.text.isEmpty) }
+        // The last run's requests alone.
+        #expect(files[2].text.split(separator: "\n").count - 1 == ended.number("requests", "completed"))
+    }
+
     @Test("a search that is interrupted reports the run it was in")
     func interrupted() throws {
         let server = try TestServer.start()

@@ -43,10 +43,10 @@ struct PartCrew: TrialMaker {
     mutating func measure(
         _ trial: Invocation,
         _ rate: Rate,
-        _ files: [ReportFile]?,
+        _ files: [ReportFile],
         on stage: inout RunStage
     ) throws(UsageError) -> Run.Measured {
-        try measure(trial, rate: rate, files ?? [], on: &stage)
+        try measure(trial, rate: rate, files, on: &stage)
     }
 
     /// - Parameter rate: The rate in place of the command line's; nil for the command line's.

@@ -21,6 +21,7 @@ struct Run {
     }
 
     private func perform(on stage: inout RunStage, _ files: [ReportFile]) throws(UsageError) -> Verdict {
+        for note in RunPlan(invocation.load, preflight).notes { stage.say(note) }
         let measured = try measure(on: &stage, files)
         stage.finishRuns()
         return try measured.report(to: files)
@@ -46,7 +47,6 @@ struct Run {
         let server = try orUsage(try plan.startEmbeddedServer())
         defer { server?.stop() }
         let requests = try orUsage(try EngineRequests(plan, embedded: server?.address))
-        for note in plan.notes { stage.say(note) }
         let queues = ListenQueues()
         var watch = RunWatch(invocation, plan, files: files, live: stage.live)
         var result = try stage.run(plan, requests, &watch, startAt: invocation.startAt)

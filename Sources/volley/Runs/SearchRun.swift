@@ -1,47 +1,28 @@
 import LoadGenerator
-import Reactor
-import TestServer
 
 /// Makes the runs of a search: in this process, or in processes that it leads.
 protocol TrialMaker {
-    /// - Parameter files: The search's reports if this run may be the last; nil for other runs.
+    /// - Parameter files: The search's reports. Those that are written during a run replace the ones of the run before,
+    ///   since any run may be the last.
     mutating func measure(
         _ trial: Invocation,
         _ rate: Rate,
-        _ files: [ReportFile]?,
+        _ files: [ReportFile],
         on stage: inout RunStage
     ) throws(UsageError) -> Run.Measured
 }
 
 /// Makes trials with threads of this process.
 struct OwnTrials: TrialMaker {
-    private let limits: SystemLimits
-    private let preflight: Preflight
-    /// Observes the trials. Only the confirming run writes the reports.
-    private var watch: RunWatch
-    private var watched: UInt64 = 0
+    let limits: SystemLimits
 
-    init(_ invocation: Invocation, _ preflight: Preflight, _ limits: SystemLimits, live: LiveMetrics) {
-        (self.limits, self.preflight) = (limits, preflight)
-        watch = RunWatch(invocation, RunPlan(invocation.load, preflight), files: [], live: live)
-    }
-
-    mutating func measure(
+    func measure(
         _ trial: Invocation,
         _ rate: Rate,
-        _ files: [ReportFile]?,
+        _ files: [ReportFile],
         on stage: inout RunStage
     ) throws(UsageError) -> Run.Measured {
-        if let files { return try Run(trial, limits: limits).measure(on: &stage, files) }
-        var plan = RunPlan(trial.load, preflight)
-        // Each run starts its own embedded server, if there is one.
-        let server = try orUsage(try plan.startEmbeddedServer())
-        defer { server?.stop() }
-        let requests = try orUsage(try EngineRequests(plan, embedded: server?.address))
-        let result = try stage.run(plan, requests, &watch)
-        watched &+= result.measured
-        watch.renew(after: watched)
-        return Run.Measured(result: result, trouble: nil)
+        try Run(trial, limits: limits).measure(on: &stage, files)
     }
 }
 
@@ -70,7 +51,7 @@ struct SearchRun {
         let files = try ReportFile.open(invocation.reports)
         var stage = try RunStage(invocation, preflight, limits)
         defer { stage.close() }
-        var maker = OwnTrials(invocation, preflight, limits, live: stage.live)
+        var maker = OwnTrials(limits: limits)
         return try perform(by: &maker, on: &stage, files)
     }
 
@@ -80,12 +61,15 @@ struct SearchRun {
         on stage: inout RunStage,
         _ files: [ReportFile]
     ) throws(UsageError) -> Verdict {
+        for note in RunPlan(invocation.load, preflight).notes { stage.say(note) }
         var search = RateSearch(from: start, notBelow: Rate(nearest: 1e9 / Double(trialLength)))
         var lines: [String] = []
         var last: Run.Measured?
         while case .trial(let rate) = search.step {
-            let trial = at(rate, search.isLimitedAbove)
-            let measured = try maker.measure(trial, rate, search.isConfirming ? files : nil, on: &stage)
+            var trial = at(rate, search.isLimitedAbove)
+            // Only the run that may confirm a rate is repeated.
+            if !search.isConfirming { trial.repeats = 1 }
+            let measured = try maker.measure(trial, rate, files, on: &stage)
             last = measured
             if measured.result.interrupted || !measured.result.lost.isEmpty {
                 lines.append("the search was interrupted: these are the figures of its last run")
