@@ -12,6 +12,9 @@ package struct IntervalSeries: Sendable {
         package var connectionsFailed: UInt64
         package var sentAgain: UInt64
         package var bytesIn: UInt64
+        /// Answers after the measured part, and of these the successes. They are in the counts, and in no rate.
+        package var drained: UInt64
+        package var drainedSuccesses: UInt64
         /// By the schedule; nil without one.
         package var due: UInt64?
         /// The processor time that the host took from this machine, in nanoseconds; nil where it is not known.
@@ -24,7 +27,9 @@ package struct IntervalSeries: Sendable {
         package var errors: UInt64 { httpErrors &+ failed &+ connectionsFailed }
 
         /// Completed requests or opened connections.
-        package var perSecond: Double { end > start ? Double(completed) * 1e9 / Double(end - start) : 0 }
+        package var perSecond: Double {
+            end > start ? Double(completed &- min(drained, completed)) * 1e9 / Double(end - start) : 0
+        }
 
         /// The histogram of the times that the run is about.
         package var times: LatencyHistogram {
@@ -59,6 +64,8 @@ package struct IntervalSeries: Sendable {
             connectionsFailed: metrics.connectionsFailed,
             sentAgain: metrics.sentAgain,
             bytesIn: metrics.wireBytesIn,
+            drained: metrics.drained,
+            drainedSuccesses: metrics.drainedSuccesses,
             due: metrics.schedule?.due,
             stolen: interval.stolen,
             statuses: metrics.statuses.indices.filter { metrics.statuses[$0] > 0 }.map { ($0, metrics.statuses[$0]) },
@@ -93,6 +100,8 @@ package struct IntervalSeries: Sendable {
         sum.connectionsFailed &+= second.connectionsFailed
         sum.sentAgain &+= second.sentAgain
         sum.bytesIn &+= second.bytesIn
+        sum.drained &+= second.drained
+        sum.drainedSuccesses &+= second.drainedSuccesses
         sum.due = Self.sum(first.due, second.due)
         sum.stolen = Self.sum(first.stolen, second.stolen)
         let both = [first.statuses, second.statuses].joined()

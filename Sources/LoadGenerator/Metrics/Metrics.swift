@@ -89,6 +89,17 @@ package struct Metrics: Sendable {
         }
     }
 
+    /// Returns what ``done(_:)`` counts, without the answers that no rate includes.
+    package func doneInTime(_ work: LoadKind) -> UInt64 {
+        switch work {
+        case .requests: completed &- min(drained, completed)
+        case .handshakes: connectionsOpened
+        }
+    }
+
+    /// The part of ``drained`` that was an HTTP error.
+    package var drainedErrors: UInt64 { drained &- min(drainedSuccesses, drained) }
+
     /// All errors: failed requests, failed connects, and responses other than 2xx and 3xx.
     package var errors: UInt64 { failed &+ connectionsFailed &+ httpErrors }
 

@@ -106,7 +106,8 @@ package enum MetricsCodec {
     private static func encode(_ metrics: NamedMetrics) -> JSONTree {
         .object([
             ("completed", .integer(metrics.completed)), ("succeeded", .integer(metrics.succeeded)),
-            ("failed", .integer(metrics.failed)), ("latency", encode(metrics.latency)),
+            ("failed", .integer(metrics.failed)), ("drained", .integer(metrics.drained)),
+            ("latency", encode(metrics.latency)),
         ])
     }
 
@@ -131,7 +132,7 @@ package enum MetricsCodec {
         for row in tree["names"]?.items ?? [] {
             var named = NamedMetrics()
             (named.completed, named.succeeded) = (row["completed"]?.integer ?? 0, row["succeeded"]?.integer ?? 0)
-            named.failed = row["failed"]?.integer ?? 0
+            (named.failed, named.drained) = (row["failed"]?.integer ?? 0, row["drained"]?.integer ?? 0)
             guard let latency = histogram(row["latency"]) else { return nil }
             named.latency = latency
             metrics.names.append(named)

@@ -6,6 +6,8 @@ package struct NamedMetrics: Sendable {
     package var succeeded: UInt64 = 0
     /// Requests that were sent and failed, or got no connection.
     package var failed: UInt64 = 0
+    /// Whole responses after the measured part, which no rate includes.
+    package var drained: UInt64 = 0
     /// The times that the run is about: corrected by a schedule, raw otherwise.
     package var latency = LatencyHistogram()
 
@@ -20,6 +22,7 @@ package struct NamedMetrics: Sendable {
         completed &+= other.completed
         succeeded &+= other.succeeded
         failed &+= other.failed
+        drained &+= other.drained
         latency.merge(other.latency)
     }
 }

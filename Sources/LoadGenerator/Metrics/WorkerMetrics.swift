@@ -221,8 +221,11 @@ import TLS
     func redirected() { unsafe metrics.pointee.redirects &+= 1 }
 
     /// Counts a response that came after the measured part.
-    func drained(isSuccess: Bool) {
+    ///
+    /// - Parameter name: The number of its request's name.
+    func drained(isSuccess: Bool, name: Int? = nil) {
         unsafe metrics.pointee.drained &+= 1
+        if let name { unsafe metrics.pointee.names[name].drained &+= 1 }
         if isSuccess { unsafe metrics.pointee.drainedSuccesses &+= 1 }
     }
 

@@ -6,6 +6,8 @@ package struct RunResult: Sendable {
         package var connections: Int
         /// Requests, or connections opened where these are what is measured.
         package var completed: UInt64
+        /// Of these, the ones that rates include.
+        package var completedInTime: UInt64
         package var cpuNanoseconds: UInt64
         /// The time that the thread had work, and other threads had the core.
         package var queuedNanoseconds: UInt64 = 0
@@ -36,6 +38,7 @@ package struct RunResult: Sendable {
             Thread(
                 connections: $0.connections,
                 completed: $0.metrics.done(plan.work),
+                completedInTime: $0.metrics.doneInTime(plan.work),
                 cpuNanoseconds: $0.core.used,
                 queuedNanoseconds: $0.core.queued
             )
@@ -64,6 +67,7 @@ package struct RunResult: Sendable {
         metrics.merge(other.metrics)
         for (index, thread) in other.threads.enumerated() where threads.indices.contains(index) {
             threads[index].completed &+= thread.completed
+            threads[index].completedInTime &+= thread.completedInTime
             threads[index].cpuNanoseconds &+= thread.cpuNanoseconds
             threads[index].queuedNanoseconds &+= thread.queuedNanoseconds
         }

@@ -182,7 +182,7 @@ package struct ThresholdFigures: Sendable {
             return perSecond(
                 work == .handshakes ? metrics.connectionsOpened : metrics.succeeded - metrics.drainedSuccesses
             )
-        case .completedRate: return perSecond(metrics.done(work) - (work == .handshakes ? 0 : metrics.drained))
+        case .completedRate: return perSecond(metrics.doneInTime(work))
         case .rateRatio: return metrics.rateRatio
         case .failures(let kind): return Double(metrics.failures.count { $0.kind == kind })
         case .completed: return Double(metrics.done(work))

@@ -98,7 +98,7 @@ extension VirtualUserDriver {
         }
         worker.logAnswer(report, user, sent: sent, latency: latency, firstByte: firstByte)
         if worker.isDraining {
-            worker.metrics.drained(isSuccess: isSuccess)
+            worker.metrics.drained(isSuccess: isSuccess, name: user.name)
         } else if !user.isFirstOfVisit || verdict.isRedirection {
             worker.metrics.followedUp()
         }

@@ -111,7 +111,7 @@ package enum JSONReport {
                 "successes_per_second",
                 .number(result.perSecond(result.metrics.succeeded - result.metrics.drainedSuccesses))
             ),
-            ("completed_per_second", .number(result.perSecond(result.metrics.completed - result.metrics.drained))),
+            ("completed_per_second", .number(result.perSecond(result.metrics.doneInTime(.requests)))),
             ("connections_per_second", result.connectionsPerSecond.map { .number($0) } ?? .null),
             ("bytes_in_per_second", .number(result.perSecond(result.metrics.wireBytesIn))),
             ("bytes_out_per_second", .number(result.perSecond(result.metrics.wireBytesOut))),
@@ -191,6 +191,8 @@ package enum JSONReport {
             ("connects_failed", .integer(point.connectionsFailed)),
             ("sent_again", .integer(point.sentAgain)),
             ("bytes_in", .integer(point.bytesIn)),
+            ("drained", .integer(point.drained)),
+            ("drained_succeeded", .integer(point.drainedSuccesses)),
             ("due", .optional(point.due)),
             ("stolen_ns", .optional(point.stolen)),
             ("statuses", .object(point.statuses.map { ("\($0.code)", .integer($0.count)) })),
@@ -216,7 +218,7 @@ package enum JSONReport {
         .object([
             ("connections", .integer(UInt64(thread.connections))),
             ("completed", .integer(thread.completed)),
-            ("completed_per_second", .number(result.perSecond(thread.completed))),
+            ("completed_per_second", .number(result.perSecond(thread.completedInTime))),
             ("cpu_ns", .integer(thread.cpuNanoseconds)),
             ("queued_ns", .integer(thread.queuedNanoseconds)),
         ])

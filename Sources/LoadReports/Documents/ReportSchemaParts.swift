@@ -36,6 +36,8 @@ enum ReportSchemaParts {
                   "connects_failed",
                   "sent_again",
                   "bytes_in",
+                  "drained",
+                  "drained_succeeded",
                   "due",
                   "stolen_ns",
                   "statuses",
@@ -51,6 +53,8 @@ enum ReportSchemaParts {
                   "connects_failed": {"type": "integer", "minimum": 0},
                   "sent_again": {"type": "integer", "minimum": 0},
                   "bytes_in": {"type": "integer", "minimum": 0},
+                  "drained": {"description": "Of the completed, those after the measured part: in no rate.", "type": "integer", "minimum": 0},
+                  "drained_succeeded": {"description": "Drained with a 2xx or 3xx status.", "type": "integer", "minimum": 0},
                   "due": {"description": "Requests due by the schedule; null without one.", "type": ["integer", "null"], "minimum": 0},
                   "stolen_ns": {"description": "The processor time that the host took from this virtual machine; null where it is not known.", "type": ["integer", "null"], "minimum": 0},
                   "statuses": {

@@ -98,12 +98,15 @@ package struct SavedReport: Sendable {
             guard let start = point["start_ns"]?.number, let end = point["end_ns"]?.number, end > start,
                 let count = point["completed"]?.number
             else { throw .interval(path) }
+            let (drained, errors) = (point["drained"]?.number ?? 0, point["http_errors"]?.number ?? 0)
+            let drainedErrors = drained - (point["drained_succeeded"]?.number ?? drained)
+            let inTime = count - drained
             let times = try point["latency"].flatMap { value throws(ReportError) in try Self.histogram(value, path) }
             found.append(
                 Interval(
                     seconds: (end - start) / 1e9,
-                    perSecond: count * 1e9 / (end - start),
-                    successesPerSecond: (count - (point["http_errors"]?.number ?? 0)) * 1e9 / (end - start),
+                    perSecond: inTime * 1e9 / (end - start),
+                    successesPerSecond: (inTime - (errors - drainedErrors)) * 1e9 / (end - start),
                     times: times ?? LatencyHistogram(),
                     stolen: (point["stolen_ns"]?.number ?? 0) / (end - start),
                     shares: Self.shares(point)

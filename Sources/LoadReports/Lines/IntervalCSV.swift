@@ -20,13 +20,13 @@ package enum IntervalCSV {
             metrics.sentAgain,
         ]
         let bytes = [metrics.wireBytesIn, metrics.wireBytesOut, metrics.connectionsOpened].map { String($0) }
-        let rate = fixed(interval.perSecond(metrics.done(work)), 2)
+        let rate = fixed(interval.perSecond(metrics.doneInTime(work)), 2)
         return line(interval, counts.map { String($0) } + [rate] + bytes, metrics.headline(work), name: "")
     }
 
     private static func line(_ interval: Interval, name: String, _ metrics: NamedMetrics) -> String {
         let counts = [metrics.completed, metrics.succeeded, metrics.httpErrors, metrics.failed].map { String($0) }
-        let rate = fixed(interval.perSecond(metrics.completed), 2)
+        let rate = fixed(interval.perSecond(metrics.completed &- min(metrics.drained, metrics.completed)), 2)
         return line(interval, counts + ["", "", rate, "", "", ""], metrics.latency, name: NamedReport.cell(name))
     }
 

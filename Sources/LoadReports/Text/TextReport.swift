@@ -84,7 +84,8 @@ package enum TextReport {
             row("Rate", "\(fixed(result.perSecond(metrics.succeeded - metrics.drainedSuccesses), 2)) successes/s"),
         ]
         if metrics.httpErrors > 0 {
-            lines.append(row("", "\(fixed(result.perSecond(metrics.httpErrors), 2)) HTTP errors/s"))
+            let errors = metrics.httpErrors &- min(metrics.drainedErrors, metrics.httpErrors)
+            lines.append(row("", "\(fixed(result.perSecond(errors), 2)) HTTP errors/s"))
         }
         if metrics.drained > 0 {
             lines.append(row("", "\(grouped(metrics.drained)) more were answered while the run drained: in no rate"))
@@ -203,7 +204,7 @@ package enum TextReport {
             let cpu = result.measured == 0 ? 0 : Double(thread.cpuNanoseconds) / Double(result.measured) * 100
             lines.append(
                 right("\(index)", 7) + right("\(thread.connections)", 14) + right(grouped(thread.completed), 14)
-                    + right(fixed(result.perSecond(thread.completed), 2), 14) + right(fixed(cpu, 0), 6) + " %"
+                    + right(fixed(result.perSecond(thread.completedInTime), 2), 14) + right(fixed(cpu, 0), 6) + " %"
             )
         }
         // With a schedule the connections are a limit, and most of them may never have been opened.
