@@ -291,9 +291,6 @@ public struct AnswerMachine: ~Copyable, Sendable {
 
     // MARK: The user's decisions
 
-    /// Notes that the redirect drops the content. For one that the owner has from elsewhere than a head.
-    package mutating func dropContent() { dropsContent = true }
-
     /// Follows a redirect, after ``Step/proposeRedirect(_:)`` or one that the user makes.
     ///
     /// `from` is the URL of the redirected request; `bringsContent` is true if the user has put content into the new

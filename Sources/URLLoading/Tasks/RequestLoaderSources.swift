@@ -37,10 +37,6 @@ extension RequestLoader: ProtocolLoadDelegate {
         attempt.response = response
         attempt.noteClassHasRead()
         guard attempt.machine.mayRedirect else { return perform(.fail(.tooManyRedirects), nil, nil) }
-        let method = next.values.httpMethod
-        if method != attempt.request.values.httpMethod, ["GET", "HEAD"].contains(method) {
-            attempt.machine.dropContent()
-        }
         if let http = response as? HTTPURLResponse { return askToFollow(next, http) }
         // A delegate's method needs an HTTP response, so it is not asked. The limit above ends a circle of redirects.
         follow(next, .source(.classLoad(load)))
