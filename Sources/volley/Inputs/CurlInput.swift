@@ -142,11 +142,13 @@ private struct CurlLine {
             isJSON
             ? ["Content-Type: application/json", "Accept: application/json"]
             : data == nil || isQuery ? [] : ["Content-Type: application/x-www-form-urlencoded"]
+        // All URLs of a command share them.
+        let headers = headers.adding(fields)
         var drafts: [RequestDraft] = []
         for url in urls {
             var url = url.hasPrefix("/") || url.contains("://") ? url : "http://" + url
             url = String(url.prefix { $0 != "#" })
-            var draft = RequestDraft(url: url, headers: headers.adding(fields), place: place)
+            var draft = RequestDraft(url: url, headers: headers, place: place)
             if isQuery, let data {
                 draft.url += (url.contains("?") ? "&" : "?") + String(decoding: data, as: UTF8.self)
             } else {
