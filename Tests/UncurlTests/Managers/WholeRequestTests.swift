@@ -128,8 +128,12 @@ struct WholeRequestTests {
         #expect(steps.entries.contains("retries") && steps.entries.last == "finished")
     }
 
-    @Test("an operation that waits for its next attempt ends at once when it is cancelled", .rows("O4"))
-    func cancelledBetween() async throws {
+    @Test(
+        "an operation that waits for its next attempt, paused or not, ends at once when it is cancelled",
+        .rows("O4"),
+        arguments: [false, true]
+    )
+    func cancelledBetween(pauses: Bool) async throws {
         let server = try RawServer.answering([Self.refused])
         let manager = Self.manager()
         manager.clock = ContinuousClock()
@@ -142,27 +146,7 @@ struct WholeRequestTests {
             OperationQueue().addOperation(operation)
             Task {
                 await waits.wait(for: 1)
-                operation.cancel()
-            }
-        }
-        #expect(response.error?.isCancelled == true && operation.isFinished)
-    }
-
-    @Test("an operation that is paused and cancelled while it waits for its next attempt ends at once", .rows("O4"))
-    func cancelledInPause() async throws {
-        let server = try RawServer.answering([Self.refused])
-        let manager = Self.manager()
-        manager.clock = ContinuousClock()
-        manager.interceptors = [.retrying { _ in .retryAfter(.seconds(100_000)) }]
-        let waits = Log<Bool>()
-        manager.monitors = [ClosureEventMonitor { if case .retries = $0.kind { waits.add(true) } }]
-        let operation = HTTPRequestOperation(request: try Self.post(server), manager: manager, serializer: .data)
-        let response = await withCheckedContinuation { continuation in
-            operation.onCompletion { continuation.resume(returning: $0) }
-            OperationQueue().addOperation(operation)
-            Task {
-                await waits.wait(for: 1)
-                operation.pause()
+                if pauses { operation.pause() }
                 operation.cancel()
             }
         }
