@@ -125,10 +125,15 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
     /// `SameSite` excludes because of its main document. Nil without a URL. The handler is called before this returns,
     /// on the caller's thread.
     open func getCookiesFor(_ task: URLSessionTask, completionHandler: @escaping @Sendable ([HTTPCookie]?) -> Void) {
-        let request = task.currentRequest
-        guard let url = request?.url, let scope = CookieScope(url) else { return completionHandler(nil) }
-        let isSameSite = scope.isSameSite(as: request?.mainDocumentURL)
-        completionHandler(cookies(for: url)?.filter { isSameSite || $0.sameSitePolicy == nil })
+        completionHandler(task.currentRequest.flatMap { cookies(sentWith: $0) })
+    }
+
+    /// Returns the cookies for a request, except those that `SameSite` excludes because of its main document. Nil
+    /// without a URL.
+    func cookies(sentWith request: URLRequest) -> [HTTPCookie]? {
+        guard let url = request.url, let scope = CookieScope(url) else { return nil }
+        let isSameSite = scope.isSameSite(as: request.mainDocumentURL)
+        return cookies(for: url)?.filter { isSameSite || $0.sameSitePolicy == nil }
     }
 
     /// Removes the cookie of that name, domain and path, whatever its value.

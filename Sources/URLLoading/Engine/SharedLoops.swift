@@ -8,6 +8,7 @@ internal import Synchronization
 enum SharedLoops {
     /// The resolver: one look-up of a name serves all sessions.
     static let resolver = Resolver(options: namesOptions)
+
     /// Any number of look-ups may wait: how many hosts are asked for is the program's own choice, and each session
     /// limits how many connections it opens at once.
     static var namesOptions: Resolver.Options {
@@ -15,6 +16,7 @@ enum SharedLoops {
         options.maximumWaiting = .max
         return options
     }
+
     /// Threads for work that blocks, such as reading certificates.
     static let blocking = BlockingPool(name: "urlloading")
 

@@ -11,7 +11,7 @@ struct DataURL: Sendable {
 
     init?(_ url: URL) {
         // A fragment is no part of the content.
-        let text = url.absoluteString.utf8.prefix { $0 != UInt8(ascii: "#") }.map { $0 }
+        let text = Array(url.absoluteString.utf8.prefix { $0 != UInt8(ascii: "#") })
         let head = text.prefix(DataURL.longestHead)
         guard let colon = head.firstIndex(of: UInt8(ascii: ":")), let comma = head.firstIndex(of: UInt8(ascii: ",")),
             colon < comma, String(decoding: head[..<colon], as: UTF8.self).lowercased() == "data",

@@ -117,9 +117,7 @@ struct RequestBuilder {
             try fields.append("Content-Type", "application/x-www-form-urlencoded")
         }
         if let own { try add(own, to: &fields) { _ in true } }
-        try add(session, to: &fields) { name in
-            own?.contains(name) != true && !(hasLeftOrigin && settings.secrets.contains(name))
-        }
+        try add(session, to: &fields) { settings.applies($0, to: own, hasLeftOrigin: hasLeftOrigin) }
         for (name, value) in extra { try fields.replace(name, value) }
         return fields
     }

@@ -86,10 +86,16 @@ final class SessionSettings: Sendable {
         var all = own ?? HTTPFields()
         for index in 0..<fields.count {
             let name = fields.name(at: index)
-            if own?.contains(name) == true || hasLeftOrigin && secrets.contains(name) { continue }
-            try? all.append(name, fields.value(at: index))
+            if applies(name, to: own, hasLeftOrigin: hasLeftOrigin) {
+                try? all.append(name, fields.value(at: index))
+            }
         }
         return all
+    }
+
+    /// Whether a field of the session is added to a request with these fields of its own.
+    func applies(_ name: String, to own: HTTPFields?, hasLeftOrigin: Bool) -> Bool {
+        own?.contains(name) != true && !(hasLeftOrigin && secrets.contains(name))
     }
 
     /// Returns the session's fields. A value that no field can hold is left out (RFC 9110 §5.5).

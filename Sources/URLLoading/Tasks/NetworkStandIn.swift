@@ -10,13 +10,11 @@ extension URLSessionTask {
     /// Returns the request with the cookies of its session's storage, unless it has its own or wants none.
     package func addingCookies(to request: URLRequest) -> URLRequest {
         guard let configuration, configuration.httpShouldSetCookies, request.httpShouldHandleCookies,
-            request.values.fields?.contains(.cookie) != true, let url = request.url, let scope = CookieScope(url)
+            request.values.fields?.contains(.cookie) != true,
+            let cookies = configuration.httpCookieStorage?.cookies(sentWith: request)
         else { return request }
-        let isSameSite = scope.isSameSite(as: request.mainDocumentURL)
-        let cookies = configuration.httpCookieStorage?.cookies(for: url) ?? []
         var request = request
-        let sent = cookies.filter { isSameSite || $0.sameSitePolicy == nil }
-        for (name, value) in HTTPCookie.requestHeaderFields(with: sent) {
+        for (name, value) in HTTPCookie.requestHeaderFields(with: cookies) {
             request.setValue(value, forHTTPHeaderField: name)
         }
         return request
