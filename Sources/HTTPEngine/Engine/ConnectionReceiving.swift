@@ -37,7 +37,7 @@ extension Connection {
                     } else {
                         buffer.withBytes(count) { pass($0, exchange) }
                     }
-                if let throttle = exchange.throttle, isServing(exchange), throttle.holdsReading() {
+                if let throttle = exchange.throttle, isServing(exchange), throttle.holdReading() {
                     return holdReading(exchange)
                 }
                 if isBulk, let reading { gather(exchange, reading) }

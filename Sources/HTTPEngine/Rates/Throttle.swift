@@ -36,7 +36,7 @@ final class Throttle {
     }
 
     /// Stops the reading if nothing more may be read for now. Returns whether it did.
-    func holdsReading() -> Bool {
+    func holdReading() -> Bool {
         guard let receiving, receiving.isEmpty else { return false }
         readingResumes = receiving.next
         return true

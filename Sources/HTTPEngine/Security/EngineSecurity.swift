@@ -66,7 +66,7 @@ final class EngineSecurity {
     }
 
     private func tlsBuffers(inside outer: TLSLayer?) -> TLSBuffers {
-        let depth = outer.map { $0.depth + 1 } ?? 0
+        let depth = outer?.depth ?? 0
         while layerBuffers.count <= depth {
             layerBuffers.append(TLSBuffers(decrypting: layerBuffers.last?.capacity ?? ReadBuffer.bulk))
         }

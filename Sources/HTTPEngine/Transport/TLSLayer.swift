@@ -217,8 +217,8 @@ final class TLSLayer {
 
     // MARK: Ends
 
-    /// How many layers are around it. No two layers of a connection may share their buffers.
-    var depth: Int { outer.map { $0.depth + 1 } ?? 0 }
+    /// The number of layers from the outermost to this one. No two layers of a connection may share their buffers.
+    var depth: Int { (outer?.depth ?? 0) + 1 }
 
     /// Whether it is TLS through an https proxy.
     var isInside: Bool { outer != nil }

@@ -240,7 +240,7 @@ public final class Resolver: Sendable {
 
     /// Answers a question, on a thread of the pool.
     private func answer(_ question: Question, _ number: UInt64) {
-        guard begins(question, number) else { return }
+        guard begin(question, number) else { return }
         let result: Result<[IPAddress], ResolveError>
         do throws(ResolveError) {
             result = Resolver.fitting(try options.lookup(question.host.text, question.family), question)
@@ -250,9 +250,9 @@ public final class Resolver: Sendable {
         finish(question, number, result)
     }
 
-    /// Notes that a call begins. It is dropped, and the result is false, if all its callers have cancelled while it
-    /// waited for a thread. So the queue for a dead name server empties.
-    private func begins(_ question: Question, _ number: UInt64) -> Bool {
+    /// Begins a call. If all its callers have cancelled while it waited for a thread, drops it instead and returns
+    /// false: so the queue for a dead name server empties.
+    private func begin(_ question: Question, _ number: UInt64) -> Bool {
         state.withLock { state in
             guard let index = state.calls[question]?.firstIndex(where: { $0.number == number }) else { return false }
             state.calls[question]?[index].hasBegun = true

@@ -33,8 +33,8 @@ public struct ResponseValidation: Sendable {
     /// Everything is acceptable.
     public static var none: ResponseValidation { ResponseValidation(statusCodes: nil) }
 
-    /// The program's checks alone.
-    var ofChecks: ResponseValidation { ResponseValidation(statusCodes: nil, checks: checks) }
+    /// The program's checks, and nothing else.
+    var checksAlone: ResponseValidation { ResponseValidation(statusCodes: nil, checks: checks) }
 
     /// The same validation, without the program's checks.
     var withoutChecks: ResponseValidation {

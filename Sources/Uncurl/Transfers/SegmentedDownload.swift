@@ -257,7 +257,7 @@ final class SegmentedDownload: Sendable {
     private func refusal(of file: URL, _ head: HTTPURLResponse) -> ValidationFailure? {
         let sent = try? manager.urlRequest(for: request)
         var answer = ReceivedResponse(request: sent, response: head, data: Data(), fileURL: file)
-        guard let failure = validation.ofChecks.failure(of: answer) else { return nil }
+        guard let failure = validation.checksAlone.failure(of: answer) else { return nil }
         if destination != nil { DownloadMove.takeIn(file, &answer) }
         return ValidationFailure(failure.reasons, answer: answer)
     }

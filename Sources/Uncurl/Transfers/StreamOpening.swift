@@ -206,7 +206,7 @@ struct StreamOpening: Sendable {
         _ chunks: ResponseChunks
     ) async throws(UncurlError) {
         var answer = ReceivedResponse(request: request, response: response, data: Data())
-        let rejection = validation.ofChecks.failure(of: answer)
+        let rejection = validation.checksAlone.failure(of: answer)
         let head = validation.withoutChecks
         // Answers that have no content by definition (RFC 9110 §6.4.1, §15.3.6) cannot have a wrong content type.
         let hasNone = request.httpMethod == "HEAD" || [204, 205, 304].contains(response.statusCode)
