@@ -17,7 +17,7 @@ final class SecureRawClient {
         var configuration = TLSConfiguration()
         configuration.roots = .pem(try roots ?? TestCertificates.localhost.authorityPEM)
         let context = try TLSContext(configuration)
-        try context.trust.load()
+        context.trust.load()
         socket = try RawClient(.loopback(port: port))
         if let connect {
             try socket.send(connect)

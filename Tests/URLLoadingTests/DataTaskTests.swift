@@ -108,6 +108,7 @@ struct DataTaskTests {
     }
 
     @Test("a task becomes a download by its disposition, and keeps its identifier")
+    @available(*, deprecated)
     func becomesDownload() async throws {
         var answers = Recorder.Answers()
         answers.disposition = .becomeDownload
@@ -134,7 +135,7 @@ struct DataTaskTests {
         } catch let error as URLError {
             #expect(error.code == .cannotConnectToHost)
             #expect(error.failingURL == target)
-            #expect(error.userInfo[NSURLErrorFailingURLStringErrorKey] as? String == target.absoluteString)
+            #expect(error.userInfo["NSErrorFailingURLStringKey"] as? String == target.absoluteString)
             let reason = (error.userInfo[NSUnderlyingErrorKey] as? NSError)?.localizedDescription
             #expect(reason?.contains("refused") == true)
             #expect(error.localizedDescription == "Could not connect to the server.")

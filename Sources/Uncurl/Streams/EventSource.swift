@@ -18,7 +18,8 @@ public import URLLoading
 ///      │ └──error──▶ waiting      └──too long, cancelled──▶ over
 ///      └──nil──▶ over
 /// ```
-public struct EventSource<Stream: AsyncSequence>: AsyncSequence, Sendable where Stream.Element == Data {
+public struct EventSource<Stream: AsyncSequence & SendableMetatype>: AsyncSequence, Sendable
+where Stream.Element == Data {
     public typealias Element = ServerSentEvent
 
     /// How an iterator gets its stream, and how it waits before it requests the stream again.

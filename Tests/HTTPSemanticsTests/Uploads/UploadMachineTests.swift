@@ -65,7 +65,7 @@ struct UploadMachineTests {
     ) throws
         -> Driven
     {
-        var machine = Driven(draft, length: length, isPatient: isPatient)
+        let machine = Driven(draft, length: length, isPatient: isPatient)
         let isKnown = machine.inform(
             104,
             try fields(("Upload-Draft-Interop-Version", "\(draft.rawValue)"), ("Location", "/files/7")),
@@ -92,7 +92,7 @@ struct UploadMachineTests {
     )
     func requests(draft: UploadDraft, creation: String, rest: String, partial: (String, String)) throws {
         let version = "Upload-Draft-Interop-Version: \(draft.rawValue)"
-        var machine = try created(draft)
+        let machine = try created(draft)
         #expect(text(machine.request) == "create | \(version), \(creation)")
         #expect(machine.fail(isTransient: true) == .goOn(after: .zero))
         #expect(text(machine.request) == "HEAD \(Self.place) | \(version)")
@@ -104,7 +104,7 @@ struct UploadMachineTests {
 
     @Test("an upload of unknown length says none, and takes any offset")
     func unknownLength() throws {
-        var machine = try created(.six, length: nil)
+        let machine = try created(.six, length: nil)
         #expect(!text(machine.request).contains("Upload-Length"))
         _ = machine.fail(isTransient: true)
         #expect(machine.receive(204, try fields(("Upload-Offset", "999999999999999"))) == .goOn(after: .zero))
@@ -118,7 +118,7 @@ struct UploadMachineTests {
         ]
     )
     func refused(status: Int, version: String, place: String) throws {
-        var machine = Driven(.six, length: 100)
+        let machine = Driven(.six, length: 100)
         let said = try fields(("Upload-Draft-Interop-Version", version), ("Location", place))
         #expect(!machine.inform(status, said, to: Self.url))
         #expect(machine.resource == nil)
@@ -127,7 +127,7 @@ struct UploadMachineTests {
 
     @Test("the first 104 counts, and a redirected request is another upload")
     func createdAnew() throws {
-        var machine = try created()
+        let machine = try created()
         let other = try fields(("Upload-Draft-Interop-Version", "6"), ("Location", "/files/8"))
         #expect(!machine.inform(104, other, to: Self.url))
         #expect(machine.resource?.text == Self.place)
@@ -174,7 +174,7 @@ struct UploadMachineTests {
         ]
     )
     func offsets(said answer: Said) throws {
-        var machine = try created()
+        let machine = try created()
         _ = machine.fail(isTransient: true)
         var said = HTTPFields()
         if let offset = answer.offset { try said.append("Upload-Offset", offset) }
@@ -192,7 +192,7 @@ struct UploadMachineTests {
         ]
     )
     func appended(status: Int, step: UploadStep, next: String) throws {
-        var machine = try created()
+        let machine = try created()
         _ = machine.fail(isTransient: true)
         _ = machine.receive(204, try fields(("Upload-Offset", "40")))
         #expect(machine.receive(status, try fields()) == step)
@@ -226,7 +226,7 @@ struct UploadMachineTests {
 
     @Test("a server that takes no octet of a PATCH is asked a few times, with pauses, and its answer is then delivered")
     func stuck() throws {
-        var machine = try created()
+        let machine = try created()
         _ = machine.fail(isTransient: true)
         _ = machine.receive(204, try fields(("Upload-Offset", "40"), ("Upload-Complete", "?0")))
         var steps: [UploadStep] = []
@@ -280,7 +280,7 @@ struct UploadMachineTests {
 
     @Test("content that has grown before it is sent again has its new length")
     func grown() throws {
-        var machine = Driven(.six, length: 100)
+        let machine = Driven(.six, length: 100)
         machine.create(length: 150)
         #expect(text(machine.request).hasSuffix("Upload-Length: 150"))
         machine.create(length: nil)
@@ -289,7 +289,7 @@ struct UploadMachineTests {
 
     @Test("an upload is not resumed after another failure, or if its content has changed")
     func changed() throws {
-        var machine = try created()
+        let machine = try created()
         #expect(machine.fail(isTransient: false) == .fail)
         machine.changeContent()
         #expect(machine.resource == nil && machine.isCreating)

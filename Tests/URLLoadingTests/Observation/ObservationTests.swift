@@ -60,6 +60,7 @@ struct ObservationTests {
 
     /// Makes a download of its data task, and suspends and resumes that.
     private final class Converter: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate {
+        @available(*, deprecated)
         func urlSession(
             _ session: URLSession,
             dataTask: URLSessionDataTask,

@@ -121,8 +121,10 @@ struct ProxyChallengeTests {
         let proxy = try RawServer.start(scripts, otherwise: RawScript(answer))
         let configuration = URLSessionConfiguration.isolated
         var settings: [AnyHashable: Any] = ["HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": Int(proxy.port)]
-        if let configured { settings[kCFProxyUsernameKey] = "user" }
-        if let configured { settings[kCFProxyPasswordKey] = configured }
+        if let configured {
+            settings[kCFProxyUsernameKey] = "user"
+            settings[kCFProxyPasswordKey] = configured
+        }
         configuration.connectionProxyDictionary = settings
         var answers = Recorder.Answers()
         answers.challenge = { _ in

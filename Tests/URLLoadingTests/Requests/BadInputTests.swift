@@ -28,7 +28,7 @@ struct BadInputTests {
         guard let error, let cause = error.userInfo[NSUnderlyingErrorKey] as? NSError else { return false }
         return !cause.localizedDescription.isEmpty
             && error.userInfo[NSURLErrorFailingURLErrorKey] as? URL == url
-            && error.userInfo[NSURLErrorFailingURLStringErrorKey] as? String == url?.absoluteString
+            && error.userInfo["NSErrorFailingURLStringKey"] as? String == url?.absoluteString
     }
 
     @Test(

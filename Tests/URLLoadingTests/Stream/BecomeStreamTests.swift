@@ -135,6 +135,7 @@ struct BecomeStreamTests {
         "a switch of protocols of which the delegate makes no stream is the answer, and the connection is closed",
         arguments: [URLSession.ResponseDisposition.allow, .becomeDownload]
     )
+    @available(*, deprecated)
     func notWanted(disposition: URLSession.ResponseDisposition) async throws {
         let server = try RawServer.start([
             [

@@ -98,7 +98,7 @@ struct CapturedStreamsTests {
             streams.input.schedule(in: .current, forMode: .default)
             streams.input.open()
             let limit = Date().addingTimeInterval(30)
-            while !listener.isOver, Date() < limit { RunLoop.current.run(mode: .default, before: limit) }
+            while !listener.isOver, Date() < limit { _ = RunLoop.current.run(mode: .default, before: limit) }
             streams.input.remove(from: .current, forMode: .default)
             return listener.text
         }

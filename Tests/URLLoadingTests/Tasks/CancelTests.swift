@@ -225,6 +225,7 @@ struct CancelTests {
     @Test(
         "a data task cancelled after its answer became a download, and before that is told, ends the download"
     )
+    @available(*, deprecated)
     func became() async throws {
         // Behind the answer's letter.
         let diary = Diary(.becomeDownload, afterAnswer: { _, task in task.session?.post { _ in task.cancel() } })
@@ -237,6 +238,7 @@ struct CancelTests {
     }
 
     @Test("a data task suspended after its answer became a download, and before that is told, suspends the download")
+    @available(*, deprecated)
     func becameSuspended() async throws {
         let gate = RawGate()
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"

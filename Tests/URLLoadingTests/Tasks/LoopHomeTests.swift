@@ -189,6 +189,7 @@ struct LoopHomeTests {
     }
 
     @Test("a task that became a download is over, keeps nothing alive, and reports nothing when it is cancelled")
+    @available(*, deprecated)
     func became() async throws {
         var answers = Recorder.Answers()
         answers.disposition = .becomeDownload

@@ -153,7 +153,7 @@ struct WebSocketTaskTests {
         task.resume()
         let error = try #require(await failure { _ = try await task.receive() })
         #expect(error.code == .badServerResponse && error.failingURL == target)
-        #expect(error.userInfo[NSURLErrorFailingURLStringErrorKey] as? String == target.absoluteString)
+        #expect(error.userInfo["NSErrorFailingURLStringKey"] as? String == target.absoluteString)
         #expect(error.userInfo[NSUnderlyingErrorKey] != nil)
         await recorder.end()
         #expect((task.response as? HTTPURLResponse)?.statusCode == status)

@@ -12,6 +12,7 @@ struct TaskHooksTests {
     init() throws { server = try TestServer.start() }
 
     @Test("a request that a hook has made a download is cancelled by its transfer", .rows("U26"))
+    @available(*, deprecated)
     func cancelledDownload() async throws {
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"
         let raw = try RawServer.start([], otherwise: RawScript([.receive(.headEnd), .send(head), .stall]))
@@ -27,6 +28,7 @@ struct TaskHooksTests {
     }
 
     @Test("a hook makes no request a stream task, and no operation a download: the content follows", .rows("U26"))
+    @available(*, deprecated)
     func contentFollows() async throws {
         let manager = server.manager()
         var request = HTTPRequest("bytes/10")
@@ -241,6 +243,7 @@ struct TaskHooksTests {
         "a data task that becomes a download keeps its delegate object, and its file is in the response",
         .rows("U13", "A7")
     )
+    @available(*, deprecated)
     func becomesDownload() async throws {
         let manager = server.manager()
         let log = Log<Bool>()

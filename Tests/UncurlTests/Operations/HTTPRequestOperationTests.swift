@@ -356,7 +356,7 @@ struct HTTPRequestOperationTests {
     }
 
     /// Calls a closure before it takes anything.
-    private final class AskingStream: OutputStream, @unchecked Sendable {
+    private final class AskingStream: OutputStream {
         let ask = Mutex<(@Sendable () -> Void)?>(nil)
 
         override func write(_ buffer: UnsafePointer<UInt8>, maxLength count: Int) -> Int {

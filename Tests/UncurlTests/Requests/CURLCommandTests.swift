@@ -13,7 +13,7 @@ struct CURLCommandTests {
         let file = HTTPRequest(.put, "a", body: .file(URL(fileURLWithPath: "/tmp/a b.txt")))
         let put = try manager.cURL(for: file).description
         #expect(put.contains("--request PUT") && put.contains("--data-binary '@/tmp/a b.txt'"), "\(put)")
-        var form = try MultipartForm()
+        var form = MultipartForm()
         try form.append(fields: [("a", Data("1".utf8))])
         let post = try manager.cURL(for: HTTPRequest(.post, "a", body: .multipart(form))).description
         #expect(post.contains(" # without the content"), "\(post)")
