@@ -22,9 +22,16 @@ extension RequestLoader: ExchangeDelegate {
     }
 
     private func judge(_ response: HTTPURLResponse) {
-        let caching: AskedRequest.Caching = settings.cache == nil ? .none : delivery.isStorable ? .stores : .compares
+        let caching: AskedRequest.Caching = settings.cache == nil ? .none : isStorable ? .stores : .compares
         guard let step = attempt.judge(response, caching, task, engine) else { return accept(response) }
         perform(step, response, nil)
+    }
+
+    /// Whether the cache may store the answer under the URL. It may not if the answer depends on the request's content,
+    /// or on one of several servers.
+    private var isStorable: Bool {
+        delivery.isStorable && !attempt.request.values.sendsContentWithGET
+            && spec.request?.values.terms?.values.endpoint == nil
     }
 
     private func informed(_ head: ResponseHead, _ url: URL) {

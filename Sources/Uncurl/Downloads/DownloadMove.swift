@@ -11,16 +11,18 @@ struct DownloadMove {
     /// The task's own hook, asked after the manager's.
     let own: (@Sendable (URLSession, URLSessionDownloadTask, URL) -> URL?)?
     let destination: DownloadDestination?
+    /// Whether the caller gets a file that has no destination.
+    var givesFile = true
 
     /// Why the answer is refused; nil where it is acceptable. Called on any thread.
     ///
     /// With a destination, the caller looks for the file nowhere else: a refused file is deleted, and the failure
-    /// carries its content. Without a destination, the caller gets the file of a refused answer too.
+    /// carries its content. Without a destination, a caller that gets the file gets that of a refused answer too.
     func refusal(_ file: URL, _ outcome: TaskOutcome, by validation: ResponseValidation) -> ValidationFailure? {
         let request = task.currentRequest ?? task.originalRequest
         var answer = ReceivedResponse(request: request, response: outcome.response, data: Data(), fileURL: file)
         guard let failure = validation.failure(of: answer) else { return nil }
-        if destination == nil { answer.fileURL = leave(file, outcome) } else { Self.takeIn(file, &answer) }
+        if destination == nil, givesFile { answer.fileURL = leave(file, outcome) } else { Self.takeIn(file, &answer) }
         return ValidationFailure(failure.reasons, answer: answer)
     }
 
@@ -42,7 +44,7 @@ struct DownloadMove {
             return move(file, to: place, [])
         }
         guard let destination, let place = destination.place(for: file, outcome.response) else {
-            return .placed(leave(file, outcome))
+            return .left(leave(file, outcome))
         }
         return move(file, to: place, destination.options)
     }

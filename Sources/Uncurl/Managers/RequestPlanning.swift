@@ -82,10 +82,9 @@ extension URLSessionManager {
     ) throws(UncurlError) -> TaskPlan {
         var request = given
         if request.sendsContentWithGET || request.options.connectTo != nil {
-            // The answer depends on the content or on this one server, so a cache must neither store it under the URL
-            // nor answer with what is stored there.
+            // The answer depends on the content or on this one server, so a cache must not answer with what is stored
+            // under the URL. The session does not store it there.
             request.options.cachePolicy = .reloadIgnoringLocalCacheData
-            request.options.caching = .doNotCache
         }
         var made = try begun(request)
         // Defaults are not added to a complete request.
@@ -123,12 +122,12 @@ extension URLSessionManager {
         // The content of a complete request is sent as it is.
         case .parameters where request.whole != nil && request.parameters == nil: break
         case .parameters: made = try serializer.serialize(request.parameters, into: made)
-        case .encoded(let value, nil):
+        case .encoded(let value, nil) where request.parameters == nil:
             made = try serializer.serialize(encoding: value, into: made)
-        case .encoded(let value, let writer?):
+        case .encoded(let value, let writer):
             made = try serializer.serialize(query: request.parameters, into: made, nil)
             made.setValue(nil, forHTTPHeaderField: "Content-Type")
-            made = try writer.serialize(encoding: value, into: made)
+            made = try (writer ?? serializer).serialize(encoding: value, into: made)
         case .data(let data, let type):
             made = try serializer.serialize(query: request.parameters, into: made, type)
             made.httpBody = data
@@ -136,7 +135,8 @@ extension URLSessionManager {
             made = try serializer.serialize(
                 query: request.parameters,
                 into: made,
-                type ?? MediaTypes.type(ofPath: file.path)
+                type,
+                usual: MediaTypes.type(ofPath: file.path)
             )
             plan.kind = .upload(.file(file))
         case .stream(let length, let type, let make):

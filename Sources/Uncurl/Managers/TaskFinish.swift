@@ -78,7 +78,7 @@ extension Watchers {
     func tellDetails(of download: DownloadedFile?, _ error: UncurlError?) {
         guard hearsDetails else { return }
         switch download {
-        case .placed(let place)?: tellDetail(.movedFile(place))
+        case .placed(let place)?, .left(let place)?: tellDetail(.movedFile(place))
         case .stranded(let failure)?: tellDetail(.failedToMoveFile(failure))
         case .refused?, nil: break
         }

@@ -56,7 +56,8 @@ extension Parameters {
 
     private static func number(_ number: NSNumber) -> Parameters {
         switch unsafe String(cString: number.objCType) {
-        case "d", "f": .double(number.doubleValue)
+        case "d": .double(number.doubleValue)
+        case "f": Parameters(number.floatValue)
         case "Q": Parameters(number.uint64Value)
         // Foundation has only two Boolean objects.
         case "c",

@@ -2,15 +2,20 @@ internal import URLLoading
 
 /// Handles requests with content of their own: their parameters go into the query, whatever the method.
 extension RequestSerializer {
+    /// - Parameters:
+    ///   - contentType: what the program says of the content. It replaces the request's own field Content-Type.
+    ///   - usual: the Content-Type of a request that has none.
     func serialize(
         query parameters: Parameters?,
         into request: URLRequest,
-        _ contentType: String?
+        _ contentType: String?,
+        usual: String = "application/octet-stream"
     ) throws(UncurlError) -> URLRequest {
         guard FieldSyntax.isValue(contentType ?? "") else { throw .header(name: "Content-Type") }
         var made = try serialize(nil, into: request)
         made.httpBody = nil
-        made.setValue(contentType ?? "application/octet-stream", forHTTPHeaderField: "Content-Type")
+        let type = contentType ?? request.value(forHTTPHeaderField: "Content-Type") ?? usual
+        made.setValue(type, forHTTPHeaderField: "Content-Type")
         guard let parameters else { return made }
         var writer = http
         (writer.defaults, writer.placement) = (.none, .query)

@@ -22,7 +22,7 @@ extension TaskOutcome {
         switch (reason, download) {
         case (let reason?, _): result = SerializedAnswer(error: reason)
         case (nil, .stranded(let failure)?): result = SerializedAnswer(error: failure)
-        case (nil, .placed(let place)?):
+        case (nil, .placed(let place)?), (nil, .left(let place)?):
             answer.fileURL = place
             result = serializer.serialized(answer, refusal: nil)
         case (nil, .refused(let refusal)?):

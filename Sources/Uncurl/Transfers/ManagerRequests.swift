@@ -74,17 +74,16 @@ extension URLSessionManager {
     ///
     /// - Parameters:
     ///   - request: a request with content of any kind, or without content.
-    ///   - destination: where the file goes. Without a destination it is deleted when the value has been made.
+    ///   - destination: where the file goes. Without a destination it is deleted when the value has been made, unless
+    ///     a hook gives it a place.
     ///   - type: the type that ``decoder`` decodes from the content.
     public func download<Value: Decodable & Sendable>(
         _ request: HTTPRequest,
         to destination: DownloadDestination? = nil,
         as type: Value.Type
     ) async throws(UncurlError) -> Value {
-        let run = TransferRun(self, request.options, by: .decodable(type), .file, to: destination)
-        let response = Response<Value>(await resumed(run).response(to: request))
-        if destination == nil, let file = response.fileURL { try? FileManager.default.removeItem(at: file) }
-        return try response.result.get()
+        let run = TransferRun(self, request.options, by: .decodable(type), .serializedFile, to: destination)
+        return try Response<Value>(await resumed(run).response(to: request)).result.get()
     }
 
     /// Resumes a download. It starts over if the server's content has changed. Interceptors and options apply to the

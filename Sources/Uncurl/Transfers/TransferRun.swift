@@ -10,10 +10,16 @@ final class TransferRun: Sendable {
     enum Kind {
         case answer
         case file
+        /// A file that only the serializer reads. It is removed at the end, unless it was given a place.
+        case serializedFile
         /// The rest of a file. The request has only options.
         case rest(Data)
 
         var isWhole: Bool { resumption == nil }
+
+        var isSerializedFile: Bool {
+            if case .serializedFile = self { true } else { false }
+        }
 
         /// The resume data that the request begins with.
         var resumption: Data? {
@@ -44,8 +50,12 @@ final class TransferRun: Sendable {
         /// Removes the file of a download that is tried again. No caller knows of it.
         func removeFile() {
             guard case .ended(let outcome, _, let download?) = self, let file = outcome.file else { return }
-            if case .placed = download { return }
-            try? FileManager.default.removeItem(at: file)
+            switch download {
+            case .placed: break
+            case .left(let place): try? FileManager.default.removeItem(at: place)
+            case .refused(let refusal): try? FileManager.default.removeItem(at: refusal.fileURL ?? file)
+            case .stranded: try? FileManager.default.removeItem(at: file)
+            }
         }
     }
 
@@ -171,6 +181,7 @@ final class TransferRun: Sendable {
         } else {
             await told(attempt, response)
         }
+        if kind.isSerializedFile, case .ended(_, _, .left?) = attempt { attempt.removeFile() }
         attempt.settle()
         return response
     }
@@ -282,7 +293,8 @@ final class TransferRun: Sendable {
             session: session,
             task: task,
             own: delegate.hooks.didFinishDownloading,
-            destination: (delegate as? DownloadTaskDelegate)?.destination ?? destination
+            destination: (delegate as? DownloadTaskDelegate)?.destination ?? destination,
+            givesFile: !kind.isSerializedFile
         )
         if let refusal = move.refusal(file, outcome, by: validation) {
             return .ended(outcome, delegate, .refused(refusal))
@@ -308,7 +320,7 @@ final class TransferRun: Sendable {
     private func plan(for request: HTTPRequest) throws(UncurlError) -> TaskPlan {
         switch kind {
         case .answer: return try manager.taskPlan(for: request, settings)
-        case .file:
+        case .file, .serializedFile:
             var plan = try manager.taskPlan(for: request, settings)
             plan.kind = .download(plan.kind.content)
             return plan

@@ -27,7 +27,7 @@ struct DownloadMoveTests {
         let task = session.downloadTask(with: URL(string: "http://example.com/")!)
         let move = DownloadMove(core: ManagerCore(settings), session: session, task: task, own: nil, destination: nil)
         switch move.move(file, to: place, options) {
-        case .placed(let place): return place
+        case .placed(let place), .left(let place): return place
         case .stranded(let error): throw error
         case .refused(let failure): throw .validation(failure)
         }

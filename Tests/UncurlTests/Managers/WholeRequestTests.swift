@@ -86,6 +86,30 @@ struct WholeRequestTests {
         #expect(Self.requests(server).map { $0.hasSuffix("content") } == [true, true])
     }
 
+    @Test("a complete request keeps its Content-Type with another content, unless the content has a type", .rows("Q5"))
+    func contentType() async throws {
+        let server = try RawServer.answering([Self.taken, Self.taken, Self.taken, Self.taken])
+        var whole = try Self.post(server)
+        whole.setValue("image/heic", forHTTPHeaderField: "Content-Type")
+        let file = TemporaryFile(Array("content".utf8))
+        let bodies: [RequestBody] = [
+            .data(Data("content".utf8)), .file(URL(fileURLWithPath: file.path)),
+            .stream(length: 7) { InputStream(data: Data("content".utf8)) },
+            .data(Data("content".utf8), contentType: "text/plain"),
+        ]
+        let manager = Self.manager()
+        for body in bodies {
+            var request = HTTPRequest(whole)
+            request.body = body
+            #expect(await manager.response(to: request, serializer: .data).error == nil)
+        }
+        let types = Self.requests(server).map { request in
+            request.components(separatedBy: "\r\n").filter { $0.hasPrefix("Content-Type: ") }
+        }
+        let own = ["Content-Type: image/heic"]
+        #expect(types == [own, own, own, ["Content-Type: text/plain"]])
+    }
+
     @Test("a method, a path and a body that are set on a complete request replace its own")
     func changed() async throws {
         let server = try RawServer.answering([Self.taken])

@@ -173,13 +173,14 @@ struct ParametersTests {
     func foundationObjects() throws {
         let object: [String: Any] = [
             "s": "x", "t": true, "n": NSNumber(value: true), "one": 1, "i": NSNumber(value: 1), "u": UInt64.max,
-            "d": 1.5,
+            "d": 1.5, "fl": Float(0.1), "nf": NSNumber(value: Float(19.99)),
             "l": [1, "x", NSNull()] as [Any], "m": ["k": [String: Any]()], "b": Data([1]), "set": Set(["a"]),
             "w": Date(timeIntervalSince1970: 0), "dec": Decimal(string: "0.1")!, "url": URL(string: "http://h/")!,
             "e": NSNumber(value: 0), "f": false, "small": Int8(3),
         ]
         let expected: Parameters = [
             "s": "x", "t": true, "n": true, "one": 1, "i": 1, "u": .unsigned(.max), "d": 1.5, "l": [1, "x", nil],
+            "fl": 0.1, "nf": 19.99,
             "m": ["k": [:]], "b": .data(Data([1])), "set": .set(["a"]), "w": .date(Date(timeIntervalSince1970: 0)),
             "dec": .decimal(Decimal(string: "0.1")!), "url": "http://h/", "e": 0, "f": false, "small": 3,
         ]

@@ -11,10 +11,12 @@ struct ContentOptionsTests {
 
     @Test("a GET sends content if the option allows it, and is refused otherwise", .rows("W22"))
     func get() async throws {
-        let server = try RawServer.answering([Self.taken, Self.taken])
+        let server = try RawServer.answering([Self.taken, Self.taken, Self.taken])
         let configuration = URLSessionConfiguration.isolated
         configuration.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
         let manager = HTTPSessionManager(baseURL: URL(string: server.url("/")), configuration: configuration)
+        // Not even a hook stores the answer.
+        manager.hooks.willCacheResponse = { _, _, proposed in proposed }
         var request = HTTPRequest(.get, "search", body: .json(["q": "x"]))
         let refused = await manager.response(to: request, serializer: .data)
         #expect(refused.error?.urlError?.code == .dataLengthExceedsMaximum)
@@ -25,6 +27,9 @@ struct ContentOptionsTests {
         // The answer to that content is no answer to a plain GET.
         #expect(await manager.response(to: "search", serializer: .data).error == nil)
         #expect(String(decoding: server.received(0), as: UTF8.self).components(separatedBy: "GET /search").count == 3)
+        // Nor is the answer to a plain GET one to that content.
+        #expect(await manager.response(to: request, serializer: .data).error == nil)
+        #expect(String(decoding: server.received(0), as: UTF8.self).components(separatedBy: "GET /search").count == 4)
     }
 
     @Test(
@@ -32,12 +37,13 @@ struct ContentOptionsTests {
         .rows("B17", "Q13")
     )
     func beside() async throws {
-        let server = try RawServer.answering([Self.taken, Self.taken])
+        let server = try RawServer.answering([Self.taken, Self.taken, Self.taken])
         let manager = server.manager()
         var encoding = QueryEncoding()
         (encoding.arrays, encoding.booleans) = (.bare, .literal)
         manager.requestSerializer = JSONRequestSerializer(http: HTTPRequestSerializer(query: .encoded(encoding)))
         try await manager.post("a", parameters: ["k": [1, 2], "b": true], body: .data(Data("x".utf8)))
+        try await manager.post("c", parameters: ["k": [1]], body: .encoded(["v": 2]))
         let form = try MultipartForm(boundary: "B")
         try await manager.post("b", parameters: ["k": [1], "b": true], body: .multipart(form))
         // The answer may come before the last part of the content has.
@@ -45,6 +51,7 @@ struct ContentOptionsTests {
         await until { String(decoding: server.received(0), as: UTF8.self).hasSuffix(end) }
         let sent = String(decoding: server.received(0), as: UTF8.self)
         #expect(sent.contains("POST /a?b=true&k=1&k=2 HTTP/1.1\r\n"), "\(sent)")
+        #expect(sent.contains("POST /c?k=1 HTTP/1.1\r\n") && sent.contains("\r\n\r\n{\"v\":2}"), "\(sent)")
         #expect(sent.contains("name=\"k\"\r\n\r\n1\r\n") && sent.contains("name=\"b\"\r\n\r\ntrue\r\n"), "\(sent)")
     }
 

@@ -28,6 +28,7 @@ struct RequestRouteTests {
         let configuration = URLSessionConfiguration.isolated
         configuration.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
         let manager = HTTPSessionManager(configuration: configuration)
+        manager.hooks.willCacheResponse = { _, _, proposed in proposed }
         var request = HTTPRequest("http://one.invalid:81/x")
         request.options.connectTo = try ConnectTo(host: "127.0.0.1", port: Int(server.port))
         let first = await manager.response(to: request, serializer: .data)

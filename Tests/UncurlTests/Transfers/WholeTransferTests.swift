@@ -158,6 +158,21 @@ struct WholeTransferTests {
         defer { try? FileManager.default.removeItem(at: place) }
         _ = try await manager.download("anything/x", to: .file(place), as: Seen.self)
         #expect(FileManager.default.fileExists(atPath: place.path))
+        let kept = FileManager.default.temporaryDirectory.appendingPathComponent("uncurl-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: kept) }
+        manager.hooks.didFinishDownloading = { _, _, _ in kept }
+        _ = try await manager.download("anything/x", as: Seen.self)
+        #expect(FileManager.default.fileExists(atPath: kept.path))
+    }
+
+    @Test("a refused download that would have been decoded leaves no file, and its failure has the content", .rows("B18"))
+    func refusedContent() async throws {
+        let server = try RawServer.answering(["HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\ngone"])
+        let error = await #expect(throws: UncurlError.self) {
+            try await server.manager().download("x", as: [Int].self)
+        }
+        guard case .validation(let failure)? = error else { return _ = Issue.record("\(String(describing: error))") }
+        #expect(failure.data == Data("gone".utf8) && failure.fileURL == nil)
     }
 
     private static func failure(_ code: URLError.Code, _ method: HTTPMethod, retries: Int = 0) -> FailedAttempt {
