@@ -41,8 +41,11 @@ public final class Cassette: Sendable {
 
     private static let leftOut = "(left out)"
 
-    /// Fields that carry secrets. Their values are not written to the file.
-    public static let secretFields: Set<String> = ["Authorization", "Cookie", "Proxy-Authorization", "Set-Cookie"]
+    /// Fields that carry secrets: those of HTTP, and those in which well-known services take keys and tokens
+    /// (`URLSessionConfiguration.usualSecretHeaderFields`). Their values are not written to the file.
+    public static let secretFields = URLSessionConfiguration.usualSecretHeaderFields.union([
+        "Authorization", "Cookie", "Proxy-Authorization", "Set-Cookie",
+    ])
 
     private struct State {
         var entries: [HAR.Entry]

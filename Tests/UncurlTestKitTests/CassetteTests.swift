@@ -29,6 +29,7 @@ final class CassetteTests {
             for path in ["/bytes/300", "/status/404", "/redirect-to?url=/bytes/5"] {
                 var request = URLRequest(url: url(base + path))
                 request.setValue("Bearer secret", forHTTPHeaderField: "Authorization")
+                request.setValue("secret", forHTTPHeaderField: "X-API-Key")
                 let (data, response) = try await session.data(for: request)
                 let http = try #require(response as? HTTPURLResponse)
                 seen.append("\(http.statusCode) \(http.url?.path ?? "") \(data.base64EncodedString().prefix(400))")

@@ -10,7 +10,7 @@ internal import Synchronization
 ///   and other secret fields as the request that brought it, unless its server says `public`. One answer is kept for
 ///   each URL.
 /// - Sessions store responses of up to a twentieth of the capacity (that of the memory or the disk, whichever is
-///   greater), as Darwin does. A program may store anything that fits.
+///   greater), as Darwin does, and of 64 MiB at most. A program may store anything that fits.
 /// - What was used least recently is evicted first. A capacity of 0 switches memory or disk off.
 /// - The disk part is a directory with one file for each entry (mode 0600, checksummed), which processes may share. A
 ///   damaged file counts as missing.

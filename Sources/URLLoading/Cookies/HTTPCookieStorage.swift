@@ -12,7 +12,7 @@ internal import Synchronization
 /// on standard error says so, and the next change moves it aside for a week, under its name with `.damaged` appended.
 ///
 /// A storage keeps at most 180 cookies for each domain and 3000 in all. Beyond that, expired cookies are removed first,
-/// and then those that were not used for the longest time.
+/// then a domain's cookies without `Secure`, and then those that were not used for the longest time.
 ///
 /// A subclass may keep cookies elsewhere, or choose which ones are stored. A session calls it by the methods that take
 /// a task, one call after the other on a queue of the session's own, and the task waits meanwhile. Unless they are

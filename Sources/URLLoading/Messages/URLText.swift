@@ -2,14 +2,15 @@ internal import Foundation
 internal import HTTPEngine
 
 /// The text of URLs, for the engine and for error messages.
-enum URLText {
-    /// Returns the URL without its user information and its query, which may be secrets.
-    static func redacted(_ url: URL) -> String {
+package enum URLText {
+    /// Returns the URL without its user information, query and fragment, which may be secrets.
+    package static func redacted(_ url: URL) -> String {
         guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return "?" }
         parts.user = nil
         parts.password = nil
-        if parts.query != nil { parts.query = "…" }
-        return parts.string ?? "?"
+        let end = parts.query == nil ? "" : "?…"
+        (parts.query, parts.fragment) = (nil, nil)
+        return parts.string.map { $0 + end } ?? "?"
     }
 
     /// Returns the URL with its scheme in lower case; nil for a URL that has no scheme.

@@ -69,7 +69,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
 
     /// How long a task may go without sending or receiving a byte, in seconds; fractions count. The time stops while
     /// its delegate is busy, and while the task waits for a connection of the session. A request's own limit replaces
-    /// it if that is not the default of 60.
+    /// it if the program has set one; 60 seconds given to `URLRequest.init` count as not set.
     open var timeoutIntervalForRequest: TimeInterval = 60
 
     /// How long a task may take in all, in seconds, redirects, retries and waiting for connectivity included. Seven

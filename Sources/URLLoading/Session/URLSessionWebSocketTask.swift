@@ -11,7 +11,7 @@ internal import WebSocket
 /// still wait then fail with a `URLError`, as do later ones. If the program has asked for messages, the end is reported
 /// after it has taken those that came before the end, or five seconds after it took the last one; in any case it can
 /// still take them. Handlers are called on the session's delegate queue. The request's time limit applies to the
-/// handshake, that of the resource to the whole task. A time limit of the request's own (other than 60 seconds) also
+/// handshake, that of the resource to the whole task. A time limit that the program has set on the request also
 /// applies afterwards: a server that sends nothing for that long, not even a pong, counts as gone.
 open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
     /// Connects the task's threads with its load.

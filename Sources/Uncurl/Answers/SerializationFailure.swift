@@ -61,7 +61,8 @@ public struct SerializationFailure: Error, Sendable {
 
 extension SerializationFailure: CustomStringConvertible, LocalizedError {
     public var description: String {
-        words + (response?.url.map { " (\(status.map { "status \($0) " } ?? "")from \($0.absoluteString))" } ?? "")
+        let place = response?.url.map { " (\(status.map { "status \($0) " } ?? "")from \(URLText.redacted($0)))" }
+        return words + (place ?? "")
     }
 
     public var errorDescription: String? { description }

@@ -39,7 +39,7 @@ public struct ValidationFailure: Error, Sendable {
 
 extension ValidationFailure: CustomStringConvertible, LocalizedError {
     public var description: String {
-        let place = response?.url.map { " from \($0.absoluteString)" } ?? ""
+        let place = response?.url.map { " from \(URLText.redacted($0))" } ?? ""
         let content = serialization.map { "; besides, \($0.words)" } ?? ""
         return words + place + content
     }

@@ -4,9 +4,9 @@ public import URLLoading
 
 /// Makes tasks of one session, gives each task a delegate object of its own, and makes values of the answers.
 ///
-/// Every member may be used on any thread. A task copies the settings when it is made. Hooks are not copied: each is
-/// looked up when its event happens. The session does not retain its manager: after the program has released a manager,
-/// its tasks run to their end, and the session ends with the last of them.
+/// Every member may be used on any thread. A task copies the settings when it is made. Hooks and the security policy
+/// are not copied: each is looked up when its event happens. The session does not retain its manager: after the program
+/// has released a manager, its tasks run to their end, and the session ends with the last of them.
 open class URLSessionManager: @unchecked Sendable {
     private enum Life {
         case none

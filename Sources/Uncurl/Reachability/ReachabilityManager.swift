@@ -19,8 +19,8 @@ public import URLLoading
 /// address to which other hosts can send answers. One host counts as reachable if the kernel has a route to one of its
 /// addresses. Its name is looked up again when the network changes.
 ///
-/// Observers receive each status once, in order, and never the same status twice in a row. Every member may be used on
-/// any thread.
+/// Observers receive each status once, in order. Between two calls of ``start()`` they never receive the same status
+/// twice in a row. Every member may be used on any thread.
 public final class ReachabilityManager: Sendable {
     /// AFNetworkingReachabilityDidChangeNotification. Its object is the manager.
     public static let didChangeNotification = Notification.Name("com.alamofire.networking.reachability.change")

@@ -2,12 +2,13 @@ internal import HTTPEngine
 internal import HTTPSemantics
 public import URLLoading
 
-/// A request as a command line for curl. In a shell it sends the same request. A stream, a multipart form and a client
-/// certificate are left out; a comment at the end of the command says so.
+/// A request as a command line for curl. In a shell it sends the same request. A stream, a multipart form, a client
+/// certificate and, unless they are asked for, credentials are left out; a comment at the end of the command says so.
 public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
-    /// Whether the command contains secrets.
+    /// Whether the command contains credentials.
     @frozen public enum Credentials: Hashable, Sendable {
-        /// The values of Authorization, Proxy-Authorization and Cookie are left out.
+        /// Users, passwords and the values of Authorization, Proxy-Authorization, Cookie and the session's
+        /// `secretHeaderFields` are left out.
         case redacted
         /// The values are shown as they are sent.
         case shown
@@ -20,7 +21,7 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
     /// - Parameters:
     ///   - request: the request as it is sent.
     ///   - session: adds the header fields and cookies of its configuration.
-    ///   - credentials: whether the command contains secrets.
+    ///   - credentials: whether the command contains credentials.
     ///   - file: a file whose octets replace the request's own content.
     public init(
         _ request: URLRequest,
@@ -50,15 +51,16 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
         let fields = Self.fields(of: request, configuration, hasContent: hasContent)
         let content = Self.content(of: request, file, isNamed: fields.contains { $0.isNamed("Content-Type") })
         var words = ["curl", "--globoff"] + Self.method(of: request, file)
-        for field in fields { words += ["--header", field.quoted(credentials)] }
+        var redaction = Redaction(credentials, configuration)
+        for field in fields { words += ["--header", field.quoted(&redaction)] }
         words += content.options
         if let user = login?.user {
-            let shown = credentials == .shown ? "\(user):\(login?.password ?? "")" : "…"
+            let shown = redaction.shown("\(user):\(login?.password ?? "")")
             words += ["--anyauth", "--user", Self.quoted(shown)]
         }
-        words += Self.route(of: request, credentials)
-        words.append(Self.quoted(request.url?.absoluteString ?? ""))
+        words += Self.route(of: request, &redaction) + Self.url(of: request, &redaction)
         var missing: [String] = []
+        if redaction.hasLeftOut { missing.append("the credentials") }
         if isLeftOut { missing.append("the content: a stream or a form of several parts") }
         if login?.identity != nil || stored.contains(where: { $0.identity != nil }) {
             missing.append("the client certificate")
@@ -77,15 +79,34 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Leaves credentials out, unless they are asked for.
+    private struct Redaction {
+        let isOff: Bool
+        /// The fields that are credentials, in lower case.
+        let names: Set<String>
+        private(set) var hasLeftOut = false
+
+        init(_ credentials: Credentials, _ configuration: URLSessionConfiguration?) {
+            isOff = credentials == .shown
+            let own = configuration?.secretHeaderFields ?? URLSessionConfiguration.usualSecretHeaderFields
+            names = Set(own.union(["Authorization", "Proxy-Authorization", "Cookie"]).map { $0.lowercased() })
+        }
+
+        mutating func shown(_ credential: String) -> String {
+            if isOff { return credential }
+            hasLeftOut = true
+            return "…"
+        }
+    }
+
     private struct Field {
         let name: String
         let value: String
 
         func isNamed(_ other: String) -> Bool { name.caseInsensitiveCompare(other) == .orderedSame }
 
-        func quoted(_ credentials: Credentials) -> String {
-            let isSecret = ["authorization", "proxy-authorization", "cookie"].contains(name.lowercased())
-            let shown = isSecret && credentials == .redacted ? "…" : value
+        func quoted(_ redaction: inout Redaction) -> String {
+            let shown = redaction.names.contains(name.lowercased()) ? redaction.shown(value) : value
             // curl sends a field without a value for `Name;`; `Name:` would remove the field.
             return CURLCommand.quoted(shown.isEmpty ? "\(name);" : "\(name): \(shown)")
         }
@@ -135,7 +156,7 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The options of the request's connection: its proxy, its target, its limits.
-    private static func route(of request: URLRequest, _ credentials: Credentials) -> [String] {
+    private static func route(of request: URLRequest, _ redaction: inout Redaction) -> [String] {
         var words: [String] = []
         let terms = request.terms
         if case .host(let host, let port)? = terms.endpoint {
@@ -146,8 +167,15 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
         guard let proxy = proxies.http ?? proxies.https else { return words + ["--noproxy", quoted("*")] }
         words += ["--proxy", quoted("\(proxy.kind.rawValue)://\(proxy.host):\(proxy.port)")]
         guard let login = proxy.credentials else { return words }
-        let shown = credentials == .shown ? "\(login.user):\(login.password)" : "…"
-        return words + ["--proxy-user", quoted(shown)]
+        return words + ["--proxy-user", quoted(redaction.shown("\(login.user):\(login.password)"))]
+    }
+
+    private static func url(of request: URLRequest, _ redaction: inout Redaction) -> [String] {
+        guard let url = request.url else { return [quoted("")] }
+        guard !redaction.isOff, url.user != nil, var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
+        else { return [quoted(url.absoluteString)] }
+        (parts.user, parts.password) = (nil, nil)
+        return ["--user", quoted(redaction.shown("")), quoted(parts.string ?? "")]
     }
 
     /// Quotes text for a POSIX shell. Between single quotes, only the quote itself is special. Octets count, not

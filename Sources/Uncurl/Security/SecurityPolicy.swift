@@ -1,7 +1,7 @@
 /// Decides whether a server is the one that it claims to be.
 ///
-/// The default trusts chains that end in the system's roots, checks the host's name and pins nothing. It is a value: a
-/// task keeps the copy that it was made with.
+/// The default trusts chains that end in the system's roots, checks the host's name and pins nothing. A connection is
+/// judged by the policy that its manager has when it is made.
 ///
 /// ```swift
 /// // The server's own certificate, or the authority's, and no other:

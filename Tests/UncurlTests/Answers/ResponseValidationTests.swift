@@ -122,6 +122,17 @@ struct ResponseValidationTests {
         #expect(underlying?.code == URLError.cannotDecodeContentData.rawValue)
     }
 
+    @Test("the text of a failure has neither the URL's user nor its query", .rows("S3"))
+    func secrets() throws {
+        let url = try #require(URL(string: "http://me:secret@h/p?token=secret"))
+        let response = try #require(HTTPURLResponse(url: url, statusCode: 410, httpVersion: nil, headerFields: nil))
+        let answer = ReceivedResponse(request: nil, response: response, data: Data(), fileURL: nil)
+        let failure = try #require(ResponseValidation().failure(of: answer))
+        #expect(failure.description == "unacceptable status 410 (Gone) from http://h/p?…", "\(failure)")
+        let other = SerializationFailure(.empty, answer: answer)
+        #expect(other.description == "the answer has no content (status 410 from http://h/p?…)", "\(other)")
+    }
+
     @Test("a failure carries the response and the body, by its properties and as an NSError", .rows("S3"))
     func carries() throws {
         let failure = try #require(ResponseValidation().failure(of: answer("gone", status: 410)))

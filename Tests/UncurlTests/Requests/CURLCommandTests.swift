@@ -151,6 +151,24 @@ struct CURLCommandTests {
         #expect(made.cURL(credentials: .shown).description.contains("secret"))
     }
 
+    @Test("keys in the session's secret fields and in the URL are credentials, and the command says what it leaves out")
+    func keys() throws {
+        var made = request("http://me:secret@example.com/x")
+        made.setValue("secret", forHTTPHeaderField: "X-API-Key")
+        made.setValue("secret", forHTTPHeaderField: "X-Own")
+        let configuration = URLSessionConfiguration.isolated
+        configuration.secretHeaderFields.insert("x-own")
+        let session = URLSession(configuration: configuration)
+        let text = made.cURL(session: session).description
+        #expect(!text.contains("secret") && !text.contains("me:") && text.contains("--user '…' http://example.com/x"))
+        #expect(text.hasSuffix(" # without the credentials"), "\(text)")
+        let shown = made.cURL(session: session, credentials: .shown).description
+        #expect(shown.contains("me:secret@") && shown.components(separatedBy: "secret").count == 4, "\(shown)")
+        #expect(!shown.contains("#"))
+        // Without a session, the usual names count.
+        #expect(made.cURL().description.lowercased().contains("x-api-key: …"))
+    }
+
     @Test("the command has the session's headers and cookies")
     func session() throws {
         let configuration = URLSessionConfiguration.isolated
