@@ -30,7 +30,8 @@ public struct UploadMachine: Sendable {
         case over
     }
 
-    /// How often in a row an upload may be resumed without another octet stored by the server.
+    /// How often in a row an upload may be resumed without another octet stored by the server, and how often it begins
+    /// anew because the server has forgotten it.
     public static let tryLimit = 4
 
     /// The version of the draft that the requests use.
@@ -45,6 +46,8 @@ public struct UploadMachine: Sendable {
     private var failures = 0
     /// How often it went on after an answer that led nowhere, since then.
     private var refusals = 0
+    /// How often the upload began anew because the server had forgotten it.
+    private var renewals = 0
     /// How many octets the server has acknowledged.
     private var acknowledged: Int64 = 0
 
@@ -207,7 +210,10 @@ public struct UploadMachine: Sendable {
         let tries = failures + refusals
         guard (isPatient ? refusals : tries) < UploadMachine.tryLimit || isPatient && isFailure else { return nil }
         if isFailure { failures += 1 } else { refusals += 1 }
-        if next == .creating { acknowledged = 0 }
+        if next == .creating {
+            guard renewals < UploadMachine.tryLimit else { return nil }
+            (renewals, acknowledged) = (renewals + 1, 0)
+        }
         phase = next
         // The first new try is made at once.
         return .goOn(after: tries == 0 ? .zero : RetryPause.after(tries - 1))

@@ -92,9 +92,13 @@ enum ConditionalRoutes {
         return UInt64(text) ?? .max
     }
 
+    /// The entity tags of a list. A comma within quotes is part of its tag (RFC 9110 §8.8.3).
     private static func list(_ value: String) -> [String] {
-        value.split(separator: ",").map { part in
-            String(part.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+        var isQuoted = false
+        let parts = value.split { character in
+            if character == "\"" { isQuoted.toggle() }
+            return character == "," && !isQuoted
         }
+        return parts.map { String($0.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed()) }
     }
 }

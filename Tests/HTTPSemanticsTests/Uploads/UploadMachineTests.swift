@@ -278,6 +278,25 @@ struct UploadMachineTests {
         #expect(machine.receive(503, try fields()) == .fail)
     }
 
+    @Test("an upload begins anew four times if the server forgets it again and again", arguments: [true, false])
+    func forgetting(isPatient: Bool) throws {
+        let machine = Driven(.six, length: 100, isPatient: isPatient)
+        var renewals = -1
+        while machine.isCreating, renewals < 10 {
+            renewals += 1
+            _ = machine.inform(
+                104,
+                try fields(("Upload-Draft-Interop-Version", "6"), ("Location", "/files/7")),
+                to: Self.url
+            )
+            #expect(machine.fail(isTransient: true) != .fail)
+            let stored = try fields(("Upload-Offset", "50"), ("Upload-Complete", "?0"))
+            #expect(machine.receive(204, stored) == .goOn(after: .zero))
+            _ = machine.receive(404, try fields())
+        }
+        #expect(renewals == UploadMachine.tryLimit && machine.isOver)
+    }
+
     @Test("content that has grown before it is sent again has its new length")
     func grown() throws {
         let machine = Driven(.six, length: 100)
