@@ -30,10 +30,19 @@ extension Reader {
             of: "Uncurl/Security/HostPattern",
             text: { text in
                 guard let pattern = try? HostPattern(text) else { return }
+                require(!HostPattern.precedes(pattern, pattern), "a pattern does not precede itself: \(text)")
                 for host in ["a.test", "b.a.test", "", text] { _ = pattern.matches(host) }
             }
         ),
-        Reader("public-key-pin", of: "Uncurl/Security/PublicKeyPin", text: { _ = try? PublicKeyPin($0) }),
+        Reader(
+            "public-key-pin",
+            of: "Uncurl/Security/PublicKeyPin",
+            rest: "its coding",
+            text: { text in
+                guard let pin = try? PublicKeyPin(text) else { return }
+                require((try? PublicKeyPin(pin.description)) == pin, "a pin is written as it was read: \(text)")
+            }
+        ),
     ]
 
     /// However the octets come in pieces, the events are the same.

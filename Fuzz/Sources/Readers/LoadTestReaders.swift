@@ -13,14 +13,16 @@ extension Reader {
             text: { text in
                 guard let pointer = JSONPointer(text) else { return }
                 require(JSONPointer(pointer.description) == pointer, "a pointer is written as it was read")
+                _ = pointer.value(in: document)
             }
         ),
         Reader(
             "template-value",
             of: "LoadGenerator/Requests/TemplateValue",
+            rest: "the lines of a file",
             text: { text in
                 // Those of a file read the file.
-                if !text.contains("line") { _ = try? TemplateValue(text) }
+                if !text.contains("line") { _ = (try? TemplateValue(text))?.isNumbered }
             }
         ),
         Reader(
@@ -29,13 +31,24 @@ extension Reader {
             text: { text in
                 guard let rate = try? Rate(text) else { return }
                 require(rate.units > 0 && rate <= Rate.highest, "a rate is within its limits")
+                require(Rate(nearest: rate.perSecond) <= Rate.highest, "so is the one nearest to it")
+                _ = rate.description
             }
         ),
-        Reader("target-url", of: "LoadGenerator/Requests/TargetURL", text: { _ = try? TargetURL($0) }),
+        Reader(
+            "target-url",
+            of: "LoadGenerator/Requests/TargetURL",
+            text: { text in
+                guard let url = try? TargetURL(text) else { return }
+                _ = (url.isSecure, url.port)
+                require(!holdsLineEnd(url.target + url.hostField), "a target is one line: \(text)")
+            }
+        ),
         Reader("histogram", of: "LoadGenerator/Histograms/HistogramCodec", histogram),
         Reader(
             "histogram-log",
             of: "LoadReports/Histograms/HistogramLog",
+            rest: "what a run writes",
             text: { text in
                 guard let log = try? HistogramLog.read(text, path: "log") else { return }
                 // Each line written takes 270 KB of counters for a moment.
@@ -64,6 +77,11 @@ extension Reader {
         Reader("message-pack", of: "LocustWorker/MessagePack/MessagePackDecoder", messagePack),
         Reader("zmtp", of: "LocustWorker/ZeroMQ/ZMTPReader", zmtp),
     ]
+
+    /// What pointers point into.
+    private static let document = JSONTree.object([
+        ("a", .array([.integer(1), .object([("b", .null)])])), ("", .string("empty")),
+    ])
 
     /// What stands before the first line's end is a pattern, the rest is matched: in time that grows with their
     /// product.

@@ -8,14 +8,20 @@ extension Reader {
             guard let certificate = try? Certificate(der: octets) else { return }
             require((try? Certificate(der: certificate.der)) != nil, "a certificate is written as it was read")
         },
-        Reader("pem", of: "TLS/Certificates/PEMReader") { octets in _ = try? Certificate.all(inPEM: octets) },
+        Reader("pem", of: "TLS/Certificates/PEMReader") { octets in
+            _ = try? Certificate.all(inPEM: octets)
+            _ = try? RevocationLists(octets)
+            _ = try? PrivateKey.pem(octets, password: nil)
+        },
         Reader("pkcs12", of: "TLS/Identity/PKCS12File") { octets in
             for password in [nil, "", "secret"] as [String?] { _ = try? PKCS12File.read(octets, password: password) }
         },
         Reader("private-key", of: "TLS/Identity/PrivateKey") { octets in
             _ = try? PrivateKey.pem(octets, password: "secret")
         },
-        Reader("revocation-list", of: "TLS/Trust/RevocationLists") { octets in _ = try? RevocationLists(octets) },
+        Reader("revocation-list", of: "TLS/Trust/RevocationLists", rest: "the file") { octets in
+            do throws(RevocationListError) { _ = try RevocationLists(octets) } catch { _ = error.description }
+        },
         Reader(
             "pin",
             of: "TLS/Verification/Pin",

@@ -6,14 +6,22 @@ extension Reader {
     static let volley =
         [
             Reader("yaml", of: "volley/Scenarios/YAMLReader") { octets in _ = try? YAMLReader.read(octets) },
-            Reader("scenario", of: "volley/Scenarios/ScenarioFile") { octets in
-                _ = try? ScenarioFile(octets, "scenario.yml")
+            Reader("scenario", of: "volley/Scenarios/ScenarioFile", rest: "the files that it names") { octets in
+                // Files of this machine.
+                let text = String(decoding: octets, as: UTF8.self)
+                if text.contains("file") || text.contains("line") { return }
+                for path in ["scenario.yml", "scenario.json"] { _ = try? ScenarioFile(octets, path).summary }
             },
             Reader("quantity", of: "volley/Values/Quantity", text: quantity),
             Reader("stages", of: "volley/Values/StagePlan", text: { _ = try? StagePlan([$0]) }),
-            Reader("threshold", of: "volley/Values/ThresholdText", text: { _ = try? Threshold($0) }),
+            Reader(
+                "threshold",
+                of: "volley/Values/ThresholdText",
+                rest: "the names of a run's requests",
+                text: { _ = try? Threshold($0) }
+            ),
             Reader("input-urls", of: "volley/Inputs/URLListInput", .urls),
-            Reader("input-vegeta", of: "volley/Inputs/VegetaInput", .vegeta),
+            Reader("input-vegeta", of: "volley/Inputs/VegetaInput", .vegeta, .vegetaJSON),
             Reader("input-har", of: "volley/Inputs/HARInput", .har),
             Reader("input-access-log", of: "volley/Inputs/AccessLogInput", .accessLog),
             Reader("input-curl", of: "volley/Inputs/CurlInput", .curl),
@@ -21,12 +29,14 @@ extension Reader {
             Reader("input-openapi", of: "volley/Inputs/OpenAPIInput", .openAPI),
         ]
 
-    private init(_ name: String, of source: String, _ format: InputFormat) {
+    private init(_ name: String, of source: String, _ formats: InputFormat...) {
         self.init(name, of: source) { octets in
-            // A target's `@name` is a file of this machine.
-            if case .vegeta = format, octets.contains(UInt8(ascii: "@")) { return }
-            guard let input = try? format.parse(octets, file: "input") else { return }
-            for draft in input.drafts { require(!draft.url.isEmpty, "a request has a URL") }
+            for format in formats {
+                // A target's `@name` is a file of this machine.
+                if case .vegeta = format, octets.contains(UInt8(ascii: "@")) { continue }
+                guard let input = try? format.parse(octets, file: "input") else { continue }
+                for draft in input.drafts { require(!draft.url.isEmpty, "a request has a URL") }
+            }
         }
     }
 
