@@ -55,6 +55,27 @@ struct DataTaskTests {
         #expect(isQueue)
     }
 
+    @Test("the session's delegate hears how much was sent, also of an upload with a handler or a function that waits")
+    func sentCounts() async throws {
+        let content = Data(repeating: 0x61, count: 300_000)
+        var request = URLRequest(url: url("/anything"))
+        request.httpMethod = "POST"
+        for isAwaited in [false, true] {
+            let recorder = Recorder()
+            let session = URLSession(configuration: .isolated, delegate: recorder, delegateQueue: nil)
+            defer { session.finishTasksAndInvalidate() }
+            if isAwaited {
+                _ = try await session.upload(for: request, from: content)
+            } else {
+                await withCheckedContinuation { continuation in
+                    session.uploadTask(with: request, from: content) { _, _, _ in continuation.resume() }.resume()
+                }
+            }
+            #expect(recorder.events.contains("sent 300000/300000"))
+            #expect(recorder.events.allSatisfy { $0 == "created" || $0 == "metrics" || $0.hasPrefix("sent ") })
+        }
+    }
+
     @Test("a delegate is told in order: response, data, cache, metrics, end")
     func delegate() async throws {
         let recorder = Recorder()

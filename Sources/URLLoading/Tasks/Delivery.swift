@@ -123,7 +123,6 @@ struct Delivery: ~Copyable {
 
     /// - Parameter news: how many octets of the content were sent since the last call.
     mutating func tellSent(_ news: Int, _ counts: TaskCounts) {
-        guard tellsPieces(to: (any URLSessionTaskDelegate).self) else { return }
         tell(.sent) { session, task, delegate in
             delegate.urlSession(
                 session,
@@ -138,7 +137,7 @@ struct Delivery: ~Copyable {
     mutating func tellInformational(
         _ make: () -> HTTPURLResponse
     ) -> Bool {
-        guard tellsPieces(to: (any URLSessionTaskDelegate).self), hasListener(for: .informational) else { return true }
+        guard hasListener(for: .informational) else { return true }
         let response = make()
         return tell(.informational, weight: CallbackQueue.pieceWeight) { session, task, delegate in
             delegate.urlSession(session, task: task, didReceiveInformationalResponse: response)
