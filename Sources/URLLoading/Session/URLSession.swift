@@ -212,7 +212,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     open func dataTask(with url: URL) -> URLSessionDataTask { dataTask(with: URLRequest(url: url)) }
 
     /// Makes a task whose content goes to the handler as a whole, on the delegate queue. The delegate's methods for the
-    /// answer and its content are not called. If there is an error, data and response are nil.
+    /// answer and its content are not called. If there is an error, the data are nil; the response is there if it came.
     open func dataTask(
         with request: URLRequest,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
