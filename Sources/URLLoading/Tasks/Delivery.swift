@@ -213,10 +213,11 @@ struct Delivery: ~Copyable {
         return ErrorTranslation.urlError(.dataLengthExceedsMaximum, task.currentRequest?.url, reason)
     }
 
-    /// Whether the delegate decides what is done with the answer, before its content comes.
+    /// Whether the delegate decides what is done with the answer, before its content comes. A background session does
+    /// not ask its delegate, as on Apple's platforms; it asks Uncurl's hooks.
     var asksForDisposition: Bool {
         switch reception {
-        case .delegate: !(task is URLSessionDownloadTask)
+        case .delegate: !(task is URLSessionDownloadTask) && engine.background == nil
         case .report: hasListener(for: .response)
         case .data, .awaitedData, .download, .awaitedFile, .bytes: false
         }

@@ -751,6 +751,27 @@ struct BackgroundSessionTests {
         session.invalidateAndCancel()
     }
 
+    @Test("an upload's delegate is not asked about the response")
+    func uploadResponse() async throws {
+        let server = try RawServer.start([
+            [.receive(.headEnd), .receive(.bytes(5)), .send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nthere")]
+        ])
+        try base.make()
+        base.write(Array("hello".utf8), to: "source")
+        var answers = Recorder.Answers()
+        answers.disposition = .cancel
+        let recorder = Recorder(answers)
+        let session = try await session(recorder)
+        var request = try request(server)
+        request.httpMethod = "PUT"
+        session.uploadTask(with: request, fromFile: URL(fileURLWithPath: base.path + "/source")).resume()
+        await recorder.end()
+        #expect(recorder.events == ["created", "sent 5/5", "data", "metrics", "end"])
+        #expect(recorder.told.data == Data("there".utf8))
+        await isEmpty()
+        session.invalidateAndCancel()
+    }
+
     @Test("a damaged record fails its task, and the other tasks continue; without a delegate the failure waits")
     func damaged() async throws {
         let server = try RawServer.start([RawScript(Self.whole())])
