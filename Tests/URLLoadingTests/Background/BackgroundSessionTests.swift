@@ -804,6 +804,11 @@ struct BackgroundSessionTests {
         session.invalidateAndCancel()
     }
 
+    @Test("a configuration for the background has no cache until it gets one")
+    func cache() {
+        #expect(URLSessionConfiguration.background(withIdentifier: "test").urlCache == nil)
+    }
+
     @Test("a damaged record fails its task, and the other tasks continue; without a delegate the failure waits")
     func damaged() async throws {
         let server = try RawServer.start([RawScript(Self.whole())])
