@@ -55,6 +55,62 @@ struct DataTaskTests {
         #expect(isQueue)
     }
 
+    @Test("the session's delegate hears how much was sent, also of an upload with a handler or a function that waits")
+    func sentCounts() async throws {
+        let content = Data(repeating: 0x61, count: 300_000)
+        var request = URLRequest(url: url("/anything"))
+        request.httpMethod = "POST"
+        for isAwaited in [false, true] {
+            let recorder = Recorder()
+            let session = URLSession(configuration: .isolated, delegate: recorder, delegateQueue: nil)
+            defer { session.finishTasksAndInvalidate() }
+            if isAwaited {
+                _ = try await session.upload(for: request, from: content)
+            } else {
+                await withCheckedContinuation { continuation in
+                    session.uploadTask(with: request, from: content) { _, _, _ in continuation.resume() }.resume()
+                }
+            }
+            #expect(recorder.events.contains("sent 300000/300000"))
+            #expect(recorder.events.allSatisfy { $0 == "created" || $0 == "metrics" || $0.hasPrefix("sent ") })
+        }
+    }
+
+    @Test("a completion handler gets the response of a task that fails after it, and no content")
+    func failedAfterHead() async throws {
+        let head = "HTTP/1.1 503 Busy\r\nRetry-After: 30\r\nContent-Length: 10\r\n\r\nfour"
+        let redirect = "HTTP/1.1 302 Found\r\nLocation: /next\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        let server = try RawServer.start([
+            [.receive(.headEnd), .send(head), .finish], [.receive(.headEnd), .send(head), .finish],
+            [.receive(.headEnd), .send(redirect), .finish], [.receive(.headEnd), .close],
+        ])
+        let target = try #require(URL(string: server.url("/")))
+        let session = URLSession(configuration: .isolated)
+        defer { session.invalidateAndCancel() }
+        typealias Ending = (isEmpty: Bool, status: Int?, error: (any Error)?)
+        func load() async -> Ending {
+            await withCheckedContinuation { continuation in
+                session.dataTask(with: target) { data, response, error in
+                    continuation.resume(returning: (data == nil, (response as? HTTPURLResponse)?.statusCode, error))
+                }.resume()
+            }
+        }
+        func download() async -> Ending {
+            await withCheckedContinuation { continuation in
+                session.downloadTask(with: target) { file, response, error in
+                    continuation.resume(returning: (file == nil, (response as? HTTPURLResponse)?.statusCode, error))
+                }.resume()
+            }
+        }
+        for ending in [await load(), await download()] {
+            #expect(ending.isEmpty && ending.status == 503)
+            #expect((ending.error as? URLError)?.code == .networkConnectionLost)
+        }
+        let redirected = await load()
+        #expect(redirected.isEmpty && redirected.status == nil)
+        #expect((redirected.error as? URLError)?.code == .networkConnectionLost)
+    }
+
     @Test("a delegate is told in order: response, data, cache, metrics, end")
     func delegate() async throws {
         let recorder = Recorder()

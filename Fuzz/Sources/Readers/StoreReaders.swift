@@ -46,11 +46,12 @@ extension Reader {
         Reader("resume-data", of: "URLLoading/Downloads/ResumeData", rest: "the sum of the file") { octets in
             guard let data = ResumeData(Data(octets)) else { return }
             require(data.received > 0, "what is gone on from is not empty")
-            _ = URLRequest(resuming: data)
             for isSummed in [false, true] { _ = data.isUnread(isSummed: isSummed) }
             if let asked = data.askable { require(0 < asked.received && asked.received <= data.received, "a rest") }
             guard let again = data.data.flatMap({ ResumeData($0) }) else { return }
             require(again.received == data.received && again.path == data.path, "data is written as it was read")
+            let fields = again.request.allHTTPHeaderFields
+            require(fields == data.request.allHTTPHeaderFields, "a request is written as it was read")
         },
         Reader("upload-resume-data", of: "URLLoading/Uploads/UploadResumeData") { octets in
             guard let data = UploadResumeData(Data(octets)), let written = data.data else { return }

@@ -58,17 +58,14 @@ enum BackgroundRestoration {
         _ request: URLRequest,
         _ folder: BackgroundFolder?
     ) -> ResumeData? {
-        guard let part = record.part, let validator = part.validator, let url = request.url, let folder else {
-            return nil
-        }
+        guard let part = record.part, let validator = part.validator, let folder else { return nil }
         guard part.boot == BackgroundFolder.boot, let size = StoreFile.state(part.path)?.size else { return nil }
         let sum = SumLedger.read(beside: part.path)
         guard sum != nil || !folder.isOwnPart(part.path, of: record.number) else { return nil }
         let received = sum?.length ?? size
         guard received > 0, received <= size, part.expected < 0 || size <= part.expected else { return nil }
         return ResumeData(
-            url: url,
-            fields: [:],
+            request: request,
             validator: validator,
             path: part.path,
             received: received,

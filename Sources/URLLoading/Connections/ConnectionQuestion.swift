@@ -46,26 +46,52 @@ enum ConnectionQuestion {
         about origin: Origin,
         _ reply: Answer<Reply>
     ) {
-        let challenge = URLAuthenticationChallenge(
-            protectionSpace: URLProtectionSpace(place),
-            proposedCredential: credential,
-            previousFailureCount: 0,
-            failureResponse: nil,
-            error: nil,
-            sender: ChallengeSender { reply.give(.given($0.reply.disposition, $0.reply.credential)) }
-        )
+        let question = Question(place: place, proposed: credential, reply: reply)
         session.delegateQueue.addOperation {
-            guard let delegate = session.delegate else { return askTask(session, origin, challenge, reply) }
+            guard let delegate = session.delegate else { return askTask(session, origin, question) }
+            let waiting = tasks(of: session, waitingFor: origin)
             let mark = DefaultedAnswer()
             DefaultedAnswer.$current.withValue(mark) {
-                delegate.urlSession(session, didReceive: challenge) { disposition, credential in
+                delegate.urlSession(session, didReceive: question.challenge(for: waiting)) { disposition, credential in
                     if mark.isSet {
-                        askTask(session, origin, challenge, reply)
+                        askTask(session, origin, question)
                     } else {
-                        reply.give(.given(disposition, credential))
+                        question.give(disposition, credential, for: waiting)
                     }
                 }
             }
+        }
+    }
+
+    /// What is asked, and where the answer goes.
+    private struct Question: Sendable {
+        let place: ProtectionSpaceValues
+        let proposed: URLCredential?
+        let reply: Answer<Reply>
+
+        /// - Parameter tasks: those for which the delegate is asked.
+        func challenge(for tasks: [URLSessionTask]) -> URLAuthenticationChallenge {
+            URLAuthenticationChallenge(
+                protectionSpace: URLProtectionSpace(place),
+                proposedCredential: proposed,
+                previousFailureCount: 0,
+                failureResponse: nil,
+                error: nil,
+                sender: ChallengeSender { give($0.reply.disposition, $0.reply.credential, for: tasks) }
+            )
+        }
+
+        /// Passes the answer on. A cancel is noted in the tasks for which it was given: the connection's error may
+        /// reach another one.
+        func give(
+            _ disposition: URLSession.AuthChallengeDisposition,
+            _ credential: URLCredential?,
+            for tasks: [URLSessionTask]
+        ) {
+            if disposition == .cancelAuthenticationChallenge {
+                for task in tasks { task.snapshot.withLock { $0.cancelledPeer = place.host } }
+            }
+            reply.give(.given(disposition, credential))
         }
     }
 
@@ -73,14 +99,16 @@ enum ConnectionQuestion {
     private static func askTask(
         _ session: URLSession,
         _ origin: Origin,
-        _ challenge: URLAuthenticationChallenge,
-        _ reply: Answer<Reply>
+        _ question: Question
     ) {
         let waiting = tasks(of: session, waitingFor: origin)
         guard let asked = delegate(of: waiting, in: session) else {
-            return reply.give(waiting.isEmpty ? .nobody : .given(.performDefaultHandling, nil))
+            return question.reply.give(waiting.isEmpty ? .nobody : .given(.performDefaultHandling, nil))
         }
-        asked.delegate.urlSession(session, task: asked.task, didReceive: challenge) { reply.give(.given($0, $1)) }
+        let challenge = question.challenge(for: [asked.task])
+        asked.delegate.urlSession(session, task: asked.task, didReceive: challenge) {
+            question.give($0, $1, for: [asked.task])
+        }
     }
 
     /// Returns the task whose delegate is asked: the first by number that has one, preferably one that runs.

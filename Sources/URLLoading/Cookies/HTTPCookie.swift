@@ -68,7 +68,9 @@ open class HTTPCookie: NSObject, @unchecked Sendable {
     /// 6265bis §5.5).
     open var expiresDate: Date? { cookie.expires.map { Date(timeIntervalSince1970: $0) } }
 
-    /// Whether the cookie ends with the process, whatever its date.
+    /// Whether the cookie ends with the process by its attribute `Discard`, whatever its date; also if it has version 1
+    /// and no maximum age. This is FoundationNetworking's meaning: on Apple's platforms every cookie without
+    /// ``expiresDate`` is session-only.
     open var isSessionOnly: Bool { cookie.isDiscarded }
 
     /// The domain in lower case. With a dot at its front, the cookie is also sent to names below the domain.

@@ -39,11 +39,9 @@ extension HTTPURLResponse {
 extension URLRequest {
     /// The resume data for a later download, with the first octets of a file; nil for a request without a URL.
     package func resumeData(validator: String, path: String, received: Int64, expected: Int64) -> Data? {
-        guard let url, received > 0 else { return nil }
-        let fields = allHTTPHeaderFields ?? [:]
+        guard received > 0 else { return nil }
         let data = ResumeData(
-            url: url,
-            fields: fields,
+            request: self,
             validator: validator,
             path: path,
             received: received,

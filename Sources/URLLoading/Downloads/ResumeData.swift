@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The data that a download resumes from: its URL, its file, and the validator that tells the server whether the
+/// The data that a download resumes from: its request, its file, and the validator that tells the server whether the
 /// content is still the same. It is a property list with URLSession's keys.
 struct ResumeData: Sendable {
     /// What is known of the file's content.
@@ -12,10 +12,9 @@ struct ResumeData: Sendable {
         case known(ContentSum)
     }
 
-    /// The URL after redirects: the download resumes the content that was being sent, and the first URL may lead
+    /// The request after redirects: the download resumes the content that was being sent, and the first URL may lead
     /// elsewhere by now.
-    var url: URL
-    var fields: [String: String]
+    var request: URLRequest
     /// A strong entity tag, or else the date of the last change (RFC 9110 §13.1.5).
     var validator: String
     var path: String
@@ -27,6 +26,8 @@ struct ResumeData: Sendable {
     private enum Key {
         static let version = "NSURLSessionResumeInfoVersion"
         static let url = "NSURLSessionDownloadURL"
+        static let request = "URLLoadingResumeRequest"
+        /// The key of the request's fields in data without a request, as it was written earlier.
         static let fields = "NSURLSessionResumeRequestFields"
         static let validator = "NSURLSessionResumeEntityTag"
         static let path = "NSURLSessionResumeInfoLocalPath"
@@ -39,16 +40,14 @@ struct ResumeData: Sendable {
     private static let version = 1
 
     init(
-        url: URL,
-        fields: [String: String],
+        request: URLRequest,
         validator: String,
         path: String,
         received: Int64,
         expected: Int64,
         sum: Sum = .none
     ) {
-        self.url = url
-        self.fields = fields
+        self.request = request
         self.validator = validator
         self.path = path
         self.received = received
@@ -65,11 +64,18 @@ struct ResumeData: Sendable {
             let path = list[Key.path] as? String,
             let received = list[Key.received] as? Int, received > 0
         else { return nil }
-        self.url = url
+        if let octets = list[Key.request] {
+            guard let octets = octets as? Data, let values = OctetReader.request(octets), values.httpMethod == "GET"
+            else { return nil }
+            request = URLRequest(storage: RequestStorage(values))
+            request.url = url
+        } else {
+            request = URLRequest(url: url)
+            request.allHTTPHeaderFields = list[Key.fields] as? [String: String]
+        }
         self.validator = validator
         self.path = path
         self.received = Int64(received)
-        fields = list[Key.fields] as? [String: String] ?? [:]
         expected = (list[Key.expected] as? Int).map { Int64($0) } ?? -1
         if let checksum = (list[Key.checksum] as? Int).flatMap({ UInt32(exactly: $0) }) {
             sum = .stated(ContentSum(length: self.received, checksum: checksum))
@@ -77,9 +83,11 @@ struct ResumeData: Sendable {
     }
 
     var data: Data? {
+        guard let url = request.url else { return nil }
         var list: [String: Any] = [
-            Key.version: ResumeData.version, Key.url: url.absoluteString, Key.fields: fields, Key.validator: validator,
-            Key.path: path, Key.received: Int(received), Key.expected: Int(expected),
+            Key.version: ResumeData.version, Key.url: url.absoluteString,
+            Key.request: Data(OctetWriter.octets(of: request)), Key.validator: validator, Key.path: path,
+            Key.received: Int(received), Key.expected: Int(expected),
         ]
         if case .known(let sum) = sum { list[Key.checksum] = Int(sum.checksum) }
         return try? PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0)

@@ -151,6 +151,14 @@ extension URLError {
 
     private static let causeKey = "URLLoading.cause"
 
+    /// Whether the program's own answer ended a handshake: it refused the peer's certificate, or to show one.
+    package var isOfRefusedHandshake: Bool {
+        switch cause as? EngineError {
+        case .tls(.refused), .tls(.identity), .proxy(.tls(.refused)): true
+        default: false
+        }
+    }
+
     /// The particular cause in this module's words; nil for an error that other code has made.
     package var particulars: String? {
         guard let beneath = userInfo[NSUnderlyingErrorKey] as? NSError, beneath.domain == UnderlyingError.errorDomain

@@ -39,7 +39,7 @@ extension URLSession {
             case .resumedDownload(let data):
                 add { number in
                     let resumption = ResumeData(data)
-                    let sent = resumption.map { request ?? URLRequest(resuming: $0) }
+                    let sent = resumption.map { request ?? $0.request }
                     let spec = TaskSpec(sent, .request, receiver, resumption: resumption)
                     return URLSessionDownloadTask(self, number, spec)
                 }

@@ -33,6 +33,8 @@ extension URLSessionTask {
         /// The server that the current request was last sent to, or is about to be.
         var origin: Origin?
         var response: URLResponse?
+        /// The server or proxy whose challenge in a handshake a delegate has cancelled for this task; nil for none.
+        var cancelledPeer: String?
         var error: (any Error)?
         /// The task's own delegate.
         var listener: Listener?

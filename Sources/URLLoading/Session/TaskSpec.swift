@@ -103,7 +103,7 @@ extension TaskSpec {
             self.init(nil, .request, receiver)
             return
         }
-        self.init(URLRequest(resuming: resumption), .request, receiver, resumption: resumption)
+        self.init(resumption.request, .request, receiver, resumption: resumption)
     }
 
     /// Makes the spec of a resumed upload. If the data was not made by this library, the spec has no request, and the
@@ -131,11 +131,6 @@ extension URLRequest {
     /// Makes the request that asks for the rest; nil for data that was not made by this library.
     package init?(resuming data: Data) {
         guard let resumption = ResumeData(data) else { return nil }
-        self.init(resuming: resumption)
-    }
-
-    init(resuming resumption: ResumeData) {
-        self.init(url: resumption.url)
-        for (name, value) in resumption.fields { setValue(value, forHTTPHeaderField: name) }
+        self = resumption.request
     }
 }

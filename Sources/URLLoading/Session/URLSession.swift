@@ -211,8 +211,8 @@ open class URLSession: NSObject, @unchecked Sendable {
     /// Makes a task whose content goes to the delegate.
     open func dataTask(with url: URL) -> URLSessionDataTask { dataTask(with: URLRequest(url: url)) }
 
-    /// Makes a task whose content goes to the handler as a whole, on the delegate queue. Of the delegate's methods only
-    /// those about redirects, challenges and metrics are called. If there is an error, data and response are nil.
+    /// Makes a task whose content goes to the handler as a whole, on the delegate queue. The delegate's methods for the
+    /// answer and its content are not called. If there is an error, the data are nil; the response is there if it came.
     open func dataTask(
         with request: URLRequest,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void

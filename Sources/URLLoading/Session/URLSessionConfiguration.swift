@@ -54,6 +54,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
         let configuration = URLSessionConfiguration(identifier: identifier)
         configuration.isBackground = true
         configuration.waitsForConnectivity = true
+        configuration.urlCache = nil
         return configuration
     }
 
@@ -189,7 +190,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     /// The store for credentials. Nil: credentials come from the delegate alone.
     open var urlCredentialStorage: URLCredentialStorage? = URLCredentialStorage.shared
 
-    /// The cache. Nil: nothing is cached.
+    /// The cache. Nil, as for background sessions: nothing is cached.
     open var urlCache: URLCache? = URLCache.shared
 
     /// There are no background connections to keep here: of no effect.

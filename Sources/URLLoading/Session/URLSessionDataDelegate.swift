@@ -2,7 +2,8 @@ public import Foundation
 
 /// Gets the events of data and upload tasks, besides those of every task (``URLSessionTaskDelegate``).
 public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
-    /// Reports the head of the answer, and asks what to do with its content, which waits for the disposition.
+    /// Reports the head of the answer, and asks what to do with its content, which waits for the disposition. Not
+    /// called for uploads of background sessions.
     func urlSession(
         _ session: URLSession,
         dataTask: URLSessionDataTask,

@@ -24,7 +24,8 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate, Sendable {
     ) async -> (URLSession.DelayedRequestDisposition, URLRequest?)
 
     /// Reports that there is no way to the server at the moment, and that the task waits for one
-    /// (`waitsForConnectivity`). Called at most once for each task.
+    /// (`waitsForConnectivity`). Called at most once for each task, and not in background sessions, whose tasks always
+    /// wait.
     func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask)
 
     /// Asks whether to follow a redirect (RFC 9110 §15.4). `request` is the request that the rules give; with nil

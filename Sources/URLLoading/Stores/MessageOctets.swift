@@ -21,6 +21,16 @@ extension OctetWriter {
         put(values.httpShouldUsePipelining)
     }
 
+    /// Returns the octets of a request for resume data, without its content: an upload's task sends other content, and
+    /// a stream cannot be written.
+    static func octets(of request: URLRequest) -> [UInt8] {
+        var values = request.values
+        values.body = .none
+        var writer = OctetWriter()
+        writer.put(values)
+        return writer.bytes
+    }
+
     mutating func put(_ values: ResponseValues) {
         put(values.url?.absoluteString)
         put(values.expectedContentLength)
@@ -60,6 +70,13 @@ extension OctetWriter {
 }
 
 extension OctetReader {
+    /// Reads octets that hold one request and nothing else; nil for any other.
+    static func request(_ octets: Data) -> RequestValues? {
+        var reader = OctetReader(Array(octets)[...])
+        guard let values = try? reader.request(), reader.isAtEnd else { return nil }
+        return values
+    }
+
     mutating func request() throws(Malformed) -> RequestValues {
         var values = RequestValues(
             url: try url(),

@@ -12,8 +12,8 @@ extension Attempt {
     /// - Parameter file: the content that has come in this attempt.
     func anew(_ request: URLRequest, continuing file: DownloadFile?) -> Attempt {
         var resumption = resumption
-        if let file, let url = request.url {
-            let data = resumeData(file, at: file.url.path, fields: [:], url: url)
+        if let file {
+            let data = resumeData(file, at: file.url.path)
             file.finish(keeping: data != nil)
             resumption = data?.askable
         }
@@ -63,13 +63,13 @@ extension Attempt {
     /// Keeps the file beyond the task, and returns its resume data. Nil if nothing of the content is on disk, or if the
     /// content has no validator.
     func resumeData(_ sink: Sink, _ background: BackgroundSession?) -> ResumeData? {
-        guard case .file(let file) = sink, file.written > 0, let url = request.url, validator != nil else {
+        guard case .file(let file) = sink, file.written > 0, validator != nil else {
             return unusedResumption(background)
         }
         file.keep()
         // The file leaves the session's folder, since the session's record of the task will be removed.
         let path = background?.folder?.keep(file.url.path) ?? file.url.path
-        return resumeData(file, at: path, fields: request.allHTTPHeaderFields ?? [:], url: url)
+        return resumeData(file, at: path)
     }
 
     /// The part of an earlier download that this attempt has neither continued nor removed.
@@ -92,11 +92,10 @@ extension Attempt {
     /// Returns the resume data of what this download has received.
     ///
     /// - Parameter path: where the file will be.
-    private func resumeData(_ file: DownloadFile, at path: String, fields: [String: String], url: URL) -> ResumeData? {
+    private func resumeData(_ file: DownloadFile, at path: String) -> ResumeData? {
         guard file.written > 0, let validator else { return nil }
         return ResumeData(
-            url: url,
-            fields: fields,
+            request: request,
             validator: validator,
             path: path,
             received: file.written,

@@ -123,7 +123,6 @@ struct Delivery: ~Copyable {
 
     /// - Parameter news: how many octets of the content were sent since the last call.
     mutating func tellSent(_ news: Int, _ counts: TaskCounts) {
-        guard tellsPieces(to: (any URLSessionTaskDelegate).self) else { return }
         tell(.sent) { session, task, delegate in
             delegate.urlSession(
                 session,
@@ -138,7 +137,7 @@ struct Delivery: ~Copyable {
     mutating func tellInformational(
         _ make: () -> HTTPURLResponse
     ) -> Bool {
-        guard tellsPieces(to: (any URLSessionTaskDelegate).self), hasListener(for: .informational) else { return true }
+        guard hasListener(for: .informational) else { return true }
         let response = make()
         return tell(.informational, weight: CallbackQueue.pieceWeight) { session, task, delegate in
             delegate.urlSession(session, task: task, didReceiveInformationalResponse: response)
@@ -214,10 +213,11 @@ struct Delivery: ~Copyable {
         return ErrorTranslation.urlError(.dataLengthExceedsMaximum, task.currentRequest?.url, reason)
     }
 
-    /// Whether the delegate decides what is done with the answer, before its content comes.
+    /// Whether the delegate decides what is done with the answer, before its content comes. A background session does
+    /// not ask its delegate, as on Apple's platforms; it asks Uncurl's hooks.
     var asksForDisposition: Bool {
         switch reception {
-        case .delegate: !(task is URLSessionDownloadTask)
+        case .delegate: !(task is URLSessionDownloadTask) && engine.background == nil
         case .report: hasListener(for: .response)
         case .data, .awaitedData, .download, .awaitedFile, .bytes: false
         }

@@ -1,6 +1,6 @@
 /// The events that the delegate of a delivery's task gets.
 extension Delivery {
-    /// Whether a delegate with the methods of this protocol gets the content in pieces. It does not if the task has a
+    /// Whether a delegate with the methods of this protocol gets the answer in pieces. It does not if the task has a
     /// completion handler. If a function waits for the whole answer, only a delegate of the task's own gets the pieces.
     func tellsPieces<Kind>(to kind: Kind.Type) -> Bool {
         switch reception {

@@ -238,7 +238,10 @@ class RequestLoader: TaskLoader {
             deliver(response, held)
         case .fail(let reason): end(ErrorTranslation.error(reason, attempt.request.url))
         case .waitForConnectivity(let pause, let isFirst):
-            if isFirst { tell(.connectivity) { $2.urlSession($0, taskIsWaitingForConnectivity: $1) } }
+            // A background session does not tell it, as on Apple's platforms.
+            if isFirst, background == nil {
+                tell(.connectivity) { $2.urlSession($0, taskIsWaitingForConnectivity: $1) }
+            }
             observation?.note(.waitsForConnectivity)
             // Nothing of the content has been read, so a stream can be used again.
             start(after: pause) { [self] in transact() }

@@ -162,11 +162,23 @@ class TaskLoader: HeldLoad, TaskLoad {
         resourceTimer = nil
         engine.remove(self)
         let response = response
+        let error = error.map(asCancelled)
         observation?.end((response as? HTTPURLResponse)?.statusCode, error)
         let ending = delivery.end(error.map(withResumeData), response, metrics, streams)
         if let background { return background.finish(ending, by: delivery.callbacks) }
         // The end of a session's only load is not reported in a batch with others.
         ending.tell(by: delivery.callbacks, together: engine.hasSeveralLoads ? engine.batch : nil)
+    }
+
+    /// Returns the error of a handshake as a cancellation if the task's delegate has cancelled the challenge.
+    private func asCancelled(_ error: any Error) -> any Error {
+        guard let refusal = error as? URLError, refusal.isOfRefusedHandshake,
+            let peer = task.snapshot.withLock({ $0.cancelledPeer })
+        else { return error }
+        let reason = "the delegate cancelled the challenge of \(peer)"
+        var cancellation = ErrorTranslation.urlError(.cancelled, request?.url, reason)
+        cancellation.cause = refusal.cause
+        return cancellation
     }
 }
 

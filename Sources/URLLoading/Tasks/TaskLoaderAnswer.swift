@@ -62,7 +62,8 @@ extension TaskLoader {
             switch disposition {
             case .allow: goOn(held)
             case .cancel: cancel(.atOnce)
-            case .becomeDownload: becomeDownload(dataTask, held)
+            // The record of a background session's upload cannot become one of a download.
+            case .becomeDownload: if background == nil { becomeDownload(dataTask, held) } else { goOn(held) }
             case .becomeStream: becomeStream(dataTask, held)
             }
         }

@@ -20,6 +20,10 @@ struct CompletionReport: Sendable {
 
     var urlError: URLError? { failure.map { ErrorTranslation.error($0, task.currentRequest?.url) } }
 
+    /// The response for a completion handler. After a failure it is the one that the task has shown, if it has: the
+    /// last head may be that of a redirect.
+    private var heardResponse: URLResponse? { failure == nil ? response : task.response }
+
     /// Reports the end. Runs on the loop's thread, or on the program's for a task that never began.
     ///
     /// - Parameters:
@@ -33,8 +37,7 @@ struct CompletionReport: Sendable {
             callbacks().add(on: session.delegateQueue) {
                 decide { ending in
                     ending.mark()
-                    let failure = ending.failure
-                    handler(failure == nil ? ending.data : nil, failure == nil ? ending.response : nil, failure)
+                    handler(ending.failure == nil ? ending.data : nil, ending.heardResponse, ending.failure)
                     ending.release()
                 }
             }
@@ -42,7 +45,7 @@ struct CompletionReport: Sendable {
             callbacks().add(on: session.delegateQueue) {
                 decide { ending in
                     ending.mark()
-                    handler(ending.file?.url, ending.failure == nil ? ending.response : nil, ending.failure)
+                    handler(ending.file?.url, ending.heardResponse, ending.failure)
                     ending.file?.remove()
                     ending.release()
                 }

@@ -48,13 +48,8 @@ struct UploadResumeData: Sendable {
             let draft = (list[Key.draft] as? Int).flatMap({ UploadDraft(rawValue: $0) }),
             let resource = (list[Key.resource] as? String).flatMap({ URL(string: $0) }), WebOrigin(resource) != nil
         else { return nil }
-        do throws(OctetReader.Malformed) {
-            var reader = OctetReader(Array(octets)[...])
-            request = URLRequest(storage: RequestStorage(try reader.request()))
-            guard reader.isAtEnd else { return nil }
-        } catch {
-            return nil
-        }
+        guard let values = OctetReader.request(octets) else { return nil }
+        request = URLRequest(storage: RequestStorage(values))
         self.resource = resource
         self.draft = draft
         if let path = list[Key.path] as? String {
@@ -67,13 +62,8 @@ struct UploadResumeData: Sendable {
     }
 
     var data: Data? {
-        var values = request.values
-        // The request's own content is not what the task sends, and a stream cannot be written.
-        values.body = .none
-        var writer = OctetWriter()
-        writer.put(values)
         var list: [String: Any] = [
-            Key.version: UploadResumeData.version, Key.request: Data(writer.bytes),
+            Key.version: UploadResumeData.version, Key.request: Data(OctetWriter.octets(of: request)),
             Key.resource: resource.absoluteString, Key.draft: draft.rawValue,
         ]
         switch content {

@@ -56,8 +56,9 @@ extension UncurlError {
             return
         }
         switch error.code {
-        case .cancelled: self = .cancelled
-        // The session's error for a server or a client certificate that this manager refused.
+        // This manager's refusal of a certificate is a challenge that its delegate has cancelled.
+        case .cancelled: self = (error.isOfRefusedHandshake ? refusal : nil) ?? .cancelled
+        // The same for a task whose own delegate was not asked.
         case .serverCertificateUntrusted, .clientCertificateRejected: self = refusal ?? .transport(error)
         // An upload that its server keeps can be resumed from the data in its error.
         case .requestBodyStreamExhausted where error.uploadTaskResumeData == nil && !error.isContentBroken:

@@ -751,6 +751,64 @@ struct BackgroundSessionTests {
         session.invalidateAndCancel()
     }
 
+    @Test("an upload's delegate is not asked about the response")
+    func uploadResponse() async throws {
+        let server = try RawServer.start([
+            [.receive(.headEnd), .receive(.bytes(5)), .send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nthere")]
+        ])
+        try base.make()
+        base.write(Array("hello".utf8), to: "source")
+        var answers = Recorder.Answers()
+        answers.disposition = .cancel
+        let recorder = Recorder(answers)
+        let session = try await session(recorder)
+        var request = try request(server)
+        request.httpMethod = "PUT"
+        session.uploadTask(with: request, fromFile: URL(fileURLWithPath: base.path + "/source")).resume()
+        await recorder.end()
+        #expect(recorder.events == ["created", "sent 5/5", "data", "metrics", "end"])
+        #expect(recorder.told.data == Data("there".utf8))
+        await isEmpty()
+        session.invalidateAndCancel()
+    }
+
+    @Test("a task that waits for connectivity does not say so")
+    func connectivity() async throws {
+        final class Waiting: NSObject, URLSessionDownloadDelegate {
+            let count = Mutex(0)
+            let end = Mutex<(any Error)?>(nil)
+
+            func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
+                count.withLock { $0 += 1 }
+            }
+
+            func urlSession(
+                _ session: URLSession,
+                downloadTask: URLSessionDownloadTask,
+                didFinishDownloadingTo location: URL
+            ) {}
+
+            func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+                end.withLock { $0 = error }
+            }
+        }
+        let configuration = configuration
+        configuration.timeoutIntervalForResource = 1
+        let delegate = Waiting()
+        let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+        // A broadcast address: the kernel has no route for TCP, and sends nothing.
+        session.downloadTask(with: try url("http://255.255.255.255/")).resume()
+        await until { delegate.end.withLock { $0 } != nil }
+        #expect((delegate.end.withLock { $0 } as? URLError)?.code == .timedOut)
+        #expect(delegate.count.withLock { $0 } == 0)
+        session.invalidateAndCancel()
+    }
+
+    @Test("a configuration for the background has no cache until it gets one")
+    func cache() {
+        #expect(URLSessionConfiguration.background(withIdentifier: "test").urlCache == nil)
+    }
+
     @Test("a damaged record fails its task, and the other tasks continue; without a delegate the failure waits")
     func damaged() async throws {
         let server = try RawServer.start([RawScript(Self.whole())])

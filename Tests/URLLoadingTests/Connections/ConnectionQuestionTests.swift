@@ -3,6 +3,7 @@ import HTTPSemantics
 import Synchronization
 import TLS
 import TestServer
+import TestSupport
 import Testing
 
 @testable import URLLoading
@@ -90,7 +91,7 @@ struct ConnectionQuestionTests {
         let server = try server()
         let (trusting, refusing, undecided) = (Asked(), Asked(trusts: false), Asked(trusts: nil))
         #expect(await load(session, server, undecided) == .serverCertificateHasUnknownRoot)
-        #expect(await load(session, server, refusing) == .serverCertificateUntrusted)
+        #expect(await load(session, server, refusing) == .cancelled)
         #expect(await load(session, server, trusting) == nil)
         for one in [trusting, refusing, undecided] {
             #expect(one.challenges == [NSURLAuthenticationMethodServerTrust])
@@ -125,6 +126,45 @@ struct ConnectionQuestionTests {
         let silent = session.dataTask(with: address)
         #expect(await load(session, server, Asked()) == nil)
         silent.cancel()
+    }
+
+    @Test("a cancelled challenge ends the task whose delegate was asked as cancelled, and another as refused")
+    func otherTask() async throws {
+        let configuration = URLSessionConfiguration.isolated
+        configuration.httpMaximumConnectionsPerHost = 1
+        let session = URLSession(configuration: configuration)
+        defer { session.invalidateAndCancel() }
+        let gate = RawGate()
+        defer { gate.open() }
+        let context = try TLSServerContext(TLSServerConfiguration(localhost))
+        let server = try RawServer.start(otherwise: [.wait(gate), .handshake(context), .receive(.headEnd)])
+        let address = try url(server.secureURL("/"))
+        let (first, second) = (session.dataTask(with: address), session.dataTask(with: address))
+        second.delegate = Asked(trusts: false)
+        first.resume()
+        try server.waitForConnections(1)
+        second.resume()
+        await until { second.snapshot.withLock { $0.origin } != nil }
+        gate.open()
+        await until { first.state == .completed && second.state == .completed }
+        #expect((first.error as? URLError)?.code == .serverCertificateUntrusted)
+        let error = try #require(second.error as? URLError)
+        #expect(error.code == .cancelled && error.failingURL == address)
+        #expect(error.particulars == "the delegate cancelled the challenge of localhost")
+    }
+
+    @Test("a delegate that releases its handler has not cancelled: the server counts as not trusted")
+    func released() async throws {
+        final class Silent: NSObject, URLSessionDelegate {
+            func urlSession(
+                _ session: URLSession,
+                didReceive challenge: URLAuthenticationChallenge,
+                completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+            ) {}
+        }
+        let session = URLSession(configuration: .isolated, delegate: Silent(), delegateQueue: nil)
+        defer { session.invalidateAndCancel() }
+        #expect(await load(session, try server()) == .serverCertificateUntrusted)
     }
 
     @Test("where no task waits any more, nobody is asked; a task without a delegate gets default handling")
@@ -170,7 +210,7 @@ struct ConnectionQuestionTests {
         #expect(resumptions(server) == [false, true, true])
         #expect(asked.challenges.count == 3)
         for (trusts, code) in [
-            (false, URLError.Code.serverCertificateUntrusted), (nil, .serverCertificateHasUnknownRoot),
+            (false, URLError.Code.cancelled), (nil, .serverCertificateHasUnknownRoot),
         ] {
             asked.trust(trusts)
             #expect(await load(session, server) == code)

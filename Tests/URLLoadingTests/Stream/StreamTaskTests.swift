@@ -285,9 +285,9 @@ struct StreamTaskTests {
         _ = try await task.readData(ofMinLength: 10, maxLength: 10, timeout: 0)
         task.startSecureConnection()
         let failure = await code { try await task.write(Data("secret".utf8), timeout: 0) }
-        #expect(failure == .serverCertificateUntrusted)
+        #expect(failure == .cancelled)
         await recorder.milestone()
-        #expect(recorder.events.last == "end -1203" || recorder.events.last == "end \(failure?.rawValue ?? 0)")
+        #expect(recorder.events.last == "end -999")
     }
 
     @Test("octets that came before the handshake are not taken for the secure peer's")

@@ -227,6 +227,57 @@ struct RequestLoaderResumptionTests {
         other.finishTasksAndInvalidate()
     }
 
+    @Test("a resumed download sends no cookies and waits as long as the first one if its request says so")
+    func settings() async throws {
+        let gate = RawGate()
+        defer { gate.open() }
+        let server = try RawServer.start([
+            [
+                .receive(.headEnd),
+                .send(Self.head("200 OK", "ETag: \"v1\"\r\n", Self.content.count) + Self.content[..<Self.half]),
+                .wait(gate),
+            ],
+            Self.range("ETag: \"v1\"\r\nSet-Cookie: new=1\r\n"),
+        ])
+        let configuration = URLSessionConfiguration.isolated
+        let session = URLSession(configuration: configuration)
+        defer { session.invalidateAndCancel() }
+        let address = try url(server.url("/file"))
+        let cookies = try #require(configuration.httpCookieStorage)
+        let old = HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": "old=1"], for: address)
+        cookies.setCookies(old, for: address, mainDocumentURL: nil)
+        var request = URLRequest(url: address)
+        request.httpShouldHandleCookies = false
+        request.timeoutInterval = 600
+        request.mainDocumentURL = try url("http://main.test/")
+        request.setValue("y", forHTTPHeaderField: "X-Own")
+        let task = session.downloadTask(with: request)
+        task.resume()
+        await until { task.countOfBytesReceived >= Self.half }
+        let data = try #require(await task.cancelByProducingResumeData())
+        let rest = session.downloadTask(withResumeData: data)
+        #expect(rest.originalRequest == request)
+        rest.resume()
+        await until { rest.state == .completed }
+        #expect(rest.error == nil)
+        #expect(sent(server, 1).contains("Range: bytes=\(Self.half)-\r\n") && sent(server, 1).contains("X-Own: y\r\n"))
+        #expect(!sent(server, 1).contains("Cookie:"))
+        #expect(cookies.cookies(for: address)?.map(\.name) == ["old"])
+    }
+
+    @Test("resume data without a request, as it was once written, gives a request of its URL and fields")
+    func earlierData() async throws {
+        let list: [String: Any] = [
+            "NSURLSessionResumeInfoVersion": 1, "NSURLSessionDownloadURL": "http://a.test/f",
+            "NSURLSessionResumeRequestFields": ["X-Own": "y"], "NSURLSessionResumeEntityTag": "\"v1\"",
+            "NSURLSessionResumeInfoLocalPath": "/tmp/p", "NSURLSessionResumeBytesReceived": 5,
+        ]
+        let data = try PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0)
+        var expected = URLRequest(url: try url("http://a.test/f"))
+        expected.setValue("y", forHTTPHeaderField: "X-Own")
+        #expect(URLRequest(resuming: data) == expected)
+    }
+
     @Test("a resumed download that gets no answer has the same part in its resume data")
     func unanswered() async throws {
         let server = try RawServer.start([

@@ -285,6 +285,36 @@ struct BackgroundManagerTests {
         }
     }
 
+    @Test("a hook gets the head of an upload's answer, and cannot make a download of it", .rows("U26"))
+    @available(*, deprecated)
+    func uploadStays() async throws {
+        let folder = try BackgroundProcess.Folder()
+        let server = try RawServer.start([
+            [.receive(.headEnd), .receive(.bytes(5)), .send(Self.head("200 OK", "Content-Length: 5") + "there")]
+        ])
+        let source = folder.path + "/source"
+        _ = FileManager.default.createFile(atPath: source, contents: Data("hello".utf8))
+        await #expect(processExitsWith: .success) {
+            [folder = folder.path as String, address = server.url("/file") as String, source = source as String] in
+            let heads = Log<Int?>()
+            var hooks = TaskHooks()
+            hooks.didReceiveResponse = { _, _, response in
+                heads.add((response as? HTTPURLResponse)?.statusCode)
+                return .becomeDownload
+            }
+            let manager = BackgroundProcess.manager(in: folder, hooks: hooks)
+            guard let url = URL(string: address) else { return }
+            var request = URLRequest(url: url)
+            request.httpMethod = "POST"
+            let body = UploadBody.file(URL(fileURLWithPath: source))
+            manager.uploadTask(with: request, from: body, serializer: .data) { response in
+                let isWhole = response.value == Data("there".utf8) && response.error == nil
+                _exit(isWhole && heads.entries == [200] ? EXIT_SUCCESS : EXIT_FAILURE)
+            }.resume()
+            await BackgroundProcess.waitForEnd()
+        }
+    }
+
     @Test("a download that cannot be moved to its place is kept, and moved when that is possible")
     func stranded() async throws {
         let folder = try BackgroundProcess.Folder()
