@@ -12,7 +12,7 @@ package enum TextReport {
             sections += [counts(result), latencies(result)]
             // The table was just encoded, so reading it cannot fail.
             sections.append((try? NameTable.lines(NamedReport.json(result).items, "")) ?? [])
-            if result.plan.showsDistribution { sections.append(distribution(of: "successes", result.metrics.success)) }
+            if result.plan.showsDistribution { sections.append(distribution(of: result.metrics)) }
             sections.append(connections(result))
         case .handshakes:
             sections += [handshakes(result), latencies(result)]
@@ -161,6 +161,11 @@ package enum TextReport {
             [Double(summary.minimum), summary.mean] + summary.percentiles.map { Double($0.value) }
             + [Double(summary.maximum)]
         return "  " + left(name, 10) + times.map { right(Units.time($0), 10) }.joined()
+    }
+
+    /// The distribution of the times that a run of requests is about, as in wrk2.
+    private static func distribution(of metrics: Metrics) -> [String] {
+        distribution(of: metrics.schedule == nil ? "successes" : "corrected times", metrics.headline(.requests))
     }
 
     private static func distribution(of what: String, _ latency: LatencyHistogram) -> [String] {

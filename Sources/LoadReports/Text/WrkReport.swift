@@ -2,8 +2,9 @@ package import LoadGenerator
 
 /// The report in the format of wrk 4.1, line by line, for scripts that read it.
 ///
-/// It does not repeat wrk's errors. Latencies are as measured, while wrk adds samples after a stall. A response slower
-/// than the timeout is a failure, and the error line counts every request without an answer.
+/// It does not repeat wrk's errors. Latencies are as measured, while wrk adds samples after a stall; with a schedule
+/// they are corrected, as in wrk2. A response slower than the timeout is a failure, and the error line counts every
+/// request without an answer, or with an unexpected one.
 package enum WrkReport {
     package static func text(_ result: RunResult) -> String {
         let plan = result.plan
@@ -11,8 +12,7 @@ package enum WrkReport {
         var lines = [headline(plan)]
         lines.append("  \(plan.threads) threads and \(plan.connections) connections")
         lines.append("  Thread Stats   Avg      Stdev     Max   +/- Stdev")
-        var latency = metrics.success
-        latency.merge(metrics.httpError)
+        let latency = latency(metrics)
         lines.append(row("Latency", latency) { WrkUnits.microseconds($0 / 1_000) })
         lines.append(row("Req/Sec", metrics.rates, WrkUnits.metric))
         if plan.showsDistribution { lines += distribution(latency) }
@@ -24,6 +24,14 @@ package enum WrkReport {
         lines.append("Requests/sec: " + right(fixed(result.perSecond(metrics.doneInTime(.requests)), 2), 9))
         lines.append("Transfer/sec: " + right(WrkUnits.binary(result.perSecond(metrics.wireBytesIn)), 10) + "B")
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// The times of all answers. With a schedule, an answer with an HTTP error has no corrected time.
+    private static func latency(_ metrics: Metrics) -> LatencyHistogram {
+        if let schedule = metrics.schedule { return schedule.corrected }
+        var latency = metrics.success
+        latency.merge(metrics.httpError)
+        return latency
     }
 
     private static func headline(_ plan: RunPlan) -> String {
@@ -60,7 +68,5 @@ package enum WrkReport {
         let others = { (phases: Set<Phase>) in
             metrics.failures.count { $0.kind != .timeout && phases.contains($0.phase) }
         }
-        return "  Socket errors: connect \(others([.resolve, .connect, .proxy, .tls])), "
-            + "read \(others([.firstByte, .head, .body])), write \(others([.write])), timeout \(timeouts)"
     }
 }
