@@ -59,6 +59,9 @@ package struct Metrics: Sendable {
     package var drained: UInt64 = 0
     /// The part of ``drained`` that was a success.
     package var drainedSuccesses: UInt64 = 0
+    /// The part of the bytes through the sockets that was counted while the run drained.
+    package var drainedBytesIn: UInt64 = 0
+    package var drainedBytesOut: UInt64 = 0
 
     /// The counts of each name. The names are ``RunPlan/requestNames``.
     package var names: [NamedMetrics] = []
@@ -96,6 +99,10 @@ package struct Metrics: Sendable {
         case .handshakes: connectionsOpened
         }
     }
+
+    /// The bytes through the sockets that rates include.
+    package var bytesInInTime: UInt64 { wireBytesIn &- min(drainedBytesIn, wireBytesIn) }
+    package var bytesOutInTime: UInt64 { wireBytesOut &- min(drainedBytesOut, wireBytesOut) }
 
     /// The part of ``drained`` that was an HTTP error.
     package var drainedErrors: UInt64 { drained &- min(drainedSuccesses, drained) }
@@ -149,6 +156,8 @@ package struct Metrics: Sendable {
         followUps &+= other.followUps
         drained &+= other.drained
         drainedSuccesses &+= other.drainedSuccesses
+        drainedBytesIn &+= other.drainedBytesIn
+        drainedBytesOut &+= other.drainedBytesOut
         if names.isEmpty {
             names = other.names
         } else {

@@ -12,7 +12,8 @@ package enum MetricsCodec {
         ("wire_out", \.wireBytesOut), ("body_out", \.bodyBytesOut), ("opened", \.connectionsOpened),
         ("refused", \.connectionsFailed), ("unfinished", \.connectionsUnfinished), ("stray", \.connectionsStray),
         ("redirects", \.redirects), ("follow_ups", \.followUps), ("drained", \.drained),
-        ("drained_successes", \.drainedSuccesses),
+        ("drained_successes", \.drainedSuccesses), ("drained_in", \.drainedBytesIn),
+        ("drained_out", \.drainedBytesOut),
     ]
 
     private static let times: Times = [
@@ -29,7 +30,7 @@ package enum MetricsCodec {
     ]
 
     private static let streamCounts: [(String, any WritableKeyPath<StreamMetrics, UInt64> & Sendable)] = [
-        ("events", \.events), ("stalls", \.stalls), ("silent", \.silent),
+        ("events", \.events), ("drained_events", \.drainedEvents), ("stalls", \.stalls), ("silent", \.silent),
     ]
 
     private static let streamTimes: [(String, any WritableKeyPath<StreamMetrics, LatencyHistogram> & Sendable)] = [

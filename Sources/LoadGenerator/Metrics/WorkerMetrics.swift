@@ -8,6 +8,8 @@ import TLS
 @safe final class WorkerMetrics {
     private let metrics: UnsafeMutablePointer<Metrics>
     private let rate: UnsafeMutablePointer<RateMark>
+    /// Whether the measured part is over, so that what is counted is in no rate.
+    private var isDraining = false
 
     private struct RateMark {
         var since: UInt64
@@ -52,10 +54,14 @@ import TLS
 
     func wrote(wireBytes: UInt64, bodyBytes: UInt64) {
         unsafe metrics.pointee.wireBytesOut &+= wireBytes
+        if isDraining { unsafe metrics.pointee.drainedBytesOut &+= wireBytes }
         unsafe metrics.pointee.bodyBytesOut &+= bodyBytes
     }
 
-    func read(wireBytes: UInt64) { unsafe metrics.pointee.wireBytesIn &+= wireBytes }
+    func read(wireBytes: UInt64) {
+        unsafe metrics.pointee.wireBytesIn &+= wireBytes
+        if isDraining { unsafe metrics.pointee.drainedBytesIn &+= wireBytes }
+    }
 
     func read(bodyBytes: UInt64) { unsafe metrics.pointee.bodyBytesIn &+= bodyBytes }
 
@@ -127,7 +133,10 @@ import TLS
 
     // MARK: Streams
 
-    func events(_ count: UInt64) { unsafe metrics.pointee.stream?.events &+= count }
+    func events(_ count: UInt64) {
+        unsafe metrics.pointee.stream?.events &+= count
+        if isDraining { unsafe metrics.pointee.stream?.drainedEvents &+= count }
+    }
 
     /// Records the time between two events of a stream.
     func gap(_ gap: UInt64, stall: UInt64) {
@@ -241,6 +250,9 @@ import TLS
 
     /// Begins the run: rates count from here.
     func begin(at now: UInt64) { unsafe rate.pointee = RateMark(since: now, completed: 0) }
+
+    /// Ends the measured part: no rate includes the bytes and events that are counted from here on.
+    func beginDrain() { isDraining = true }
 
     /// Ends the warm-up, and drops the counts so far except those that ``Metrics/afterWarmUp(_:)`` keeps.
     func beginMeasurement(at now: UInt64, of work: LoadKind) {

@@ -102,8 +102,9 @@ package enum TextReport {
         if metrics.sentAgain > 0 || result.plan.retries {
             lines.append(row("Sent again", "\(grouped(metrics.sentAgain)), each of them one of those sent"))
         }
-        lines.append(row("Bytes in", bytes(metrics.wireBytesIn, metrics.bodyBytesIn, result)))
-        lines.append(row("Bytes out", bytes(metrics.wireBytesOut, metrics.bodyBytesOut, result)))
+        let received = bytes(metrics.wireBytesIn, metrics.bodyBytesIn, inTime: metrics.bytesInInTime, result)
+        let sent = bytes(metrics.wireBytesOut, metrics.bodyBytesOut, inTime: metrics.bytesOutInTime, result)
+        lines += [row("Bytes in", received), row("Bytes out", sent)]
         return lines
     }
 
@@ -113,9 +114,9 @@ package enum TextReport {
         return events + zip(["WebSockets", ""], WebSocketText.counts(sockets)).map(row)
     }
 
-    private static func bytes(_ wire: UInt64, _ body: UInt64, _ result: RunResult) -> String {
+    private static func bytes(_ wire: UInt64, _ body: UInt64, inTime: UInt64, _ result: RunResult) -> String {
         "\(Units.bytes(Double(wire)))\(result.plan.isSecure ? " before encryption" : ""), of it content \(Units.bytes(Double(body))); "
-            + "\(Units.bytes(result.perSecond(wire)))/s"
+            + "\(Units.bytes(result.perSecond(inTime)))/s"
     }
 
     private static let columns: [Double] = [50, 90, 99, 99.9, 99.99]

@@ -22,7 +22,7 @@ package enum WrkReport {
         if let errors = socketErrors(metrics) { lines.append(errors) }
         if metrics.httpErrors > 0 { lines.append("  Non-2xx or 3xx responses: \(metrics.httpErrors)") }
         lines.append("Requests/sec: " + right(fixed(result.perSecond(metrics.doneInTime(.requests)), 2), 9))
-        lines.append("Transfer/sec: " + right(WrkUnits.binary(result.perSecond(metrics.wireBytesIn)), 10) + "B")
+        lines.append("Transfer/sec: " + right(WrkUnits.binary(result.perSecond(metrics.bytesInInTime)), 10) + "B")
         return lines.joined(separator: "\n") + "\n"
     }
 
