@@ -61,6 +61,26 @@ struct LocustStatsTests {
         #expect(times.first?.key == .number(1.24) || times.first?.key == .number(1.23))
     }
 
+    @Test("a status that the run expects is no error, and the same status of another request is one")
+    func expected() throws {
+        let metrics = WorkerMetrics(start: 0)
+        metrics.sent(4)
+        for _ in 0..<2 { metrics.completed(status: 404, latency: 1, firstByte: 1, isSuccess: true) }
+        func errors() throws -> [MessagePack.Pair] {
+            var stats = LocustStats(name: "/", method: "GET", grain: .fine)
+            // The counts of each second are merged.
+            stats.add(metrics.value, unix: 7)
+            stats.add(Metrics(), unix: 8)
+            guard case .map(let errors)? = try stats.data(of: order(), users: 1)["errors"] else { return [] }
+            return errors
+        }
+        #expect(try errors() == [])
+        metrics.completed(status: 404, latency: 1, firstByte: 1)
+        metrics.completed(status: 503, latency: 1, firstByte: 1)
+        #expect(try errors().map { $0.value["error"]?.text } == ["HTTP status 404", "HTTP status 503"])
+        #expect(try errors().map { $0.value["occurrences"]?.count } == [1, 1])
+    }
+
     @Test("nothing in a report is nothing, and the least time is none")
     func empty() throws {
         let data = try LocustStats(name: "/", method: "GET", grain: .fine).data(of: order(), users: 0)

@@ -17,6 +17,8 @@ package struct Metrics: Sendable {
 
     /// Responses by status code, 0 to 999.
     package var statuses = [UInt64](repeating: 0, count: 1_000)
+    /// The part of ``statuses`` that is neither 2xx nor 3xx and still a success, because the run expects it.
+    package var expectedStatuses: [Int: UInt64] = [:]
 
     /// Bytes through the sockets, and of these the message contents.
     package var wireBytesIn: UInt64 = 0
@@ -135,6 +137,7 @@ package struct Metrics: Sendable {
         inFlight &+= other.inFlight
         sentAgain &+= other.sentAgain
         for index in statuses.indices { statuses[index] &+= other.statuses[index] }
+        expectedStatuses.merge(other.expectedStatuses) { $0 &+ $1 }
         wireBytesIn &+= other.wireBytesIn
         bodyBytesIn &+= other.bodyBytesIn
         wireBytesOut &+= other.wireBytesOut

@@ -52,6 +52,8 @@ package enum MetricsCodec {
         var members = encode(metrics, counts, times)
         let statuses = metrics.statuses.indices.filter { metrics.statuses[$0] > 0 }
         members.append(("statuses", .object(statuses.map { ("\($0)", .integer(metrics.statuses[$0])) })))
+        let expected = metrics.expectedStatuses.sorted { $0.key < $1.key }
+        members.append(("expected", .object(expected.map { ("\($0.key)", .integer($0.value)) })))
         if metrics.handshakes.count > 0 { members.append(("handshakes", encode(metrics.handshakes))) }
         members.append(("failures", .array(metrics.failures.sorted.map(encode))))
         members.append(("names", .array(metrics.names.map(encode))))
@@ -123,6 +125,10 @@ package enum MetricsCodec {
                 return nil
             }
             metrics.statuses[code] = count
+        }
+        for (code, count) in tree["expected"]?.members ?? [] {
+            guard let code = Int(code), let count = count.integer else { return nil }
+            metrics.expectedStatuses[code] = count
         }
         if let log = tree["handshakes"] { metrics.handshakes = handshakes(log) }
         for row in tree["failures"]?.items ?? [] {

@@ -76,7 +76,12 @@ import TLS
     func completed(status: Int, latency: UInt64, firstByte: UInt64, isSuccess: Bool) {
         unsafe metrics.pointee.completed &+= 1
         unsafe metrics.pointee.inFlight &-= 1
-        if unsafe metrics.pointee.statuses.indices.contains(status) { unsafe metrics.pointee.statuses[status] &+= 1 }
+        if unsafe metrics.pointee.statuses.indices.contains(status) {
+            unsafe metrics.pointee.statuses[status] &+= 1
+            if isSuccess, !Metrics.isSuccess(status: status) {
+                unsafe metrics.pointee.expectedStatuses[status, default: 0] &+= 1
+            }
+        }
         if isSuccess {
             unsafe metrics.pointee.success.record(latency)
         } else {

@@ -120,9 +120,9 @@ struct LocustStats: Sendable {
             if !failure.detail.isEmpty { text += ": \(failure.detail)" }
             return (text, record.count)
         }
-        for status in metrics.statuses.indices where !Metrics.isSuccess(status: status) && metrics.statuses[status] > 0
-        {
-            rows.append(("HTTP status \(status)", metrics.statuses[status]))
+        for status in metrics.statuses.indices where !Metrics.isSuccess(status: status) {
+            let (all, expected) = (metrics.statuses[status], metrics.expectedStatuses[status, default: 0])
+            if all > expected { rows.append(("HTTP status \(status)", all - expected)) }
         }
         return rows.map { text, count in
             let error = MessagePack.map([
