@@ -110,7 +110,7 @@ package enum MetricsCodec {
         .object([
             ("completed", .integer(metrics.completed)), ("succeeded", .integer(metrics.succeeded)),
             ("failed", .integer(metrics.failed)), ("drained", .integer(metrics.drained)),
-            ("latency", encode(metrics.latency)),
+            ("body_in", .integer(metrics.bodyBytesIn)), ("latency", encode(metrics.latency)),
         ])
     }
 
@@ -140,6 +140,7 @@ package enum MetricsCodec {
             var named = NamedMetrics()
             (named.completed, named.succeeded) = (row["completed"]?.integer ?? 0, row["succeeded"]?.integer ?? 0)
             (named.failed, named.drained) = (row["failed"]?.integer ?? 0, row["drained"]?.integer ?? 0)
+            named.bodyBytesIn = row["body_in"]?.integer ?? 0
             guard let latency = histogram(row["latency"]) else { return nil }
             named.latency = latency
             metrics.names.append(named)

@@ -189,6 +189,9 @@ import TLS
         if isSuccess { unsafe metrics.pointee.names[name].succeeded &+= 1 }
     }
 
+    /// Counts the content of an answer to a request of that name.
+    func read(bodyBytes: UInt64, name: Int) { unsafe metrics.pointee.names[name].bodyBytesIn &+= bodyBytes }
+
     func failed(name: Int) { unsafe metrics.pointee.names[name].failed &+= 1 }
 
     /// Records the time that the run is about, of a request of that name.
