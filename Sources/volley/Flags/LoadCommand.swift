@@ -75,7 +75,8 @@ struct LoadCommand: ParsableCommand {
         name: [.customShort("H", allowingJoined: true), .long],
         parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "A header field for each request; it replaces volley's own User-Agent; repeatable.",
+            "A header field for each request; as in curl, 'Name;' has no value, and 'Name:' leaves volley's own "
+                + "field out; repeatable.",
             valueName: "'Name: value'"
         )
     )
