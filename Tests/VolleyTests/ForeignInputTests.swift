@@ -144,6 +144,35 @@ struct ForeignInputTests {
         }
     }
 
+    @Test("a Postman request's content has its type, and its GraphQL variables are a map")
+    func postmanContents() throws {
+        func body(_ text: String) throws -> [String] {
+            let item =
+                #"{"info": {}, "variable": [{"key": "t", "value": "T"}], "item": [{"request": {"url": "/a", "body": "#
+            return try Array(told(#require(drafts(.postman, "\(item)\(text)}}]}").first)).dropFirst(2))
+        }
+        for (language, type) in [
+            ("text", "text/plain"), ("json", "application/json"), ("xml", "application/xml"), ("html", "text/html"),
+            ("javascript", "application/javascript"),
+        ] {
+            let raw = #"{"mode": "raw", "raw": "x", "options": {"raw": {"language": "\#(language)"}}}"#
+            #expect(try body(raw) == ["Content-Type: \(type)", "x"])
+        }
+        for (variables, sent) in [
+            (#""{\n \"id\": 1, \"t\": \"{{t}}\"}""#, #","variables":{"id":1,"t":"T"}}"#), ("\"\"", "}"),
+            (#"" \n""#, "}"),
+            (#"{"id": "{{t}}"}"#, #","variables":{"id":"T"}}"#),
+        ] {
+            let content =
+                #"{"mode": "graphql", "graphql": {"query": "query { a(b: \"{{t}}\") }", "variables": \#(variables)}}"#
+            let expected = #"{"query":"query { a(b: \"T\") }""# + sent
+            #expect(try body(content) == ["Content-Type: application/json", expected])
+        }
+        #expect(throws: UsageError.self) {
+            try body(#"{"mode": "graphql", "graphql": {"query": "", "variables": "[1]"}}"#)
+        }
+    }
+
     @Test("a Postman request has its path variables and its authorization, its own or that of its folder")
     func postmanSettings() throws {
         let text = """
@@ -216,6 +245,39 @@ struct ForeignInputTests {
         #expect(told(drafts[2]) == ["POST", "/v2/form", "Content-Type: application/x-www-form-urlencoded", "a%20b=1"])
         #expect(complaint(.openAPI, #"{"swagger": "2.0"}"#).contains("no OpenAPI description of version 3"))
         #expect(complaint(.openAPI, #"{"openapi": "3.0.0", "paths": {}}"#).contains("has no request in it"))
+    }
+
+    @Test("a multipart content of an OpenAPI operation is a form, and a content that cannot be made is refused")
+    func openAPIContents() throws {
+        func content(_ text: String) throws -> RequestDraft {
+            let start = #"{"openapi": "3.0.3", "paths": {"/f": {"post": {"requestBody": {"content": "#
+            return try #require(drafts(.openAPI, "\(start)\(text)}}}}}").first)
+        }
+        let form = try content(
+            #"""
+            {"application/xml": {}, "multipart/form-data": {"schema": {"type": "object", "required": ["a", "f", "l", "o"],
+             "properties": {"a": {"type": "string"}, "f": {"type": "string", "format": "binary"},
+              "l": {"type": "array", "minItems": 1, "items": {"type": "integer"}}, "o": {"example": {"x": 1}}}}}}
+            """#
+        )
+        let boundary = try #require(form.headers.first?.split(separator: "boundary=").last)
+        #expect(form.headers == ["Content-Type: multipart/form-data; boundary=\(boundary)"])
+        let parts = [
+            "name=\"a\"\r\n\r\na", "name=\"f\"; filename=\"f\"\r\nContent-Type: application/octet-stream\r\n\r\na",
+            "name=\"l\"\r\n\r\n1", "name=\"o\"\r\nContent-Type: application/json\r\n\r\n{\"x\":1}",
+        ]
+        #expect(
+            String(decoding: form.body ?? [], as: UTF8.self)
+                == parts.map { "--\(boundary)\r\nContent-Disposition: form-data; \($0)\r\n" }.joined()
+                + "--\(boundary)--\r\n"
+        )
+        let text = try content(#"{"application/xml": {"example": "<a/>"}}"#)
+        #expect(told(text).suffix(2) == ["Content-Type: application/xml", "<a/>"])
+        let number = try content(#"{"text/plain": {"schema": {"type": "integer"}}}"#)
+        #expect(told(number).suffix(2) == ["Content-Type: text/plain", "1"])
+        #expect { try content(#"{"application/xml": {"schema": {"type": "object"}}}"#) } throws: {
+            "\($0)".contains("its content has the type \"application/xml\", which is not made from a schema")
+        }
     }
 
     @Test("imported requests are sent like those of any file, with figures by name")
