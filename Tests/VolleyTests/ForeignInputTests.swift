@@ -33,7 +33,7 @@ struct ForeignInputTests {
             ("curl http://h/a", ["GET", "http://h/a", "-"]), ("curl -sSL h:81/a#x", ["GET", "http://h:81/a", "-"]),
             (
                 #"curl -XPUT 'http://h/a b' -H 'A: b c' --data-raw '@x'"#,
-                ["PUT", "http://h/a b", "A: b c", "Content-Type: application/x-www-form-urlencoded", "@x"]
+                ["PUT", "http://h/a%20b", "A: b c", "Content-Type: application/x-www-form-urlencoded", "@x"]
             ),
             (
                 "curl http://h/ \\\n  -d a=1 \\\n  -d 'b=2' --compressed # end",
@@ -60,7 +60,26 @@ struct ForeignInputTests {
             ("curl -Gd a=1 http://h/", ["GET", "http://h/?a=1", "-"]),
             ("curl -GsXPUT http://h/ -d a=1", ["PUT", "http://h/?a=1", "-"]),
             ("curl -sSIo /dev/null http://h/", ["HEAD", "http://h/", "-"]),
-            (#"curl -I -o /dev/null -m5 "http://h/\"q\"""#, ["HEAD", #"http://h/"q""#, "-"]),
+            (#"curl -I -o /dev/null -m5 "http://h/\"q\"""#, ["HEAD", "http://h/%22q%22", "-"]),
+            ("curl 'http://h/?a=1#x' -H 'X-Empty;' -H 'Y: '", ["GET", "http://h/?a=1", "X-Empty:", "-"]),
+            (
+                #"curl 'http://h/g?ids\[\]=1&\{a\}' --compressed --compressed"#,
+                ["GET", "http://h/g?ids%5B%5D=1&%7Ba%7D", "Accept-Encoding: deflate, gzip", "-"]
+            ),
+            ("curl -g 'http://[::1]:80/g?ids[]=1'", ["GET", "http://[::1]:80/g?ids%5B%5D=1", "-"]),
+            (
+                "curl 'http://[::1]:80/{{counter}}' -G -d 'a[]=|'",
+                ["GET", "http://[::1]:80/{{counter}}?a%5B%5D=%7C", "-"]
+            ),
+            ("curl http://h/ -H 'Content-Type:' -d a=1", ["POST", "http://h/", "a=1"]),
+            (
+                "curl http://h/ -b a=1 -A me -b 'b=2; c=3' -A you",
+                ["GET", "http://h/", "Cookie: a=1; b=2; c=3", "User-Agent: you", "-"]
+            ),
+            (
+                "curl http://h/ -b a=1 -H 'Cookie: b=2' -u u:p -H authorization:",
+                ["GET", "http://h/", "Cookie: b=2", "-"]
+            ),
         ]
     )
     func curl(line: String, expected: [String]) throws {
@@ -107,6 +126,8 @@ struct ForeignInputTests {
             ("curl -F a=b http://h/", "-F is not understood here"), ("curl http://h/ -X", "-X has no value"),
             ("\n\ncurl http://h/ -b jar.txt", "line 3: -b \"jar.txt\" is a file"),
             ("curl http://h/ | jq", "| means something to a shell"),
+            ("curl 'http://h/[1-9]'", "is a pattern to curl"), ("curl 'http://h/{a,b}'", "is a pattern to curl"),
+            ("\ncurl http://h/ -H Host:", "line 2: -H \"Host:\" would leave out"),
         ] {
             #expect(complaint(.curl, text).contains(words), "\(complaint(.curl, text))")
         }
@@ -278,6 +299,26 @@ struct ForeignInputTests {
         #expect { try content(#"{"application/xml": {"schema": {"type": "object"}}}"#) } throws: {
             "\($0)".contains("its content has the type \"application/xml\", which is not made from a schema")
         }
+    }
+
+    @Test("requests from curl's command lines have their fields on the wire as curl sends them")
+    func curlOnTheWire() throws {
+        let server = try RawServer.start(
+            otherwise: [.receive(.request), .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), .startOver]
+        )
+        defer { server.stop() }
+        let url = "http://127.0.0.1:\(server.port)/g?ids\\[\\]=1"
+        let curl = TemporaryFile(
+            Array("curl '\(url)' -H 'X-Empty;' -H 'Content-Type:' -d a=1 -b a=1 -b b=2\n".utf8)
+        )
+        let ended = try volley(["--input", "curl=\(curl.path)", "-n", "1", "-c", "1", "-q"])
+        #expect(ended.status == 0, "\(ended.err)")
+        let text = server.connections.map(\.receivedText).joined()
+        #expect(
+            text.hasPrefix("POST /g?ids%5B%5D=1 HTTP/1.1\r\n") && text.contains("\r\nCookie: a=1; b=2\r\n"),
+            "\(text)"
+        )
+        #expect(text.contains(#/\r\nX-Empty: ?\r\n/#) && !text.contains("Content-Type"), "\(text)")
     }
 
     @Test("imported requests are sent like those of any file, with figures by name")
