@@ -64,9 +64,22 @@ package enum WrkReport {
     /// wrk has four kinds of socket errors; a timeout is one of them wherever it happened.
     private static func socketErrors(_ metrics: Metrics) -> String? {
         guard !metrics.failures.isEmpty else { return nil }
-        let timeouts = metrics.failures.count { $0.kind == .timeout }
-        let others = { (phases: Set<Phase>) in
-            metrics.failures.count { $0.kind != .timeout && phases.contains($0.phase) }
+        let count = { (wanted: SocketError) in metrics.failures.count { SocketError($0) == wanted } }
+        return "  Socket errors: connect \(count(.connect)), read \(count(.read)), write \(count(.write)), "
+            + "timeout \(count(.timeout))"
+    }
+
+    private enum SocketError {
+        case connect, read, write, timeout
+
+        init(_ failure: Failure) {
+            self =
+                switch failure.phase {
+                case _ where failure.kind == .timeout: .timeout
+                case .resolve, .connect, .proxy, .tls, .upgrade: .connect
+                case .firstByte, .head, .body, .message, .check: .read
+                case .write: .write
+                }
         }
     }
 }
