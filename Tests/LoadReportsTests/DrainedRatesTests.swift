@@ -61,6 +61,37 @@ struct DrainedRatesTests {
         #expect(try SchemaCheck(ReportSchema.text).complaints(about: JSONReport.text(result)) == [])
     }
 
+    @Test("rates of bytes and events leave them out, merged and in another process too")
+    func bytes() throws {
+        let counts = WorkerMetrics(start: 0, shape: MetricsShape(isStream: true))
+        func count(_ factor: UInt64) {
+            counts.read(wireBytes: 1_000 * factor)
+            counts.wrote(wireBytes: 100 * factor, bodyBytes: 0)
+            counts.events(10 * factor)
+        }
+        count(1)
+        counts.beginDrain()
+        count(2)
+        var result = try sampleResult { $0.stream = StreamOptions(.sse, stall: 1_000_000_000) }
+        result.metrics = try #require(MetricsCodec.decode(MetricsCodec.encode(counts.value)))
+        result.measured = 1_000_000_000
+        let text = TextReport.text(result)
+        #expect(text.contains("Events      30, 10.00/s;"), "\(text)")
+        #expect(
+            text.contains("of it content 0 B; 0.98 KiB/s\n") && text.contains("of it content 0 B; 100 B/s\n"),
+            "\(text)"
+        )
+        #expect(WrkReport.text(result).contains("Transfer/sec:      0.98KB\n"), "\(WrkReport.text(result))")
+        #expect(try result.figures.value(#require(ThresholdMetric("events_rps"))) == 10)
+        #expect(try SchemaCheck(ReportSchema.text).complaints(about: JSONReport.text(result)) == [])
+        let saved = try SavedReport(JSONReport.document(result), path: "x")
+        for (document, factor) in [(saved.document, 1.0), (try ReportMerge.merge([saved, saved]).document, 2)] {
+            #expect(document["stream"]?["events_per_second"]?.number == 10 * factor)
+            #expect(document["rate"]?["bytes_in_per_second"]?.number == 1_000 * factor)
+            #expect(document["rate"]?["bytes_out_per_second"]?.number == 100 * factor)
+        }
+    }
+
     @Test("a name's rate leaves them out, and the count reaches a lead")
     func names() throws {
         let decoded = try #require(MetricsCodec.decode(MetricsCodec.encode(metrics())))

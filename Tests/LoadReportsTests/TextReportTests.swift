@@ -73,6 +73,21 @@ struct TextReportTests {
         #expect(!TextReport.text(try sampleResult()).contains("Distribution"))
     }
 
+    @Test("--latency with a rate spells the corrected times out, as in wrk2")
+    func correctedDistribution() throws {
+        var result = try sampleResult { options in
+            options.showsDistribution = true
+            options.profile = LoadProfile(rate: Rate(nearest: 40), duration: 1_000_000_000)
+        }
+        result.metrics.schedule = ScheduleMetrics()
+        result.metrics.schedule?.corrected.record(1_280_000_000, count: 100)
+        let text = TextReport.text(result)
+        #expect(text.contains(#/Distribution of corrected times\n +10 % +1\.28 s\n/#), "\(text)")
+        #expect(!text.contains("Distribution of successes"))
+        let wrk = WrkReport.text(result)
+        #expect(wrk.contains(#/Latency +1\.28s/#) && wrk.contains(#/ 50% +1\.28s/#), "\(wrk)")
+    }
+
     @Test("an example from the wire cannot break the lines of the report")
     func examples() throws {
         let text = TextReport.text(try sampleResult())

@@ -57,8 +57,13 @@ struct WrkReportTests {
         let others = FailureClass.allCases.count - 1
         #expect(
             text.contains(
-                "Socket errors: connect \(4 * others), read \(3 * others), write \(others), timeout \(Phase.allCases.count)\n"
+                "Socket errors: connect \(5 * others), read \(5 * others), write \(others), timeout \(Phase.allCases.count)\n"
             )
+        )
+        let line = try #require(text.split(separator: "\n").first { $0.contains("Socket errors: ") })
+        #expect(
+            line.matches(of: #/\d+/#).reduce(0) { $0 + (UInt64($1.0) ?? 0) }
+                == result.metrics.failures.count { _ in true }
         )
     }
 }

@@ -61,6 +61,60 @@ struct LocustStatsTests {
         #expect(times.first?.key == .number(1.24) || times.first?.key == .number(1.23))
     }
 
+    /// Answers that took a second and came two seconds after they were due, one of each name.
+    private func scheduled() -> Metrics {
+        let metrics = WorkerMetrics(start: 0, shape: MetricsShape(isScheduled: true, names: 2))
+        for name in 0..<2 {
+            metrics.sent()
+            metrics.completed(status: 200, latency: 1_000_000_000, firstByte: 1)
+            metrics.completed(name: name, isSuccess: true)
+            metrics.read(bodyBytes: 10)
+            metrics.read(bodyBytes: 10, name: name)
+            metrics.corrected(2_000_000_000, lag: 0)
+            metrics.took(2_000_000_000, name: name)
+        }
+        metrics.connectionFailed(Failure(.connect, .refused), at: 1, example: "y")
+        return metrics.value
+    }
+
+    @Test("with a rate, the times are corrected in every row, and rows by name have their contents")
+    func corrected() throws {
+        for names in [[], ["a", "b"]] {
+            var stats = LocustStats(name: "/", method: "GET", grain: .fine, names: names)
+            stats.add(scheduled(), unix: 7)
+            let data = try stats.data(of: order(), users: 1)
+            guard case .array(let rows)? = data["stats"], let total = data["stats_total"] else {
+                Issue.record("no rows")
+                return
+            }
+            #expect(rows.count == max(names.count, 1))
+            for row in rows + [total] { #expect(row["max_response_time"]?.number == 2_000) }
+            #expect(total["num_none_requests"]?.count == 1)
+            #expect(total["total_content_length"]?.count == 20)
+            #expect(rows.reduce(0) { $0 + ($1["total_content_length"]?.count ?? 0) } == 20)
+        }
+    }
+
+    @Test("a status that the run expects is no error, and the same status of another request is one")
+    func expected() throws {
+        let metrics = WorkerMetrics(start: 0)
+        metrics.sent(4)
+        for _ in 0..<2 { metrics.completed(status: 404, latency: 1, firstByte: 1, isSuccess: true) }
+        func errors() throws -> [MessagePack.Pair] {
+            var stats = LocustStats(name: "/", method: "GET", grain: .fine)
+            // The counts of each second are merged.
+            stats.add(metrics.value, unix: 7)
+            stats.add(Metrics(), unix: 8)
+            guard case .map(let errors)? = try stats.data(of: order(), users: 1)["errors"] else { return [] }
+            return errors
+        }
+        #expect(try errors() == [])
+        metrics.completed(status: 404, latency: 1, firstByte: 1)
+        metrics.completed(status: 503, latency: 1, firstByte: 1)
+        #expect(try errors().map { $0.value["error"]?.text } == ["HTTP status 404", "HTTP status 503"])
+        #expect(try errors().map { $0.value["occurrences"]?.count } == [1, 1])
+    }
+
     @Test("nothing in a report is nothing, and the least time is none")
     func empty() throws {
         let data = try LocustStats(name: "/", method: "GET", grain: .fine).data(of: order(), users: 0)

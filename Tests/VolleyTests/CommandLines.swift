@@ -15,7 +15,9 @@ func invocation(_ line: [String]) throws(UsageError) -> Invocation {
 func invocation(_ line: String...) throws(UsageError) -> Invocation { try invocation(line) }
 
 /// The options that it sets.
-func options(_ line: String...) throws(UsageError) -> LoadOptions { try invocation(line).load }
+func options(_ line: [String]) throws(UsageError) -> LoadOptions { try invocation(line).load }
+
+func options(_ line: String...) throws(UsageError) -> LoadOptions { try options(line) }
 
 /// The error message for the user; nil where there is none.
 func complaint(_ line: String...) -> String? {

@@ -83,6 +83,29 @@ struct FamiliarFlagsTests {
         #expect(try agents(options("-H", "User-Agent:", Self.url).request.fields) == [])
     }
 
+    @Test(
+        "as in curl, -H 'Name:' leaves a field out, and 'Name;' is one without a value",
+        arguments: [
+            (["--data", "a=1", "-H", "content-type:"], []),
+            (["--json", "1", "-H", "Accept: ", "-H", "Content-Type:"], []),
+            (["-H", "X-Empty;", "-H", "X-Gone:", "-H", "X-A: b"], ["X-Empty=", "X-A=b"]),
+            (["-H", "X-A: b", "-H", "X-A:"], ["X-A=b"]), (["-H", "X-A:b;", "-H", "Transfer-Encoding:"], ["X-A=b;"]),
+        ] as [([String], [String])]
+    )
+    func fields(line: [String], sent: [String]) throws {
+        let fields = try options(["-H", "User-Agent:"] + line + [Self.url]).request.fields
+        #expect(fields.map { "\($0.name)=\($0.value)" } == sent)
+    }
+
+    @Test("a field that each request needs is not left out, and a malformed name is refused")
+    func neededFields() throws {
+        for name in ["Host", "content-length"] {
+            let words = "-H \"\(name):\" would leave out a field that each request needs: remove this -H"
+            #expect(complaint("-H", "\(name):", Self.url) == words)
+        }
+        for text in [":", "a b:", "nothing", ";"] { #expect(complaint("-H", text, Self.url) != nil, "\(text)") }
+    }
+
     @Test("cookies are one field, or the initial cookies of each user with --cookies")
     func cookies() throws {
         let plain = try options("-b", "a=1; b=2", "-b", "c=3", Self.url)

@@ -33,7 +33,7 @@ struct ForeignInputTests {
             ("curl http://h/a", ["GET", "http://h/a", "-"]), ("curl -sSL h:81/a#x", ["GET", "http://h:81/a", "-"]),
             (
                 #"curl -XPUT 'http://h/a b' -H 'A: b c' --data-raw '@x'"#,
-                ["PUT", "http://h/a b", "A: b c", "Content-Type: application/x-www-form-urlencoded", "@x"]
+                ["PUT", "http://h/a%20b", "A: b c", "Content-Type: application/x-www-form-urlencoded", "@x"]
             ),
             (
                 "curl http://h/ \\\n  -d a=1 \\\n  -d 'b=2' --compressed # end",
@@ -60,7 +60,26 @@ struct ForeignInputTests {
             ("curl -Gd a=1 http://h/", ["GET", "http://h/?a=1", "-"]),
             ("curl -GsXPUT http://h/ -d a=1", ["PUT", "http://h/?a=1", "-"]),
             ("curl -sSIo /dev/null http://h/", ["HEAD", "http://h/", "-"]),
-            (#"curl -I -o /dev/null -m5 "http://h/\"q\"""#, ["HEAD", #"http://h/"q""#, "-"]),
+            (#"curl -I -o /dev/null -m5 "http://h/\"q\"""#, ["HEAD", "http://h/%22q%22", "-"]),
+            ("curl 'http://h/?a=1#x' -H 'X-Empty;' -H 'Y: '", ["GET", "http://h/?a=1", "X-Empty:", "-"]),
+            (
+                #"curl 'http://h/g?ids\[\]=1&\{a\}' --compressed --compressed"#,
+                ["GET", "http://h/g?ids%5B%5D=1&%7Ba%7D", "Accept-Encoding: deflate, gzip", "-"]
+            ),
+            ("curl -g 'http://[::1]:80/g?ids[]=1'", ["GET", "http://[::1]:80/g?ids%5B%5D=1", "-"]),
+            (
+                "curl 'http://[::1]:80/{{counter}}' -G -d 'a[]=|'",
+                ["GET", "http://[::1]:80/{{counter}}?a%5B%5D=%7C", "-"]
+            ),
+            ("curl http://h/ -H 'Content-Type:' -d a=1", ["POST", "http://h/", "a=1"]),
+            (
+                "curl http://h/ -b a=1 -A me -b 'b=2; c=3' -A you",
+                ["GET", "http://h/", "Cookie: a=1; b=2; c=3", "User-Agent: you", "-"]
+            ),
+            (
+                "curl http://h/ -b a=1 -H 'Cookie: b=2' -u u:p -H authorization:",
+                ["GET", "http://h/", "Cookie: b=2", "-"]
+            ),
         ]
     )
     func curl(line: String, expected: [String]) throws {
@@ -107,6 +126,8 @@ struct ForeignInputTests {
             ("curl -F a=b http://h/", "-F is not understood here"), ("curl http://h/ -X", "-X has no value"),
             ("\n\ncurl http://h/ -b jar.txt", "line 3: -b \"jar.txt\" is a file"),
             ("curl http://h/ | jq", "| means something to a shell"),
+            ("curl 'http://h/[1-9]'", "is a pattern to curl"), ("curl 'http://h/{a,b}'", "is a pattern to curl"),
+            ("\ncurl http://h/ -H Host:", "line 2: -H \"Host:\" would leave out"),
         ] {
             #expect(complaint(.curl, text).contains(words), "\(complaint(.curl, text))")
         }
@@ -141,6 +162,35 @@ struct ForeignInputTests {
             (#"{"info": {}, "item": [{"request": {"url": "/a", "body": {"mode": "file"}}}]}"#, "of the kind \"file\""),
         ] {
             #expect(complaint(.postman, text).contains(words), "\(complaint(.postman, text))")
+        }
+    }
+
+    @Test("a Postman request's content has its type, and its GraphQL variables are a map")
+    func postmanContents() throws {
+        func body(_ text: String) throws -> [String] {
+            let item =
+                #"{"info": {}, "variable": [{"key": "t", "value": "T"}], "item": [{"request": {"url": "/a", "body": "#
+            return try Array(told(#require(drafts(.postman, "\(item)\(text)}}]}").first)).dropFirst(2))
+        }
+        for (language, type) in [
+            ("text", "text/plain"), ("json", "application/json"), ("xml", "application/xml"), ("html", "text/html"),
+            ("javascript", "application/javascript"),
+        ] {
+            let raw = #"{"mode": "raw", "raw": "x", "options": {"raw": {"language": "\#(language)"}}}"#
+            #expect(try body(raw) == ["Content-Type: \(type)", "x"])
+        }
+        for (variables, sent) in [
+            (#""{\n \"id\": 1, \"t\": \"{{t}}\"}""#, #","variables":{"id":1,"t":"T"}}"#), ("\"\"", "}"),
+            (#"" \n""#, "}"),
+            (#"{"id": "{{t}}"}"#, #","variables":{"id":"T"}}"#),
+        ] {
+            let content =
+                #"{"mode": "graphql", "graphql": {"query": "query { a(b: \"{{t}}\") }", "variables": \#(variables)}}"#
+            let expected = #"{"query":"query { a(b: \"T\") }""# + sent
+            #expect(try body(content) == ["Content-Type: application/json", expected])
+        }
+        #expect(throws: UsageError.self) {
+            try body(#"{"mode": "graphql", "graphql": {"query": "", "variables": "[1]"}}"#)
         }
     }
 
@@ -216,6 +266,59 @@ struct ForeignInputTests {
         #expect(told(drafts[2]) == ["POST", "/v2/form", "Content-Type: application/x-www-form-urlencoded", "a%20b=1"])
         #expect(complaint(.openAPI, #"{"swagger": "2.0"}"#).contains("no OpenAPI description of version 3"))
         #expect(complaint(.openAPI, #"{"openapi": "3.0.0", "paths": {}}"#).contains("has no request in it"))
+    }
+
+    @Test("a multipart content of an OpenAPI operation is a form, and a content that cannot be made is refused")
+    func openAPIContents() throws {
+        func content(_ text: String) throws -> RequestDraft {
+            let start = #"{"openapi": "3.0.3", "paths": {"/f": {"post": {"requestBody": {"content": "#
+            return try #require(drafts(.openAPI, "\(start)\(text)}}}}}").first)
+        }
+        let form = try content(
+            #"""
+            {"application/xml": {}, "multipart/form-data": {"schema": {"type": "object", "required": ["a", "f", "l", "o"],
+             "properties": {"a": {"type": "string"}, "f": {"type": "string", "format": "binary"},
+              "l": {"type": "array", "minItems": 1, "items": {"type": "integer"}}, "o": {"example": {"x": 1}}}}}}
+            """#
+        )
+        let boundary = try #require(form.headers.first?.split(separator: "boundary=").last)
+        #expect(form.headers == ["Content-Type: multipart/form-data; boundary=\(boundary)"])
+        let parts = [
+            "name=\"a\"\r\n\r\na", "name=\"f\"; filename=\"f\"\r\nContent-Type: application/octet-stream\r\n\r\na",
+            "name=\"l\"\r\n\r\n1", "name=\"o\"\r\nContent-Type: application/json\r\n\r\n{\"x\":1}",
+        ]
+        #expect(
+            String(decoding: form.body ?? [], as: UTF8.self)
+                == parts.map { "--\(boundary)\r\nContent-Disposition: form-data; \($0)\r\n" }.joined()
+                + "--\(boundary)--\r\n"
+        )
+        let text = try content(#"{"application/xml": {"example": "<a/>"}}"#)
+        #expect(told(text).suffix(2) == ["Content-Type: application/xml", "<a/>"])
+        let number = try content(#"{"text/plain": {"schema": {"type": "integer"}}}"#)
+        #expect(told(number).suffix(2) == ["Content-Type: text/plain", "1"])
+        #expect { try content(#"{"application/xml": {"schema": {"type": "object"}}}"#) } throws: {
+            "\($0)".contains("its content has the type \"application/xml\", which is not made from a schema")
+        }
+    }
+
+    @Test("requests from curl's command lines have their fields on the wire as curl sends them")
+    func curlOnTheWire() throws {
+        let server = try RawServer.start(
+            otherwise: [.receive(.request), .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), .startOver]
+        )
+        defer { server.stop() }
+        let url = "http://127.0.0.1:\(server.port)/g?ids\\[\\]=1"
+        let curl = TemporaryFile(
+            Array("curl '\(url)' -H 'X-Empty;' -H 'Content-Type:' -d a=1 -b a=1 -b b=2\n".utf8)
+        )
+        let ended = try volley(["--input", "curl=\(curl.path)", "-n", "1", "-c", "1", "-q"])
+        #expect(ended.status == 0, "\(ended.err)")
+        let text = server.connections.map(\.receivedText).joined()
+        #expect(
+            text.hasPrefix("POST /g?ids%5B%5D=1 HTTP/1.1\r\n") && text.contains("\r\nCookie: a=1; b=2\r\n"),
+            "\(text)"
+        )
+        #expect(text.contains(#/\r\nX-Empty: ?\r\n/#) && !text.contains("Content-Type"), "\(text)")
     }
 
     @Test("imported requests are sent like those of any file, with figures by name")

@@ -22,7 +22,7 @@ struct InputRunTests {
         _ line: [String],
         answer: String = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
     ) throws -> String {
-        let server = try RawServer.start(otherwise: .answering(Array(answer.utf8)))
+        let server = try RawServer.start(otherwise: [.receive(.request), .send(answer), .startOver])
         defer { server.stop() }
         let ended = try volley(line + ["http://127.0.0.1:\(server.port)/"])
         #expect(ended.status == 0, "\(ended.err)\(ended.out)")
@@ -94,6 +94,23 @@ struct InputRunTests {
             "--expect-body", "contents", server.url("/anything"),
         ])
         #expect(ended.status == 0, "\(ended.err)\(ended.out)")
+    }
+
+    @Test("as in curl, a form's value may have a type or come from a file")
+    func formValues() throws {
+        let upload = file("contents")
+        let text = try seen([
+            "-F", "a=<\(upload.path);type=text/x", "-F", "b=v;type=application/json", "-F", "c=x;y; z", "-F",
+            "d=@\(upload.path)", "-F", "e=1;2; type=text/y;filename=n", "-n", "1", "-c", "1",
+        ])
+        for part in [
+            "name=\"a\"\r\nContent-Type: text/x\r\n\r\ncontents\r\n",
+            "name=\"b\"\r\nContent-Type: application/json\r\n\r\nv\r\n", "name=\"c\"\r\n\r\nx;y; z\r\n",
+            "\"\r\nContent-Type: application/octet-stream\r\n\r\ncontents\r\n",
+            "name=\"e\"; filename=\"n\"\r\nContent-Type: text/y\r\n\r\n1;2\r\n",
+        ] {
+            #expect(text.contains(part), "\(text)")
+        }
     }
 
     @Test("each user keeps its own cookies")

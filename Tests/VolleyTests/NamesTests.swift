@@ -118,6 +118,16 @@ struct NamesTests {
         #expect(unknown.status == 1)
         #expect(unknown.err.contains("is about a name that no request has: use one of \"small\""), "\(unknown.err)")
         #expect(throws: UsageError.self) { try Threshold("rps{small}<1") }
+        for text in ["p99{GET /user/{{counter}}}>80ms", "errors{a{b}} < 1% over 2s"] {
+            let name = try Threshold(text).metric.requestName
+            #expect(name == (text.hasPrefix("p99") ? "GET /user/{{counter}}" : "a{b}"))
+        }
+        let template = TemporaryFile(Array("/bytes/{{counter:1}}\n/status/200\n".utf8))
+        let templates = try volley([
+            "--input", "urls=\(template.path)", "--template", "-n", "4", "-c", "1", "-q",
+            "--fail-if", "completed{GET /bytes/{{counter:1}}}<2", server.url("/"),
+        ])
+        #expect(templates.status == 0, "\(templates.err)")
     }
 
     private func sample() throws -> RunResult {

@@ -48,6 +48,30 @@ struct StreamedAnswerTests {
         #expect(try whole.histogram("stream", "gap")?.count == 80)
     }
 
+    @Test("events and bytes that come while the run drains are in no rate")
+    func drained() throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let report = TemporaryFile()
+        // Each stream lasts two seconds: at most three of its events come within the measured one.
+        let ended = try volley(
+            [
+                "--stream", "sse", "-R", "10", "-c", "20", "-d", "1s", "--drain", "60s", "--format",
+                "json=\(report.path)",
+            ]
+                + ["--fail-if", "events_rps<40", server.url("/sse?count=5&delay=0.5")]
+        )
+        #expect(ended.status == 2, "\(ended.err)")
+        let saved = try SavedReport(path: report.path).document
+        let (stream, completed) = (saved["stream"], try #require(saved["requests"]?["completed"]?.integer))
+        #expect(completed > 0 && stream?["events"]?.integer == 5 * completed)
+        #expect(try #require(stream?["events_drained"]?.integer) >= 2 * completed)
+        #expect(try #require(stream?["events_per_second"]?.number) <= Double(3 * completed))
+        #expect(saved["rate"]?["completed_per_second"]?.number == 0)
+        #expect(saved["rate"]?["bytes_in_per_second"]?.number == 0)
+        #expect(saved["bytes"]?["in_drained"]?.integer == saved["bytes"]?["in"]?.integer)
+    }
+
     @Test("a stream that falls silent is a stall and in flight at the end; a stream without events is reported")
     func stalled() throws {
         let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"

@@ -70,6 +70,36 @@ struct ThresholdWatchTests {
         #expect(watch.values.keys.map(\.text) == ["p50>50ms"])
     }
 
+    @Test("--abort-on-fail ends a later run of --repeat too, and its note says when in all of them")
+    func laterRun() throws {
+        let invocation = try invocation(
+            "-c",
+            "1",
+            "-t",
+            "1",
+            "-d",
+            "60s",
+            "--repeat",
+            "3",
+            "--fail-if",
+            "http_errors>0",
+            "--abort-on-fail",
+            "http://127.0.0.1:8080/"
+        )
+        let plan = RunPlan(invocation.load, try Preflight(invocation.load, .usual))
+        var watch = RunWatch(invocation, plan, files: [], live: .none)
+        watch.renew(after: 3 * Self.second)
+        var metrics = Metrics()
+        (metrics.completed, metrics.sent) = (100, 100)
+        metrics.httpError.record(1_000_000, count: 100)
+        let end = Self.second * 6 / 5
+        let part = IntervalPart(worker: 0, isWarmUp: false, first: 0, next: 1, end: end, metrics: metrics)
+        watch.intervals?.put(part)
+        watch.turn(elapsed: end)
+        #expect(watch.isToEnd)
+        #expect(watch.notes.first?.hasPrefix("the run was ended after 4.20 s, ") == true, "\(watch.notes)")
+    }
+
     @Test("the values found during the run decide at its end")
     func outcome() throws {
         let (window, whole) = (try Threshold("p99>50ms over 30s"), try Threshold("p99>1h"))

@@ -17,6 +17,8 @@ package struct Metrics: Sendable {
 
     /// Responses by status code, 0 to 999.
     package var statuses = [UInt64](repeating: 0, count: 1_000)
+    /// The part of ``statuses`` that is neither 2xx nor 3xx and still a success, because the run expects it.
+    package var expectedStatuses: [Int: UInt64] = [:]
 
     /// Bytes through the sockets, and of these the message contents.
     package var wireBytesIn: UInt64 = 0
@@ -59,6 +61,9 @@ package struct Metrics: Sendable {
     package var drained: UInt64 = 0
     /// The part of ``drained`` that was a success.
     package var drainedSuccesses: UInt64 = 0
+    /// The part of the bytes through the sockets that was counted while the run drained.
+    package var drainedBytesIn: UInt64 = 0
+    package var drainedBytesOut: UInt64 = 0
 
     /// The counts of each name. The names are ``RunPlan/requestNames``.
     package var names: [NamedMetrics] = []
@@ -97,6 +102,10 @@ package struct Metrics: Sendable {
         }
     }
 
+    /// The bytes through the sockets that rates include.
+    package var bytesInInTime: UInt64 { wireBytesIn &- min(drainedBytesIn, wireBytesIn) }
+    package var bytesOutInTime: UInt64 { wireBytesOut &- min(drainedBytesOut, wireBytesOut) }
+
     /// The part of ``drained`` that was an HTTP error.
     package var drainedErrors: UInt64 { drained &- min(drainedSuccesses, drained) }
 
@@ -128,6 +137,7 @@ package struct Metrics: Sendable {
         inFlight &+= other.inFlight
         sentAgain &+= other.sentAgain
         for index in statuses.indices { statuses[index] &+= other.statuses[index] }
+        expectedStatuses.merge(other.expectedStatuses) { $0 &+ $1 }
         wireBytesIn &+= other.wireBytesIn
         bodyBytesIn &+= other.bodyBytesIn
         wireBytesOut &+= other.wireBytesOut
@@ -149,6 +159,8 @@ package struct Metrics: Sendable {
         followUps &+= other.followUps
         drained &+= other.drained
         drainedSuccesses &+= other.drainedSuccesses
+        drainedBytesIn &+= other.drainedBytesIn
+        drainedBytesOut &+= other.drainedBytesOut
         if names.isEmpty {
             names = other.names
         } else {

@@ -12,7 +12,8 @@ package enum MetricsCodec {
         ("wire_out", \.wireBytesOut), ("body_out", \.bodyBytesOut), ("opened", \.connectionsOpened),
         ("refused", \.connectionsFailed), ("unfinished", \.connectionsUnfinished), ("stray", \.connectionsStray),
         ("redirects", \.redirects), ("follow_ups", \.followUps), ("drained", \.drained),
-        ("drained_successes", \.drainedSuccesses),
+        ("drained_successes", \.drainedSuccesses), ("drained_in", \.drainedBytesIn),
+        ("drained_out", \.drainedBytesOut),
     ]
 
     private static let times: Times = [
@@ -29,7 +30,7 @@ package enum MetricsCodec {
     ]
 
     private static let streamCounts: [(String, any WritableKeyPath<StreamMetrics, UInt64> & Sendable)] = [
-        ("events", \.events), ("stalls", \.stalls), ("silent", \.silent),
+        ("events", \.events), ("drained_events", \.drainedEvents), ("stalls", \.stalls), ("silent", \.silent),
     ]
 
     private static let streamTimes: [(String, any WritableKeyPath<StreamMetrics, LatencyHistogram> & Sendable)] = [
@@ -51,6 +52,8 @@ package enum MetricsCodec {
         var members = encode(metrics, counts, times)
         let statuses = metrics.statuses.indices.filter { metrics.statuses[$0] > 0 }
         members.append(("statuses", .object(statuses.map { ("\($0)", .integer(metrics.statuses[$0])) })))
+        let expected = metrics.expectedStatuses.sorted { $0.key < $1.key }
+        members.append(("expected", .object(expected.map { ("\($0.key)", .integer($0.value)) })))
         if metrics.handshakes.count > 0 { members.append(("handshakes", encode(metrics.handshakes))) }
         members.append(("failures", .array(metrics.failures.sorted.map(encode))))
         members.append(("names", .array(metrics.names.map(encode))))
@@ -107,7 +110,7 @@ package enum MetricsCodec {
         .object([
             ("completed", .integer(metrics.completed)), ("succeeded", .integer(metrics.succeeded)),
             ("failed", .integer(metrics.failed)), ("drained", .integer(metrics.drained)),
-            ("latency", encode(metrics.latency)),
+            ("body_in", .integer(metrics.bodyBytesIn)), ("latency", encode(metrics.latency)),
         ])
     }
 
@@ -123,6 +126,10 @@ package enum MetricsCodec {
             }
             metrics.statuses[code] = count
         }
+        for (code, count) in tree["expected"]?.members ?? [] {
+            guard let code = Int(code), let count = count.integer else { return nil }
+            metrics.expectedStatuses[code] = count
+        }
         if let log = tree["handshakes"] { metrics.handshakes = handshakes(log) }
         for row in tree["failures"]?.items ?? [] {
             guard let (failure, record) = failure(row) else { return nil }
@@ -133,6 +140,7 @@ package enum MetricsCodec {
             var named = NamedMetrics()
             (named.completed, named.succeeded) = (row["completed"]?.integer ?? 0, row["succeeded"]?.integer ?? 0)
             (named.failed, named.drained) = (row["failed"]?.integer ?? 0, row["drained"]?.integer ?? 0)
+            named.bodyBytesIn = row["body_in"]?.integer ?? 0
             guard let latency = histogram(row["latency"]) else { return nil }
             named.latency = latency
             metrics.names.append(named)

@@ -8,6 +8,8 @@ package struct NamedMetrics: Sendable {
     package var failed: UInt64 = 0
     /// Whole responses after the measured part, which no rate includes.
     package var drained: UInt64 = 0
+    /// The bytes of the contents that were received.
+    package var bodyBytesIn: UInt64 = 0
     /// The times that the run is about: corrected by a schedule, raw otherwise.
     package var latency = LatencyHistogram()
 
@@ -23,6 +25,7 @@ package struct NamedMetrics: Sendable {
         succeeded &+= other.succeeded
         failed &+= other.failed
         drained &+= other.drained
+        bodyBytesIn &+= other.bodyBytesIn
         latency.merge(other.latency)
     }
 }

@@ -1,6 +1,8 @@
 /// The additional counts of a run of streams: the events in its answers.
 package struct StreamMetrics: Sendable {
     package var events: UInt64 = 0
+    /// The part of ``events`` that came while the run drained, which no rate includes.
+    package var drainedEvents: UInt64 = 0
     /// Gaps longer than ``StreamOptions/stall``, including those that the run's end cut short.
     package var stalls: UInt64 = 0
     /// Answers that ended, or were in progress at the end, without any event.
@@ -14,8 +16,11 @@ package struct StreamMetrics: Sendable {
 
     package init() {}
 
+    package var eventsInTime: UInt64 { events &- min(drainedEvents, events) }
+
     package mutating func merge(_ other: StreamMetrics) {
         events &+= other.events
+        drainedEvents &+= other.drainedEvents
         stalls &+= other.stalls
         silent &+= other.silent
         first.merge(other.first)

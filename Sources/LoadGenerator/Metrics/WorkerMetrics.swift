@@ -8,6 +8,8 @@ import TLS
 @safe final class WorkerMetrics {
     private let metrics: UnsafeMutablePointer<Metrics>
     private let rate: UnsafeMutablePointer<RateMark>
+    /// Whether the measured part is over, so that what is counted is in no rate.
+    private var isDraining = false
 
     private struct RateMark {
         var since: UInt64
@@ -52,10 +54,14 @@ import TLS
 
     func wrote(wireBytes: UInt64, bodyBytes: UInt64) {
         unsafe metrics.pointee.wireBytesOut &+= wireBytes
+        if isDraining { unsafe metrics.pointee.drainedBytesOut &+= wireBytes }
         unsafe metrics.pointee.bodyBytesOut &+= bodyBytes
     }
 
-    func read(wireBytes: UInt64) { unsafe metrics.pointee.wireBytesIn &+= wireBytes }
+    func read(wireBytes: UInt64) {
+        unsafe metrics.pointee.wireBytesIn &+= wireBytes
+        if isDraining { unsafe metrics.pointee.drainedBytesIn &+= wireBytes }
+    }
 
     func read(bodyBytes: UInt64) { unsafe metrics.pointee.bodyBytesIn &+= bodyBytes }
 
@@ -70,7 +76,12 @@ import TLS
     func completed(status: Int, latency: UInt64, firstByte: UInt64, isSuccess: Bool) {
         unsafe metrics.pointee.completed &+= 1
         unsafe metrics.pointee.inFlight &-= 1
-        if unsafe metrics.pointee.statuses.indices.contains(status) { unsafe metrics.pointee.statuses[status] &+= 1 }
+        if unsafe metrics.pointee.statuses.indices.contains(status) {
+            unsafe metrics.pointee.statuses[status] &+= 1
+            if isSuccess, !Metrics.isSuccess(status: status) {
+                unsafe metrics.pointee.expectedStatuses[status, default: 0] &+= 1
+            }
+        }
         if isSuccess {
             unsafe metrics.pointee.success.record(latency)
         } else {
@@ -127,7 +138,10 @@ import TLS
 
     // MARK: Streams
 
-    func events(_ count: UInt64) { unsafe metrics.pointee.stream?.events &+= count }
+    func events(_ count: UInt64) {
+        unsafe metrics.pointee.stream?.events &+= count
+        if isDraining { unsafe metrics.pointee.stream?.drainedEvents &+= count }
+    }
 
     /// Records the time between two events of a stream.
     func gap(_ gap: UInt64, stall: UInt64) {
@@ -174,6 +188,9 @@ import TLS
         unsafe metrics.pointee.names[name].completed &+= 1
         if isSuccess { unsafe metrics.pointee.names[name].succeeded &+= 1 }
     }
+
+    /// Counts the content of an answer to a request of that name.
+    func read(bodyBytes: UInt64, name: Int) { unsafe metrics.pointee.names[name].bodyBytesIn &+= bodyBytes }
 
     func failed(name: Int) { unsafe metrics.pointee.names[name].failed &+= 1 }
 
@@ -241,6 +258,9 @@ import TLS
 
     /// Begins the run: rates count from here.
     func begin(at now: UInt64) { unsafe rate.pointee = RateMark(since: now, completed: 0) }
+
+    /// Ends the measured part: no rate includes the bytes and events that are counted from here on.
+    func beginDrain() { isDraining = true }
 
     /// Ends the warm-up, and drops the counts so far except those that ``Metrics/afterWarmUp(_:)`` keeps.
     func beginMeasurement(at now: UInt64, of work: LoadKind) {

@@ -191,7 +191,7 @@ package struct ThresholdFigures: Sendable {
         case .sentAgain: return Double(metrics.sentAgain)
         case .unsent: return Double(metrics.schedule?.unsent ?? 0)
         case .events: return metrics.stream.map { Double($0.events) }
-        case .eventRate: return metrics.stream.map { perSecond($0.events) }
+        case .eventRate: return metrics.stream.map { perSecond($0.eventsInTime) }
         case .stalls: return metrics.stream.map { Double($0.stalls) }
         case .opened: return metrics.webSocket.map { Double($0.opened) }
         case .openRate: return metrics.webSocket.map { perSecond($0.opened) }

@@ -45,7 +45,7 @@ extension VirtualUserDriver {
         let latency = worker.nanoseconds(from: sent, to: end)
         worker.noteConnection(report)
         worker.metrics.sent()
-        worker.noteBytes(report)
+        noteBytes(user, report)
         noteWait(user, report)
         noteLastEvent(of: user)
         noteStream(user, sent: sent, until: end, isCut: false)
@@ -219,7 +219,7 @@ extension VirtualUserDriver {
             return
         }
         worker.noteConnection(report)
-        worker.noteBytes(report)
+        noteBytes(user, report)
         worker.metrics.sent()
         noteWait(user, report)
         // The time limit counts from the exchange's start, so the latency of a timeout does too.
@@ -239,11 +239,16 @@ extension VirtualUserDriver {
             return
         }
         worker.noteConnection(report)
-        worker.noteBytes(report)
+        noteBytes(user, report)
         worker.metrics.sent()
         noteWait(user, report)
         if let sent = report.timings.requestStart { noteStream(user, sent: sent, until: now, isCut: true) }
         noteCorrected(user, until: now)
+    }
+
+    private func noteBytes(_ user: VirtualUser, _ report: ExchangeReport) {
+        worker.noteBytes(report)
+        if let name = user.name { worker.metrics.read(bodyBytes: report.contentReceived, name: name) }
     }
 
     private func noteWait(_ user: VirtualUser, _ report: ExchangeReport) {

@@ -180,6 +180,7 @@ final class Worker: TimerHandler {
             guard plan.drain > 0, loop.now >= until else { return false }
             phase = .draining(since: since, core: .now() - core, end: until)
             budget = 0
+            metrics.beginDrain()
             drainEnd = loop.arm(at: until.advanced(byNanoseconds: Int64(clamping: plan.drain)), self)
             driver?.timeIsUp(at: until)
             return true
@@ -231,9 +232,7 @@ final class Worker: TimerHandler {
         switch phase {
         case .ready, .draining, .stopped: return false
         case .warmingUp(let end):
-            if loop.now >= end {
-                endWarmUp(at: end)
-            }
+            if loop.now >= end { endWarmUp(at: end) }
             return true
         case .measuring(_, _, let until): return loop.now < until
         }

@@ -113,8 +113,8 @@ package enum JSONReport {
             ),
             ("completed_per_second", .number(result.perSecond(result.metrics.doneInTime(.requests)))),
             ("connections_per_second", result.connectionsPerSecond.map { .number($0) } ?? .null),
-            ("bytes_in_per_second", .number(result.perSecond(result.metrics.wireBytesIn))),
-            ("bytes_out_per_second", .number(result.perSecond(result.metrics.wireBytesOut))),
+            ("bytes_in_per_second", .number(result.perSecond(result.metrics.bytesInInTime))),
+            ("bytes_out_per_second", .number(result.perSecond(result.metrics.bytesOutInTime))),
         ])
     }
 
@@ -130,8 +130,10 @@ package enum JSONReport {
         .object([
             ("in", .integer(metrics.wireBytesIn)),
             ("in_content", .integer(metrics.bodyBytesIn)),
+            ("in_drained", .integer(metrics.drainedBytesIn)),
             ("out", .integer(metrics.wireBytesOut)),
             ("out_content", .integer(metrics.bodyBytesOut)),
+            ("out_drained", .integer(metrics.drainedBytesOut)),
         ])
     }
 

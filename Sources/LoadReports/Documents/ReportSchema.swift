@@ -221,12 +221,14 @@ package enum ReportSchema {
               "description": "The bytes of messages, and those of their contents; over TLS, before encryption.",
               "type": "object",
               "additionalProperties": false,
-              "required": ["in", "in_content", "out", "out_content"],
+              "required": ["in", "in_content", "in_drained", "out", "out_content", "out_drained"],
               "properties": {
                 "in": {"type": "integer", "minimum": 0},
                 "in_content": {"type": "integer", "minimum": 0},
+                "in_drained": {"description": "Those of answers after the measured part: in no rate.", "type": "integer", "minimum": 0},
                 "out": {"type": "integer", "minimum": 0},
-                "out_content": {"type": "integer", "minimum": 0}
+                "out_content": {"type": "integer", "minimum": 0},
+                "out_drained": {"description": "Those of answers after the measured part: in no rate.", "type": "integer", "minimum": 0}
               }
             },
             "connections": {
@@ -293,10 +295,11 @@ package enum ReportSchema {
               "description": "The events of answers that are streams. Null for others.",
               "type": ["object", "null"],
               "additionalProperties": false,
-              "required": ["kind", "events", "events_per_second", "stalls", "stall_ns", "silent", "first_event", "first_event_corrected", "gap"],
+              "required": ["kind", "events", "events_drained", "events_per_second", "stalls", "stall_ns", "silent", "first_event", "first_event_corrected", "gap"],
               "properties": {
                 "kind": {"enum": ["sse", "ndjson", "bytes"]},
                 "events": {"type": "integer", "minimum": 0},
+                "events_drained": {"description": "Those after the measured part: in no rate.", "type": "integer", "minimum": 0},
                 "events_per_second": {"type": "number", "minimum": 0},
                 "stalls": {"description": "Gaps of more than stall_ns.", "type": "integer", "minimum": 0},
                 "stall_ns": {"type": "integer", "minimum": 0},

@@ -9,7 +9,8 @@ enum StreamPart {
         return .object([
             ("kind", .string(options.kind.rawValue)),
             ("events", .integer(stream.events)),
-            ("events_per_second", .number(result.perSecond(stream.events))),
+            ("events_drained", .integer(stream.drainedEvents)),
+            ("events_per_second", .number(result.perSecond(stream.eventsInTime))),
             ("stalls", .integer(stream.stalls)),
             ("stall_ns", .integer(options.stall)),
             ("silent", .integer(stream.silent)),

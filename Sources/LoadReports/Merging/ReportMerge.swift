@@ -142,12 +142,15 @@ package enum ReportMerge {
         let answered = requests("completed").map { $0 - drained }
         if span > 0, var rate = document["rate"] {
             let isHandshakes = document["run"]?["work"]?.string == "handshakes"
+            let bytes = { (way: String) in
+                document["bytes"]?[way]?.number.map { $0 - (document["bytes"]?["\(way)_drained"]?.number ?? 0) }
+            }
             let figures: [(String, Double?)] = [
                 ("completed_per_second", answered),
                 ("successes_per_second", requests("succeeded").map { $0 - (requests("drained_succeeded") ?? drained) }),
                 ("connections_per_second", isHandshakes ? document["connections"]?["opened"]?.number : nil),
-                ("bytes_in_per_second", document["bytes"]?["in"]?.number),
-                ("bytes_out_per_second", document["bytes"]?["out"]?.number),
+                ("bytes_in_per_second", bytes("in")),
+                ("bytes_out_per_second", bytes("out")),
             ]
             for (name, count) in figures {
                 if let count { rate = rate.with(name, .number(count * 1e9 / Double(span))) }
@@ -163,7 +166,8 @@ package enum ReportMerge {
             )
         }
         if span > 0, let stream = document["stream"], let events = stream["events"]?.number {
-            let rate = JSONTree.number(events * 1e9 / Double(span))
+            let inTime = events - (stream["events_drained"]?.number ?? 0)
+            let rate = JSONTree.number(inTime * 1e9 / Double(span))
             document = document.with("stream", stream.with("events_per_second", rate))
         }
         if let sockets = document["websocket"], let opened = sockets["opened"]?.number {

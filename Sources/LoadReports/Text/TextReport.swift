@@ -12,7 +12,7 @@ package enum TextReport {
             sections += [counts(result), latencies(result)]
             // The table was just encoded, so reading it cannot fail.
             sections.append((try? NameTable.lines(NamedReport.json(result).items, "")) ?? [])
-            if result.plan.showsDistribution { sections.append(distribution(of: "successes", result.metrics.success)) }
+            if result.plan.showsDistribution { sections.append(distribution(of: result.metrics)) }
             sections.append(connections(result))
         case .handshakes:
             sections += [handshakes(result), latencies(result)]
@@ -102,8 +102,9 @@ package enum TextReport {
         if metrics.sentAgain > 0 || result.plan.retries {
             lines.append(row("Sent again", "\(grouped(metrics.sentAgain)), each of them one of those sent"))
         }
-        lines.append(row("Bytes in", bytes(metrics.wireBytesIn, metrics.bodyBytesIn, result)))
-        lines.append(row("Bytes out", bytes(metrics.wireBytesOut, metrics.bodyBytesOut, result)))
+        let received = bytes(metrics.wireBytesIn, metrics.bodyBytesIn, inTime: metrics.bytesInInTime, result)
+        let sent = bytes(metrics.wireBytesOut, metrics.bodyBytesOut, inTime: metrics.bytesOutInTime, result)
+        lines += [row("Bytes in", received), row("Bytes out", sent)]
         return lines
     }
 
@@ -113,9 +114,9 @@ package enum TextReport {
         return events + zip(["WebSockets", ""], WebSocketText.counts(sockets)).map(row)
     }
 
-    private static func bytes(_ wire: UInt64, _ body: UInt64, _ result: RunResult) -> String {
+    private static func bytes(_ wire: UInt64, _ body: UInt64, inTime: UInt64, _ result: RunResult) -> String {
         "\(Units.bytes(Double(wire)))\(result.plan.isSecure ? " before encryption" : ""), of it content \(Units.bytes(Double(body))); "
-            + "\(Units.bytes(result.perSecond(wire)))/s"
+            + "\(Units.bytes(result.perSecond(inTime)))/s"
     }
 
     private static let columns: [Double] = [50, 90, 99, 99.9, 99.99]
@@ -161,6 +162,11 @@ package enum TextReport {
             [Double(summary.minimum), summary.mean] + summary.percentiles.map { Double($0.value) }
             + [Double(summary.maximum)]
         return "  " + left(name, 10) + times.map { right(Units.time($0), 10) }.joined()
+    }
+
+    /// The distribution of the times that a run of requests is about, as in wrk2.
+    private static func distribution(of metrics: Metrics) -> [String] {
+        distribution(of: metrics.schedule == nil ? "successes" : "corrected times", metrics.headline(.requests))
     }
 
     private static func distribution(of what: String, _ latency: LatencyHistogram) -> [String] {

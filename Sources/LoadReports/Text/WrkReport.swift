@@ -2,8 +2,9 @@ package import LoadGenerator
 
 /// The report in the format of wrk 4.1, line by line, for scripts that read it.
 ///
-/// It does not repeat wrk's errors. Latencies are as measured, while wrk adds samples after a stall. A response slower
-/// than the timeout is a failure, and the error line counts every request without an answer.
+/// It does not repeat wrk's errors. Latencies are as measured, while wrk adds samples after a stall; with a schedule
+/// they are corrected, as in wrk2. A response slower than the timeout is a failure, and the error line counts every
+/// request without an answer, or with an unexpected one.
 package enum WrkReport {
     package static func text(_ result: RunResult) -> String {
         let plan = result.plan
@@ -11,8 +12,7 @@ package enum WrkReport {
         var lines = [headline(plan)]
         lines.append("  \(plan.threads) threads and \(plan.connections) connections")
         lines.append("  Thread Stats   Avg      Stdev     Max   +/- Stdev")
-        var latency = metrics.success
-        latency.merge(metrics.httpError)
+        let latency = latency(metrics)
         lines.append(row("Latency", latency) { WrkUnits.microseconds($0 / 1_000) })
         lines.append(row("Req/Sec", metrics.rates, WrkUnits.metric))
         if plan.showsDistribution { lines += distribution(latency) }
@@ -22,8 +22,16 @@ package enum WrkReport {
         if let errors = socketErrors(metrics) { lines.append(errors) }
         if metrics.httpErrors > 0 { lines.append("  Non-2xx or 3xx responses: \(metrics.httpErrors)") }
         lines.append("Requests/sec: " + right(fixed(result.perSecond(metrics.doneInTime(.requests)), 2), 9))
-        lines.append("Transfer/sec: " + right(WrkUnits.binary(result.perSecond(metrics.wireBytesIn)), 10) + "B")
+        lines.append("Transfer/sec: " + right(WrkUnits.binary(result.perSecond(metrics.bytesInInTime)), 10) + "B")
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// The times of all answers. With a schedule, an answer with an HTTP error has no corrected time.
+    private static func latency(_ metrics: Metrics) -> LatencyHistogram {
+        if let schedule = metrics.schedule { return schedule.corrected }
+        var latency = metrics.success
+        latency.merge(metrics.httpError)
+        return latency
     }
 
     private static func headline(_ plan: RunPlan) -> String {
@@ -56,11 +64,22 @@ package enum WrkReport {
     /// wrk has four kinds of socket errors; a timeout is one of them wherever it happened.
     private static func socketErrors(_ metrics: Metrics) -> String? {
         guard !metrics.failures.isEmpty else { return nil }
-        let timeouts = metrics.failures.count { $0.kind == .timeout }
-        let others = { (phases: Set<Phase>) in
-            metrics.failures.count { $0.kind != .timeout && phases.contains($0.phase) }
+        let count = { (wanted: SocketError) in metrics.failures.count { SocketError($0) == wanted } }
+        return "  Socket errors: connect \(count(.connect)), read \(count(.read)), write \(count(.write)), "
+            + "timeout \(count(.timeout))"
+    }
+
+    private enum SocketError {
+        case connect, read, write, timeout
+
+        init(_ failure: Failure) {
+            self =
+                switch failure.phase {
+                case _ where failure.kind == .timeout: .timeout
+                case .resolve, .connect, .proxy, .tls, .upgrade: .connect
+                case .firstByte, .head, .body, .message, .check: .read
+                case .write: .write
+                }
         }
-        return "  Socket errors: connect \(others([.resolve, .connect, .proxy, .tls])), "
-            + "read \(others([.firstByte, .head, .body])), write \(others([.write])), timeout \(timeouts)"
     }
 }

@@ -37,24 +37,29 @@ struct LocustStats: Sendable {
     private struct Figures {
         var requests: UInt64
         var failures: UInt64
-        /// Attempts without a connection, which have no response time.
-        var timeless: UInt64 = 0
-        var content: UInt64 = 0
+        var content: UInt64
         var times: LatencyHistogram
+
+        /// Requests without a response time, such as attempts without a connection.
+        var timeless: UInt64 { requests &- min(requests, times.count) }
 
         init(_ metrics: Metrics) {
             requests = metrics.completed &+ metrics.failed &+ metrics.connectionsFailed
             failures = metrics.failed &+ metrics.connectionsFailed &+ metrics.httpErrors
-            (timeless, content) = (metrics.connectionsFailed, metrics.bodyBytesIn)
-            times = metrics.success
-            times.merge(metrics.httpError)
-            times.merge(metrics.failure)
+            content = metrics.bodyBytesIn
+            if let schedule = metrics.schedule {
+                times = schedule.corrected
+            } else {
+                times = metrics.success
+                times.merge(metrics.httpError)
+                times.merge(metrics.failure)
+            }
         }
 
         /// The figures of one name, for which only successes have times.
         init(_ metrics: NamedMetrics) {
-            (requests, failures, times) = (metrics.ended, metrics.errors, metrics.latency)
-            timeless = requests &- min(requests, times.count)
+            (requests, failures) = (metrics.ended, metrics.errors)
+            (content, times) = (metrics.bodyBytesIn, metrics.latency)
         }
     }
 
@@ -120,9 +125,9 @@ struct LocustStats: Sendable {
             if !failure.detail.isEmpty { text += ": \(failure.detail)" }
             return (text, record.count)
         }
-        for status in metrics.statuses.indices where !Metrics.isSuccess(status: status) && metrics.statuses[status] > 0
-        {
-            rows.append(("HTTP status \(status)", metrics.statuses[status]))
+        for status in metrics.statuses.indices where !Metrics.isSuccess(status: status) {
+            let (all, expected) = (metrics.statuses[status], metrics.expectedStatuses[status, default: 0])
+            if all > expected { rows.append(("HTTP status \(status)", all - expected)) }
         }
         return rows.map { text, count in
             let error = MessagePack.map([

@@ -53,8 +53,8 @@ struct ContentFlags: ParsableArguments {
 }
 
 extension ContentFlags {
-    /// The content and the fields that belong to it, except those that `headers` has; nil without content.
-    func content(_ headers: [String]) throws(UsageError) -> (bytes: [UInt8], fields: [String])? {
+    /// The content and the fields that belong to it; nil without content.
+    func content() throws(UsageError) -> (bytes: [UInt8], fields: [String])? {
         if !data.isEmpty {
             var parts: [[UInt8]] = []
             for text in data {

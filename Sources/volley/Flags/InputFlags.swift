@@ -63,7 +63,8 @@ struct InputFlags: ParsableArguments {
         name: [.customShort("F", allowingJoined: true), .long],
         parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "Send a multipart form with this part; @FILE is a file's contents; repeatable.",
+            "Send a multipart form with this part; as in curl, @FILE is a file, <FILE its contents as a value, and "
+                + ";type= may follow; repeatable.",
             valueName: "NAME=VALUE"
         )
     )

@@ -18,14 +18,14 @@ struct LoadCommand: ParsableCommand {
             output. Without a URL, volley starts its own server and tests that.
 
             Exit status: 0 success; 1 the command line or the machine does not allow the run; 2 a condition of \
-            --fail-if holds, or no rate keeps --search-max; 3 volley did not keep up with --rate or --stage, and \
-            nothing failed; 4 requests or connections failed, or nothing was completed; 5 all answered, but some with \
-            a status other than 2xx or 3xx; 130 interrupted: the first SIGINT ends the run and its report is written, \
-            a second one ends volley at once.
+            --fail-if holds or its figure was not measured, or no rate keeps --search-max; 3 volley did not keep up \
+            with --rate or --stage, and nothing failed; 4 requests or connections failed, or nothing was completed; \
+            5 all answered, but some with a status other than 2xx or 3xx; 130 interrupted: the first SIGINT ends the \
+            run and its report is written, a second one ends volley at once.
 
             Commands, each with --help: `volley lead` distributes a run over other machines, `volley worker` works for \
             a Locust master, `volley merge` combines the reports of a run's parts, `volley compare` compares two \
-            reports, `volley check` checks a scenario file, `volley schema` prints the JSON report's schema, and \
+            reports, `volley check` checks a scenario file. `volley schema` prints the JSON report's schema, and \
             `volley schema scenario` a scenario file's.
 
             An https server's certificate is verified unless --insecure says otherwise, and sessions are resumed \
@@ -75,7 +75,8 @@ struct LoadCommand: ParsableCommand {
         name: [.customShort("H", allowingJoined: true), .long],
         parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "A header field for each request; it replaces volley's own User-Agent; repeatable.",
+            "A header field for each request; as in curl, 'Name;' has no value, and 'Name:' leaves volley's own "
+                + "field out; repeatable.",
             valueName: "'Name: value'"
         )
     )

@@ -38,7 +38,8 @@ extension LoadOptions {
         guard given.count <= 1 else {
             throw UsageError("\(given[0]) and \(given[1]) exclude each other: a request has one content")
         }
-        var headers = try ownFields(command)
+        let written = try WrittenFields(command.header)
+        var headers = try ownFields(command, written)
         var body: [UInt8]? =
             if let text = command.body {
                 Array(text.utf8)
@@ -46,14 +47,14 @@ extension LoadOptions {
         if !command.what.form.isEmpty {
             let form = try FormBody.body(command.what.form)
             body = form.bytes
-            guard !headers.contains(where: { $0.lowercased().hasPrefix("content-type:") }) else {
+            guard !written.have("Content-Type") else {
                 throw UsageError("-H sets Content-Type, and --form has one of its own: leave it out")
             }
             headers.append("Content-Type: \(form.type)")
         }
-        if let content = try command.content.content(headers) {
+        if let content = try command.content.content() {
             body = content.bytes
-            headers = headers.adding(content.fields)
+            headers += written.absent(content.fields)
         }
         if command.what.template {
             for index in headers.indices { headers[index] = try orUsage(template: try slots.protect(headers[index])) }
@@ -82,22 +83,18 @@ extension LoadOptions {
         )
     }
 
-    /// The fields that flags add to each request, with volley's own User-Agent where there is none. As in curl, a name
-    /// without a value (`-H 'User-Agent:'`) removes the field.
-    private static func ownFields(_ command: LoadCommand) throws(UsageError) -> [String] {
-        var fields = ["User-Agent: volley/\(PackageVersion.text)"].filter { _ in !command.header.haveField("User-Agent")
-        }
-        fields += command.header
-        fields.removeAll { $0.trimmed.lowercased() == "user-agent:" }
+    /// The fields that flags add to each request, with volley's own User-Agent unless `-H` names one.
+    private static func ownFields(_ command: LoadCommand, _ written: WrittenFields) throws(UsageError) -> [String] {
+        var fields = written.absent(["User-Agent: volley/\(PackageVersion.text)"]) + written.lines
         if let authorization = try command.content.authorization() {
-            guard !fields.haveField("Authorization") else {
+            guard !written.have("Authorization") else {
                 throw UsageError("--user and -H 'Authorization: …' exclude each other: use one of them")
             }
             fields.append(authorization)
         }
         let cookies = command.content.cookies
         guard !cookies.isEmpty, !command.keepsCookies else { return fields }
-        guard !fields.haveField("Cookie") else {
+        guard !written.have("Cookie") else {
             throw UsageError("--cookie and -H 'Cookie: …' exclude each other: use one of them")
         }
         return fields + ["Cookie: " + cookies.joined(separator: "; ")]

@@ -31,16 +31,20 @@ private struct CurlLine {
     private let place: InputPlace
     private var urls: [String] = []
     private var method: String?
-    private var headers: [String] = []
+    private var written: WrittenFields
+    /// The fields of other options than `-H`, each name once.
+    private var others: [(name: String, value: String)] = []
     /// The content. Nil without an option that has some.
     private var data: [UInt8]?
     private var isQuery = false
     private var isJSON = false
+    /// Whether brackets and braces in URLs are no patterns.
+    private var isLiteral = false
 
     /// Options without effect on the requests of a load tester.
     private static let flags: Set<String> = [
         "-s", "--silent", "-S", "--show-error", "-k", "--insecure", "-L", "--location", "-v", "--verbose", "-i",
-        "--include", "-f", "--fail", "--fail-with-body", "-g", "--globoff", "-N", "--no-buffer", "--http1.1", "--http2",
+        "--include", "-f", "--fail", "--fail-with-body", "-N", "--no-buffer", "--http1.1", "--http2",
         "-#", "--progress-bar", "--path-as-is", "-4", "-6", "--ipv4", "--ipv6",
     ]
     private static let settings: Set<String> = [
@@ -50,6 +54,7 @@ private struct CurlLine {
 
     init(_ words: [String], _ place: InputPlace) throws(UsageError) {
         self.place = place
+        written = try WrittenFields()
         var rest = words[...]
         // The options behind a flag in one word (`-sX`).
         var cluster: String?
@@ -80,7 +85,8 @@ private struct CurlLine {
         switch name {
         case "-G", "--get": isQuery = true
         case "-I", "--head": method = "HEAD"
-        case "--compressed": headers = headers.adding(["Accept-Encoding: deflate, gzip"])
+        case "-g", "--globoff": isLiteral = true
+        case "--compressed": set("Accept-Encoding", "deflate, gzip")
         default: return false
         }
         return true
@@ -91,15 +97,21 @@ private struct CurlLine {
         case "--url": urls.append(text)
         case "-X", "--request": method = text
         case "-H", "--header":
-            // In curl, a name without a value removes curl's own field.
-            if text.hasSuffix(":") { return }
-            headers.append(text)
-        case "-A", "--user-agent": headers.append("User-Agent: \(text)")
-        case "-e", "--referer": headers.append("Referer: \(text)")
+            do throws(UsageError) {
+                try written.add(text)
+            } catch {
+                throw place.problem("\(error)")
+            }
+        case "-A", "--user-agent": set("User-Agent", text)
+        case "-e", "--referer": set("Referer", text)
         case "-b", "--cookie":
             guard text.contains("=") else { throw place.problem("\(name) \(quoted(text)) is a file: give the cookies") }
-            headers.append("Cookie: \(text)")
-        case "-u", "--user": headers.append("Authorization: Basic \(Base64.encode(Array(text.utf8)))")
+            if let index = others.firstIndex(where: { $0.name == "Cookie" }) {
+                others[index].value += "; " + text
+            } else {
+                set("Cookie", text)
+            }
+        case "-u", "--user": set("Authorization", "Basic \(Base64.encode(Array(text.utf8)))")
         case "-d", "--data", "--data-ascii":
             let bytes = try Self.bytes(text, name)
             // curl removes the line ends of a file.
@@ -113,6 +125,11 @@ private struct CurlLine {
         default:
             throw place.problem("\(name) is not understood here: leave it out, or write the request in another form")
         }
+    }
+
+    private mutating func set(_ name: String, _ value: String) {
+        others.removeAll { $0.name == name }
+        others.append((name, value))
     }
 
     /// The bytes of an option's text, or of the file that it names.
@@ -137,23 +154,47 @@ private struct CurlLine {
         data = data.map { $0 + [UInt8(ascii: "&")] + bytes } ?? bytes
     }
 
-    func drafts() -> [RequestDraft] {
+    /// The URL without the backslashes that mark brackets and braces as no patterns. A pattern is an error, but not the
+    /// place of a template.
+    private func literal(_ url: String) throws(UsageError) -> String {
+        guard !isLiteral else { return url }
+        let bytes = Array(url.utf8)
+        let start = WrittenURL.pathStart(bytes)
+        let (backslash, bracket, brace) = (UInt8(ascii: "\\"), UInt8(ascii: "["), UInt8(ascii: "{"))
+        var out: [UInt8] = []
+        for (index, byte) in bytes.enumerated() {
+            if "[]{}".utf8.contains(byte), out.last == backslash {
+                out.removeLast()
+            } else if index >= start, byte == bracket || byte == brace {
+                let isTemplate =
+                    byte == brace && (bytes[..<index].last == brace || bytes[index...].dropFirst().first == brace)
+                guard isTemplate else {
+                    throw place.problem("\(quoted(url)) is a pattern to curl: write \\[ and \\{, or add -g")
+                }
+            }
+            out.append(byte)
+        }
+        return String(decoding: out, as: UTF8.self)
+    }
+
+    func drafts() throws(UsageError) -> [RequestDraft] {
         let fields =
             isJSON
             ? ["Content-Type: application/json", "Accept: application/json"]
             : data == nil || isQuery ? [] : ["Content-Type: application/x-www-form-urlencoded"]
         // All URLs of a command share them.
-        let headers = headers.adding(fields)
+        let headers = written.adding(others.map { "\($0.name): \($0.value)" } + fields)
         var drafts: [RequestDraft] = []
         for url in urls {
             var url = url.hasPrefix("/") || url.contains("://") ? url : "http://" + url
-            url = String(url.prefix { $0 != "#" })
+            url = try literal(String(url.prefix { $0 != "#" }))
             var draft = RequestDraft(url: url, headers: headers, place: place)
             if isQuery, let data {
                 draft.url += (url.contains("?") ? "&" : "?") + String(decoding: data, as: UTF8.self)
             } else {
                 draft.body = data
             }
+            draft.url = WrittenURL.encoded(draft.url, keepingPlaceholders: true)
             draft.method = method ?? (draft.body == nil ? "GET" : "POST")
             drafts.append(draft)
         }

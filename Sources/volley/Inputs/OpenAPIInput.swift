@@ -22,7 +22,7 @@ enum OpenAPIInput {
                 let base = operation["servers"] ?? item["servers"] ?? tree["servers"]
                 draft.url = try self.base(base, place) + path
                 try setParameters(&draft, shared + (operation["parameters"]?.items ?? []), schemas)
-                setContent(&draft, schemas.resolved(operation["requestBody"]), schemas)
+                try setContent(&draft, schemas.resolved(operation["requestBody"]), schemas)
                 try input.add(draft)
             }
         }
@@ -79,17 +79,63 @@ enum OpenAPIInput {
         String(decoding: TemplateValue.Escape.form.apply(to: Array(text.utf8)), as: UTF8.self)
     }
 
-    private static func setContent(_ draft: inout RequestDraft, _ body: JSONTree?, _ schemas: OpenAPISchemas) {
+    private static func setContent(
+        _ draft: inout RequestDraft,
+        _ body: JSONTree?,
+        _ schemas: OpenAPISchemas
+    ) throws(UsageError) {
         guard let content = body?["content"]?.members, !content.isEmpty else { return }
-        let (type, media) = content.first { $0.0.contains("json") } ?? content[0]
+        var (type, media) =
+            content.first { $0.0.contains("json") } ?? content.first { isForm($0.0) || isMultipart($0.0) } ?? content[0]
         let example = schemas.example(of: media)
-        let isText = !type.contains("json")
-        draft.body = Array((isText ? example.string ?? example.line() : example.line()).utf8)
-        if type == "application/x-www-form-urlencoded", case .object(let members) = example {
+        if type.contains("json") {
+            draft.body = Array(example.line().utf8)
+        } else if isForm(type), let members = example.members {
             let pairs = members.map { "\(encoded($0.0))=\(encoded($0.1.string ?? $0.1.line()))" }
             draft.body = Array(pairs.joined(separator: "&").utf8)
+        } else if isMultipart(type), let members = example.members {
+            let form = try FormBody.body(try parts(members, schemas.resolved(media["schema"]), draft.place))
+            (draft.body, type) = (form.bytes, form.type)
+        } else if let text = example.string ?? (plain.contains(type) ? example.line() : nil) {
+            draft.body = Array(text.utf8)
+        } else {
+            throw draft.place.problem(
+                "its content has the type \(quoted(type)), which is not made from a schema: add an example as text"
+            )
         }
         draft.headers.append("Content-Type: \(type)")
+    }
+
+    /// Types that any text has.
+    private static let plain: Set<String> = ["text/plain", "application/octet-stream"]
+
+    private static func isForm(_ type: String) -> Bool { type == "application/x-www-form-urlencoded" }
+
+    private static func isMultipart(_ type: String) -> Bool { type == "multipart/form-data" }
+
+    /// The parts of a form. In OpenAPI, a list has a part for each element, and an object is JSON.
+    private static func parts(
+        _ members: [(String, JSONTree)],
+        _ schema: JSONTree?,
+        _ place: InputPlace
+    ) throws(UsageError) -> [FormPart] {
+        var parts: [FormPart] = []
+        for (name, value) in members {
+            let isFile = schema?["properties"]?[name]?["format"]?.string == "binary"
+            for element in value.elements ?? [value] {
+                let type = isFile ? "application/octet-stream" : element.members == nil ? nil : "application/json"
+                parts.append(
+                    try FormPart(
+                        name: name,
+                        fileName: isFile ? name : nil,
+                        type: type,
+                        content: Array((element.string ?? element.line()).utf8),
+                        of: place.inMessages
+                    )
+                )
+            }
+        }
+        return parts
     }
 }
 

@@ -26,6 +26,11 @@ enum PostmanInput {
 private struct PostmanReader {
     private let file: String
     private let variables: [String: String]
+    /// The media types that Postman sends for the languages of a raw content.
+    private static let types = [
+        "text": "text/plain", "json": "application/json", "xml": "application/xml", "html": "text/html",
+        "javascript": "application/javascript",
+    ]
     private(set) var input = RequestInput()
 
     init(file: String, _ variables: [String: String]) { (self.file, self.variables) = (file, variables) }
@@ -113,8 +118,8 @@ private struct PostmanReader {
         case "raw":
             guard let text = body["raw"]?.string, !text.isEmpty else { return }
             draft.body = Array(try filled(text, place).utf8)
-            if body["options"]?["raw"]?["language"]?.string == "json" {
-                draft.headers = draft.headers.adding(["Content-Type: application/json"])
+            if let type = body["options"]?["raw"]?["language"]?.string.flatMap({ Self.types[$0] }) {
+                draft.headers = draft.headers.adding(["Content-Type: \(type)"])
             }
         case "urlencoded":
             var pairs: [String] = []
@@ -130,12 +135,29 @@ private struct PostmanReader {
             draft.body = Array(pairs.joined(separator: "&").utf8)
             draft.headers = draft.headers.adding(["Content-Type: application/x-www-form-urlencoded"])
         case "graphql":
-            guard let query = body["graphql"] else { return }
-            draft.body = Array(try filled(query.line(), place).utf8)
+            guard let content = body["graphql"] else { return }
+            draft.body = Array(try graphQL(content, place).line().utf8)
             draft.headers = draft.headers.adding(["Content-Type: application/json"])
         case "none": return
         default: throw place.problem("its content is of the kind \(quoted(mode)), which is not in the collection")
         }
+    }
+
+    /// The content of a GraphQL request. A collection has its variables as text, and a server reads a map.
+    private func graphQL(_ content: JSONTree, _ place: InputPlace) throws(UsageError) -> JSONTree {
+        var members: [(String, JSONTree)] = []
+        for (name, value) in content.members ?? [] {
+            let text = try filled(value.string ?? value.line(), place)
+            if name != "variables" {
+                members.append((name, value.string == nil ? value : .string(text)))
+            } else if !text.allSatisfy(\.isWhitespace) {
+                guard let map = try? JSONReader.read(Array(text.utf8)), map.members != nil else {
+                    throw place.problem("its GraphQL variables are no JSON object")
+                }
+                members.append((name, map))
+            }
+        }
+        return .object(members)
     }
 
     /// Replaces `{{name}}` by the collection's variables.

@@ -34,7 +34,8 @@ enum WrittenURL {
     private static let percent = UInt8(ascii: "%")
     private static let (open, close) = (UInt8(ascii: "{"), UInt8(ascii: "}"))
 
-    private static func pathStart(_ bytes: [UInt8]) -> Int {
+    /// The index of the first octet behind the host.
+    static func pathStart(_ bytes: [UInt8]) -> Int {
         guard bytes.first != UInt8(ascii: "/"),
             let scheme = bytes.indices.first(where: { bytes[$0...].starts(with: "://".utf8) })
         else { return 0 }

@@ -93,7 +93,7 @@ struct RunWatch: RunObserver {
         take(complete)
         self.collector = collector
         if abortsOnFail, let last = complete.last {
-            conditions.look(at: collector.total, measured: last.end - min(offset, last.end))
+            conditions.look(at: collector.total, measured: last.end)
         }
         guard display.isShown || live.isWanted else { return }
         let total = collector.total
@@ -118,7 +118,9 @@ struct RunWatch: RunObserver {
     var notes: [String] {
         var notes: [String] = []
         if abortsOnFail, let (threshold, time) = conditions.breach {
-            notes.append("the run was ended after \(Units.time(time)), when \(threshold.text) held (--abort-on-fail)")
+            notes.append(
+                "the run was ended after \(Units.time(offset &+ time)), when \(threshold.text) held (--abort-on-fail)"
+            )
         }
         if isUnread { notes.append("the run was ended, because what read a report of it had ended") }
         if let lost = log?.lost, lost > 0 {

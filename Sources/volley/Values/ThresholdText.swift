@@ -39,8 +39,9 @@ private struct ThresholdReader {
         skip { $0 == " " }
         let start = position
         skip { $0.isLetter || $0.isNumber || $0 == "." || $0 == "_" }
+        // A name may have braces of its own, and nothing behind it has one.
         if position > start, position < characters.count, characters[position] == "{",
-            let close = characters[position...].firstIndex(of: "}")
+            let close = characters[position...].lastIndex(of: "}")
         {
             position = close + 1
         }
