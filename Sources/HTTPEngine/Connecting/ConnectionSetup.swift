@@ -15,8 +15,8 @@ final class ConnectionSetup: ReadinessHandler {
     enum Step {
         /// TLS with the origin, or with a proxy.
         case secure(TLSLayer, proxy: Bool)
-        /// CONNECT was sent, with these credentials.
-        case tunnel(ProxyTunnel, sent: String?)
+        /// CONNECT was sent, with these credentials. `isRepeated`: for a second time, and nothing has come since.
+        case tunnel(ProxyTunnel, sent: String?, isRepeated: Bool)
         case socks(SOCKS5)
         /// The addresses for a SOCKS proxy; `fallback` is used if there is no IPv4 address.
         case lookup(Lookup, fallback: IPAddress?)
@@ -112,7 +112,7 @@ final class ConnectionSetup: ReadinessHandler {
     func feed(_ bytes: Span<UInt8>) {
         switch step {
         case .secure(let layer, let isProxy): handshake(layer, withProxy: isProxy, bytes)
-        case .tunnel(let tunnel, let sent): feed(tunnel, sent: sent, bytes)
+        case .tunnel(let tunnel, let sent, _): feed(tunnel, sent: sent, bytes)
         case .socks(let machine): feed(machine, bytes)
         case .none, .lookup: if !bytes.isEmpty { fail(.unsolicitedBytes) }
         case .over: break
