@@ -143,8 +143,8 @@ final class ConnectionSetup: ReadinessHandler {
                 )
             }
         case nil:
-            guard rest.isEmpty else { return fail(.unsolicitedBytes) }
-            opened()
+            guard rest.isEmpty || dial.isForStream else { return fail(.unsolicitedBytes) }
+            opened(rest)
         }
     }
 
@@ -197,27 +197,31 @@ final class ConnectionSetup: ReadinessHandler {
                 (outbox, sent) = ([], 0)
             }
             transport?.wrap(in: layer)
-            // A server's tickets may follow the last bytes of its handshake; its data may not.
             step = .none
-            if !rest.isEmpty { pass(rest, through: layer) }
-            if !isOver { nextStep(Span()) }
+            if rest.isEmpty { nextStep(rest) } else { pass(rest, through: layer, withProxy: isProxy) }
         }
     }
 
     /// Passes bytes that came after a handshake to the new layer alone: the layers around it have already decrypted
-    /// them.
-    private func pass(_ rest: Span<UInt8>, through layer: TLSLayer) {
+    /// them. A server's tickets may follow the last bytes of its handshake; its data, or its end, only on a stream.
+    private func pass(_ rest: Span<UInt8>, through layer: TLSLayer, withProxy isProxy: Bool) {
         let count = layer.decryptOwn(rest)
         flush()
         guard !isOver else { return }
         if case .failed(let error) = layer.ending { return fail(.tls(error)) }
-        if count > 0 || layer.ending != nil { fail(.unsolicitedBytes) }
+        let isAwaited = dial.isForStream && !isProxy
+        guard isAwaited || count == 0 && layer.ending == nil else { return fail(.unsolicitedBytes) }
+        layer.withPlaintext(count) { nextStep($0) }
     }
 
     func wait(holding rest: Span<UInt8>) {
         isWaiting = true
-        held = unsafe rest.withUnsafeBufferPointer { unsafe Array($0) }
+        held = ConnectionSetup.copy(rest)
         updateInterest()
+    }
+
+    private static func copy(_ bytes: Span<UInt8>) -> [UInt8] {
+        unsafe bytes.withUnsafeBufferPointer { unsafe Array($0) }
     }
 
     private func goOn() { goOn { feed($0) } }
@@ -278,10 +282,11 @@ final class ConnectionSetup: ReadinessHandler {
         if case .over = step { true } else { false }
     }
 
-    private func opened() {
+    /// - Parameter rest: the first bytes of a server that speaks first.
+    private func opened(_ rest: Span<UInt8>) {
         step = .over
         guard let transport = transport.take() else { return }
-        dial.opened(transport, token)
+        dial.opened(transport, token, unread: ConnectionSetup.copy(rest))
     }
 
     func fail(_ error: EngineError) {
