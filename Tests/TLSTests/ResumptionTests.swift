@@ -96,6 +96,23 @@ struct ResumptionTests {
     }
 
     @Test(
+        "a server that is accepted in spite of a pin stays accepted when it is resumed",
+        arguments: TLSVersion.allCases
+    )
+    func acceptedInSpiteOfPin(version: TLSVersion) throws {
+        let pin = try Pin(sha256: [UInt8](repeating: 0, count: 32))
+        let (context, server) = (try context { $0.pins = [pin] }, try server(version))
+        for round in 0..<4 {
+            let outcome = try connect(context, server, judge: { _ in .accept })
+            #expect(outcome.error == nil && outcome.isResumed == (round > 0), "\(version), round \(round)")
+        }
+        guard case .untrusted? = try connect(context, server).error else {
+            Issue.record("the rules take a server whose pin is wrong")
+            return
+        }
+    }
+
+    @Test(
         "a server accepted before is refused once the user has become stricter, and is asked about once",
         arguments: TLSVersion.allCases
     )
