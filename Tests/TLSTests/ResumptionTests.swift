@@ -1,7 +1,9 @@
-import TLS
+import COpenSSL
 import TestServer
 import TestSupport
 import Testing
+
+@testable import TLS
 
 /// A session to resume belongs to the server as the user judged it, and to the identity that the server was shown.
 @Suite("Resumption where the user decides", .ownThread)
@@ -243,6 +245,21 @@ struct ResumptionTests {
     }
 
     // MARK: Forgetting
+
+    /// OpenSSL's server gives no such ticket, so the session is made by hand.
+    @Test("a ticket of TLS 1.3 with the lifetime 0 is not kept; in TLS 1.2 that says nothing (RFC 8446 §4.6.1)")
+    func noLifetime() throws {
+        for (version, count) in [(TLS1_3_VERSION, 0), (TLS1_2_VERSION, 1)] {
+            let session = try #require(SSL_SESSION_new())
+            SSL_SESSION_set_protocol_version(session, version)
+            SSL_SESSION_set1_id(session, [1], 1)
+            #expect(SSL_SESSION_get_ticket_lifetime_hint(session) == 0)
+            let provenance = Provenance(chain: PeerVerifier.linked([]), question: nil, wish: nil, shown: nil)
+            let cache = SessionCache(hostLimit: 1, ticketsPerHost: 1)
+            cache.put(CachedSession(taking: session, made: provenance), "", under: nil, of: cache.generation)
+            #expect(cache.count == count)
+        }
+    }
 
     @Test("tickets of connections that began before everything was forgotten are not kept")
     func forgotten() throws {
