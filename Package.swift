@@ -272,7 +272,11 @@ let package = Package(
             swiftSettings: testing
         ),
         .testTarget(name: "ReactorTests", dependencies: ["Reactor", "CLinux", "TestSupport"], swiftSettings: testing),
-        .testTarget(name: "TLSTests", dependencies: ["TLS", "TestServer", "TestSupport"], swiftSettings: testing),
+        .testTarget(
+            name: "TLSTests",
+            dependencies: ["TLS", "COpenSSL", "TestServer", "TestSupport"],
+            swiftSettings: testing
+        ),
         .testTarget(
             name: "HTTPEngineTests",
             dependencies: ["HTTPEngine", "HTTPSemantics", "WebSocket", "TLS", "TestServer", "TestSupport"],

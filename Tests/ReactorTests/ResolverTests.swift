@@ -136,6 +136,34 @@ struct ResolverTests {
         }
     }
 
+    @Test("names below onion are told to no server, and have the addresses that this machine gives them")
+    func onion() throws {
+        let bench = try LoopBench()
+        var options = Resolver.Options()
+        let file = TemporaryFile(Array("192.0.2.1 here.onion\n".utf8))
+        options.hostsFile = file.path
+        options.overrides = ["set.onion": [Self.address4]]
+        options.lookup = { host, _ in
+            Issue.record("looked up \(host)")
+            return []
+        }
+        let resolver = Resolver(options: options)
+        #expect(try known(resolver, "set.onion") == [Self.address4])
+        let unknown = ["onion", "a.onion", "a.b.ONION."]
+        let answers = Answers(bench.loop, expecting: unknown.count + 1)
+        var lookups: [Resolver.Resolution] = []
+        for host in unknown + ["here.onion"] {
+            let lookup = try resolver.resolve(host, families: [.v4], on: bench.loop) { family, result in
+                #expect(result == (host == "here.onion" ? .success([Self.address4]) : .failure(.noSuchHost)))
+                answers.take(family, result)
+            }
+            lookups.append(lookup)
+        }
+        bench.run()
+        #expect(answers.count == unknown.count + 1)
+        withExtendedLifetime((file, lookups)) {}
+    }
+
     @Test("overrides go before everything but numbers, in any case")
     func overrides() throws {
         var options = Resolver.Options()

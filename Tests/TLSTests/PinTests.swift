@@ -73,4 +73,38 @@ struct PinTests {
         guard case .failure(let failure) = try verify([wrong]) else { return }
         #expect(failure.description.contains(try Pin(sha256: leafKey).description))
     }
+
+    @Test(
+        "without verification too, an authority that the peer merely sends along satisfies no pin",
+        arguments: TLSVersion.allCases
+    )
+    func sentAlong(version: TLSVersion) throws {
+        let authority = try CertificateBuilder.authority("Pinned").selfSigned()
+        let honest = try CertificateBuilder.server(["DNS:a.test"]).issued(by: authority)
+        let stranger = try CertificateBuilder.server(["DNS:a.test"]).selfSigned()
+        let pinned = try CertificateFacts(Certificate(der: authority.der)).spkiSHA256
+        for leaf in [honest, stranger] {
+            var configuration = TLSConfiguration()
+            configuration.verification = .none
+            configuration.pins = [try Pin(sha256: pinned, scope: .chain)]
+            let certificate = TLSServerConfiguration.Certificate(
+                chain: Array((leaf.pem + authority.pem).utf8),
+                key: Array(try leaf.key.pem().utf8)
+            )
+            var server = TLSServerConfiguration(certificate: certificate)
+            server.maximumVersion = version
+            let pair = try MemoryPair(TLSContext(configuration), TLSServerContext(server), name: "a.test")
+            if leaf.der == honest.der {
+                try pair.run()
+                #expect(pair.client.info?.chain?.spkiSHA256.last == pinned)
+            } else {
+                #expect {
+                    try pair.run()
+                } throws: { error in
+                    guard case .untrusted(let failure)? = error as? TLSError else { return false }
+                    return Result<VerifiedChain, TrustFailure>.failure(failure).ground == "pinMismatch"
+                }
+            }
+        }
+    }
 }

@@ -1,7 +1,9 @@
-import TLS
+import COpenSSL
 import TestServer
 import TestSupport
 import Testing
+
+@testable import TLS
 
 /// A session to resume belongs to the server as the user judged it, and to the identity that the server was shown.
 @Suite("Resumption where the user decides", .ownThread)
@@ -92,6 +94,23 @@ struct ResumptionTests {
             #expect(next.error == nil && next.isResumed && next.trustQuestions.count == 1)
             #expect(next.trustQuestions.first?.certificates == first.trustQuestions.first?.certificates)
             #expect(next.trustQuestions.first?.verdict == first.trustQuestions.first?.verdict)
+        }
+    }
+
+    @Test(
+        "a server that is accepted in spite of a pin stays accepted when it is resumed",
+        arguments: TLSVersion.allCases
+    )
+    func acceptedInSpiteOfPin(version: TLSVersion) throws {
+        let pin = try Pin(sha256: [UInt8](repeating: 0, count: 32))
+        let (context, server) = (try context { $0.pins = [pin] }, try server(version))
+        for round in 0..<4 {
+            let outcome = try connect(context, server, judge: { _ in .accept })
+            #expect(outcome.error == nil && outcome.isResumed == (round > 0), "\(version), round \(round)")
+        }
+        guard case .untrusted? = try connect(context, server).error else {
+            Issue.record("the rules take a server whose pin is wrong")
+            return
         }
     }
 
@@ -226,6 +245,21 @@ struct ResumptionTests {
     }
 
     // MARK: Forgetting
+
+    /// OpenSSL's server gives no such ticket, so the session is made by hand.
+    @Test("a ticket of TLS 1.3 with the lifetime 0 is not kept; in TLS 1.2 that says nothing (RFC 8446 §4.6.1)")
+    func noLifetime() throws {
+        for (version, count) in [(TLS1_3_VERSION, 0), (TLS1_2_VERSION, 1)] {
+            let session = try #require(SSL_SESSION_new())
+            SSL_SESSION_set_protocol_version(session, version)
+            SSL_SESSION_set1_id(session, [1], 1)
+            #expect(SSL_SESSION_get_ticket_lifetime_hint(session) == 0)
+            let provenance = Provenance(chain: PeerVerifier.linked([]), question: nil, wish: nil, shown: nil)
+            let cache = SessionCache(hostLimit: 1, ticketsPerHost: 1)
+            cache.put(CachedSession(taking: session, made: provenance), "", under: nil, of: cache.generation)
+            #expect(cache.count == count)
+        }
+    }
 
     @Test("tickets of connections that began before everything was forgotten are not kept")
     func forgotten() throws {

@@ -82,7 +82,7 @@ struct TrustStoreTests {
         #expect(none.failure?.attempts.map(\.path) == Array(paths.prefix(2)) + [folder.path("nowhere")])
     }
 
-    @Test("SSL_CERT_FILE and SSL_CERT_DIR have the only word where they are set")
+    @Test("SSL_CERT_FILE replaces the system's files, and SSL_CERT_DIR its directories, as with OpenSSL")
     func environment() throws {
         try folder.write("bundle.pem", try CertificateBuilder.authority("Bundle").selfSigned().pem)
         try folder.write("mine.pem", root.pem)
@@ -92,13 +92,21 @@ struct TrustStoreTests {
         let file = TrustStore(.system, surroundings: surroundings)
         #expect(try file.load().get().count == 1)
         #expect(try verdict(file) == nil)
+        try folder.write("system/other.crt", try CertificateBuilder.authority("Other").selfSigned().pem)
+        surroundings.directories = [folder.path("system")]
+        #expect(try TrustStore(.system, surroundings: surroundings).load().get().count == 2)
         surroundings.certificateFile = nil
+        #expect(try TrustStore(.system, surroundings: surroundings).load().get().count == 1)
         surroundings.certificateDirectories = "\(folder.path("nowhere")):\(folder.path("one"))"
         let directories = TrustStore(.system, surroundings: surroundings)
-        directories.load()
+        #expect(try directories.load().get().count == 2)
         #expect(try verdict(directories) == nil)
+        surroundings.certificateFile = folder.path("mine.pem")
+        let both = TrustStore(.system, surroundings: surroundings)
+        #expect(try both.load().get().count == 1)
         surroundings.certificateFile = folder.path("nowhere.pem")
         surroundings.certificateDirectories = nil
+        surroundings.directories = []
         let wrong = TrustStore(.system, surroundings: surroundings)
         wrong.load()
         #expect(wrong.failure?.attempts.map(\.path) == [folder.path("nowhere.pem")])

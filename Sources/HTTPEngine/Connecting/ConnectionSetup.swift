@@ -15,8 +15,8 @@ final class ConnectionSetup: ReadinessHandler {
     enum Step {
         /// TLS with the origin, or with a proxy.
         case secure(TLSLayer, proxy: Bool)
-        /// CONNECT was sent, with these credentials.
-        case tunnel(ProxyTunnel, sent: String?)
+        /// CONNECT was sent, with these credentials. `isRepeated`: for a second time, and nothing has come since.
+        case tunnel(ProxyTunnel, sent: String?, isRepeated: Bool)
         case socks(SOCKS5)
         /// The addresses for a SOCKS proxy; `fallback` is used if there is no IPv4 address.
         case lookup(Lookup, fallback: IPAddress?)
@@ -112,7 +112,7 @@ final class ConnectionSetup: ReadinessHandler {
     func feed(_ bytes: Span<UInt8>) {
         switch step {
         case .secure(let layer, let isProxy): handshake(layer, withProxy: isProxy, bytes)
-        case .tunnel(let tunnel, let sent): feed(tunnel, sent: sent, bytes)
+        case .tunnel(let tunnel, let sent, _): feed(tunnel, sent: sent, bytes)
         case .socks(let machine): feed(machine, bytes)
         case .none, .lookup: if !bytes.isEmpty { fail(.unsolicitedBytes) }
         case .over: break
@@ -143,8 +143,8 @@ final class ConnectionSetup: ReadinessHandler {
                 )
             }
         case nil:
-            guard rest.isEmpty else { return fail(.unsolicitedBytes) }
-            opened()
+            guard rest.isEmpty || dial.isForStream else { return fail(.unsolicitedBytes) }
+            opened(rest)
         }
     }
 
@@ -197,27 +197,31 @@ final class ConnectionSetup: ReadinessHandler {
                 (outbox, sent) = ([], 0)
             }
             transport?.wrap(in: layer)
-            // A server's tickets may follow the last bytes of its handshake; its data may not.
             step = .none
-            if !rest.isEmpty { pass(rest, through: layer) }
-            if !isOver { nextStep(Span()) }
+            if rest.isEmpty { nextStep(rest) } else { pass(rest, through: layer, withProxy: isProxy) }
         }
     }
 
     /// Passes bytes that came after a handshake to the new layer alone: the layers around it have already decrypted
-    /// them.
-    private func pass(_ rest: Span<UInt8>, through layer: TLSLayer) {
+    /// them. A server's tickets may follow the last bytes of its handshake; its data, or its end, only on a stream.
+    private func pass(_ rest: Span<UInt8>, through layer: TLSLayer, withProxy isProxy: Bool) {
         let count = layer.decryptOwn(rest)
         flush()
         guard !isOver else { return }
         if case .failed(let error) = layer.ending { return fail(.tls(error)) }
-        if count > 0 || layer.ending != nil { fail(.unsolicitedBytes) }
+        let isAwaited = dial.isForStream && !isProxy
+        guard isAwaited || count == 0 && layer.ending == nil else { return fail(.unsolicitedBytes) }
+        layer.withPlaintext(count) { nextStep($0) }
     }
 
     func wait(holding rest: Span<UInt8>) {
         isWaiting = true
-        held = unsafe rest.withUnsafeBufferPointer { unsafe Array($0) }
+        held = ConnectionSetup.copy(rest)
         updateInterest()
+    }
+
+    private static func copy(_ bytes: Span<UInt8>) -> [UInt8] {
+        unsafe bytes.withUnsafeBufferPointer { unsafe Array($0) }
     }
 
     private func goOn() { goOn { feed($0) } }
@@ -278,10 +282,11 @@ final class ConnectionSetup: ReadinessHandler {
         if case .over = step { true } else { false }
     }
 
-    private func opened() {
+    /// - Parameter rest: the first bytes of a server that speaks first.
+    private func opened(_ rest: Span<UInt8>) {
         step = .over
         guard let transport = transport.take() else { return }
-        dial.opened(transport, token)
+        dial.opened(transport, token, unread: ConnectionSetup.copy(rest))
     }
 
     func fail(_ error: EngineError) {

@@ -7,8 +7,10 @@ internal import TLS
 extension ConnectionSetup {
     // MARK: CONNECT
 
-    /// - Parameter rest: the bytes that came before CONNECT was sent.
-    func ask(_ tunnel: consuming ProxyTunnel, _ rest: Span<UInt8>) {
+    /// - Parameters:
+    ///   - rest: the bytes that came before CONNECT was sent.
+    ///   - isRepeated: whether CONNECT was sent before on this connection.
+    func ask(_ tunnel: consuming ProxyTunnel, _ rest: Span<UInt8>, isRepeated: Bool = false) {
         guard let proxy = dial.host.route.proxy else { return }
         var tunnel = tunnel
         do throws(ProxyError) {
@@ -24,7 +26,7 @@ extension ConnectionSetup {
             } catch {
                 throw .target(error)
             }
-            step = .tunnel(tunnel, sent: authorization)
+            step = .tunnel(tunnel, sent: authorization, isRepeated: isRepeated)
             send(request.span)
         } catch {
             return fail(.proxy(error))
@@ -37,7 +39,7 @@ extension ConnectionSetup {
         var offset = 0
         do throws(ProxyError) {
             let result = try tunnel.receive(bytes, from: &offset)
-            step = .tunnel(tunnel, sent: sent)
+            step = .tunnel(tunnel, sent: sent, isRepeated: false)
             proxyAnswered(result, tunnel, sent: sent, bytes.extracting(droppingFirst: offset))
         } catch {
             fail(.proxy(error))
@@ -59,19 +61,23 @@ extension ConnectionSetup {
                 return fail(.proxy(.authenticationRequired(refusal)))
             }
             dial.proxyRounds += 1
-            if reusable {
-                ask(tunnel, rest)
-            } else {
-                cancel()
-                dial.connect()
-            }
+            if reusable { ask(tunnel, rest, isRepeated: true) } else { reconnect() }
         }
+    }
+
+    /// Asks the proxy on another connection.
+    private func reconnect() {
+        cancel()
+        dial.connect()
     }
 
     /// Handles the end of the connection to the proxy. The content of its answer may end with the connection.
     func ended(_ error: Errno?) {
         switch step {
-        case .tunnel(let tunnel, let sent):
+        case .tunnel(_, _, isRepeated: true) where error?.isPeerClosure ?? true:
+            // The proxy closed after its refusal without a word of it, and has not read what was sent since.
+            reconnect()
+        case .tunnel(let tunnel, let sent, _):
             do throws(ProxyError) {
                 proxyAnswered(try tunnel.ended(error), tunnel, sent: sent, Span())
             } catch {

@@ -15,7 +15,15 @@ protocol DialOwner: AnyObject {
     func leaveLine(_ dial: Dial)
 
     /// Hands over the connection, which is open and now belongs to the owner.
-    func dialled(_ dial: Dial, _ transport: consuming Transport, _ token: Token, _ record: ConnectionRecord)
+    ///
+    /// - Parameter unread: the first bytes of a server that speaks first. Empty unless the dial is for a stream.
+    func dialled(
+        _ dial: Dial,
+        _ transport: consuming Transport,
+        _ token: Token,
+        _ record: ConnectionRecord,
+        unread: [UInt8]
+    )
 
     func dialFailed(_ dial: Dial, _ error: EngineError)
 
@@ -253,11 +261,17 @@ final class Dial: ConnectorDelegate, TimerHandler {
         return "\(origin.host) \(origin.port) \(host.destination.endpoint)\(proxy)"
     }
 
-    func opened(_ transport: consuming Transport, _ token: Token) {
+    /// Whether the connection begins with another protocol than HTTP, one in which the server may speak first.
+    var isForStream: Bool {
+        if case .stream = purpose { true } else { false }
+    }
+
+    func opened(_ transport: consuming Transport, _ token: Token, unread: [UInt8] = []) {
         end()
         guard let timings else { return }
         let local = services.recordsLocalAddress ? transport.socket.localAddress : nil
-        owner.dialled(self, transport, token, ConnectionRecord(timings, handshake, security, proxy, local))
+        let record = ConnectionRecord(timings, handshake, security, proxy, local)
+        owner.dialled(self, transport, token, record, unread: unread)
     }
 
     func setupFailed(_ error: EngineError) { failed(error) }

@@ -29,7 +29,13 @@ extension Engine: DialOwner {
         return (request?.options.timeouts ?? configuration.timeouts).connect
     }
 
-    func dialled(_ dial: Dial, _ transport: consuming Transport, _ token: Token, _ record: ConnectionRecord) {
+    func dialled(
+        _ dial: Dial,
+        _ transport: consuming Transport,
+        _ token: Token,
+        _ record: ConnectionRecord,
+        unread: [UInt8]
+    ) {
         dials.remove(dial)
         if case .probe(let probe, let limit) = dial.purpose {
             if let info = record.security { observe(.secured(dial.host.destination.origin, info)) }
@@ -41,7 +47,7 @@ extension Engine: DialOwner {
         case .probe:
             break
         case .stream(let asker, _):
-            asker.ended(.success(giveAway(connection)))
+            asker.ended(.success(giveAway(connection, unread: unread)))
         case .retry(let id):
             if let exchange = exchange(id) {
                 dial.host.pool.redialled()

@@ -80,7 +80,7 @@ extension Engine {
 
     /// Takes a connection out of the engine's table and gives its link to an upgraded one.
     ///
-    /// - Parameter unread: the bytes that have come after the head that ended HTTP.
+    /// - Parameter unread: the bytes that have already come for it.
     func giveAway(_ connection: Connection, unread: [UInt8] = []) -> UpgradedConnection {
         let (number, peerFinished) = (connection.number, connection.peerFinished)
         let given = UpgradedConnection(

@@ -100,7 +100,10 @@ struct ProxyTunnel {
                 guard received <= ProxyTunnel.readContent else { return .refused(refusal, reusable: false) }
                 state = .refused(refusal)
             case (.end, .refused(let refusal)):
-                return .refused(refusal, reusable: parser.persistence == .keepAlive && offset == input.count)
+                // Proxies that know no better announce the end of the connection in a field of their own
+                // (RFC 9112 §C.2.2).
+                let isKept = parser.persistence == .keepAlive && !head.fields.hasToken(.proxyConnection, "close")
+                return .refused(refusal, reusable: isKept && offset == input.count)
             case (.body, .asking), (.end, .asking):
                 // These come only after a head; a parser that was not begun returns .end.
                 return .needsInput

@@ -56,7 +56,7 @@ public final class UpgradedConnection {
     private var state = State.held
     private var reading = ReadState.flowing
     private var writing = WriteState.open
-    /// The bytes after the head that ended HTTP: the first of the new protocol.
+    /// The first bytes of the new protocol, which came with the end of what was before it.
     private var unread: [UInt8]
     /// How many bytes were written that the kernel has not taken yet. To hold a fast writer to its reader, write again
     /// when this is small.
@@ -154,7 +154,7 @@ public final class UpgradedConnection {
     /// - Parameter abruptly: with RST, so that the peer cannot take what came before for whole.
     public func close(abruptly: Bool = false) { end(.used, abruptly) }
 
-    /// Takes the unread bytes that had come with the head that ended HTTP; they are the caller's from here on.
+    /// Takes the bytes that came before it was started; they are the caller's from here on.
     func takeUnread() -> [UInt8] {
         defer { unread = [] }
         return unread

@@ -19,6 +19,10 @@ public struct HostName: Hashable, Sendable {
     /// Whether the name is `localhost` or below it (RFC 6761 §6.3): it means this machine, and no server is ever asked.
     var isLocalhost: Bool { bare == "localhost" || bare.hasSuffix(".localhost") }
 
+    /// Whether the name is `onion` or below it: only Tor knows such names, and name servers must not hear of them
+    /// (RFC 7686 §2).
+    var isOnion: Bool { bare == "onion" || bare.hasSuffix(".onion") }
+
     private static func lowercased(_ byte: UInt8) -> UInt8 { (65...90).contains(byte) ? byte | 0x20 : byte }
 
     private static func withoutTrailingDot(_ text: String) -> String {

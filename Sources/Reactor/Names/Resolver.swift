@@ -5,8 +5,8 @@ internal import Synchronization
 /// `getaddrinfo` runs on a pool of its own. IPv6 and IPv4 are two look-ups that are answered separately, so that a slow
 /// AAAA cannot delay A. Equal look-ups that come within a second share one call; later ones ask anew, since a call from
 /// before a change of the network may hang. Numeric hosts, overrides and `localhost` are answered at once, and names of
-/// the hosts file by the file alone, before all that wait for servers. There is no cache: `getaddrinfo` tells no
-/// lifetime, and the machine's own resolver has one.
+/// the hosts file by the file alone, before all that wait for servers. Other names below `onion` have no address. There
+/// is no cache: `getaddrinfo` tells no lifetime, and the machine's own resolver has one.
 public final class Resolver: Sendable {
     /// A look-up of one family. It may block, since it runs on the resolver's pool.
     public typealias LookupFunction =
@@ -206,6 +206,7 @@ public final class Resolver: Sendable {
     }
 
     private func lookUp(_ question: Question, _ number: UInt64) {
+        guard !question.host.isOnion else { return finish(question, number, .failure(.noSuchHost)) }
         run(question, number, on: pool) { self.answer(question, number) }
     }
 

@@ -28,9 +28,10 @@ internal import Glibc
         let age = unsafe time(nil) - SSL_SESSION_get_time(handle)
         // OpenSSL reads a finer clock from 3.3 on: for some milliseconds, `time` may return the second before.
         guard age >= -1, unsafe age < SSL_SESSION_get_timeout(handle) else { return false }
-        // The lifetime that the server promised. 0: it did not say (RFC 5077 §3.3, RFC 8446 §4.6.1).
+        // The lifetime that the server promised. With 0, a server of TLS 1.2 did not say (RFC 5077 §3.3), and a ticket
+        // of TLS 1.3 must be discarded at once (RFC 8446 §4.6.1).
         let hint = unsafe SSL_SESSION_get_ticket_lifetime_hint(handle)
-        guard hint == 0 || age < Int(clamping: hint) else { return false }
+        guard hint == 0 ? !isForOneUse : age < Int(clamping: hint) else { return false }
         guard let certificate = unsafe SSL_SESSION_get0_peer(handle) else { return true }
         return unsafe X509_cmp_current_time(X509_get0_notAfter(certificate)) > 0
     }

@@ -95,6 +95,9 @@ struct ResumptionOffer {
         return settle(.propose(provenance))
     }
 
+    /// Whether the user trusts the server, whatever the verifier's result.
+    var isAccepted: Bool { judged?.verdict == .accept }
+
     /// Returns the verdict that the user has already given on the same question.
     func verdict(on question: PeerTrust) -> TrustVerdict? {
         judged.flatMap { $0.question.isSame(as: question) ? $0.verdict : nil }

@@ -76,10 +76,12 @@ public final class SessionCache: Sendable {
         }
     }
 
+    /// Keeps a session, unless it cannot be used even now.
+    ///
     /// - Parameter generation: The cache's generation when the session's connection began.
     func put(_ session: CachedSession, _ key: String, under anchors: TrustAnchors?, of generation: Int) {
         state.withLock { state in
-            guard generation == state.generation else { return }
+            guard generation == state.generation, session.isUsable else { return }
             SessionCache.settle(&state, anchors)
             state.clock &+= 1
             var shelf = state.shelves.removeValue(forKey: key) ?? Shelf()

@@ -59,10 +59,10 @@ extension TLSSession {
 
     /// Checks the pins again after a resumption, since a resumed handshake shows no certificates. Only another
     /// configuration could make the pins stricter than when the session was made, but a check this cheap is made where
-    /// it counts.
+    /// it counts. A server that the user accepts is trusted in spite of the pins.
     func recheckPins() throws(TLSError) {
         guard case .client(let client) = role, unsafe SSL_session_reused(ssl) == 1,
-            let offered = offer.offered
+            let offered = offer.offered, !offer.isAccepted
         else { return }
         guard let failure = Pin.failure(client.context.configuration.pins, offered.provenance.chain) else { return }
         throw refuse(.untrusted(failure))

@@ -51,19 +51,20 @@ struct TrustLoader {
         return loader
     }
 
-    /// Reads the system's roots. Where the environment names a place, it alone counts, as with OpenSSL's own programs.
+    /// Reads the system's roots. A variable of the environment replaces the system's files or its directories and
+    /// leaves the others, as with OpenSSL. The system's own file has what is in its directory, which is not read then.
     private mutating func loadSystem() -> Bool {
-        if surroundings.certificateFile != nil || surroundings.certificateDirectories != nil {
-            var isLoaded = false
-            if let file = surroundings.certificateFile { isLoaded = loadFile(file, forgiving: true) }
-            for directory in (surroundings.certificateDirectories ?? "").split(separator: ":") {
-                if loadDirectory(String(directory)) { isLoaded = true }
+        let file = surroundings.certificateFile
+        let files = file.map { [$0] } ?? surroundings.files
+        var isLoaded = files.contains { loadFile($0, forgiving: true) }
+        if let directories = surroundings.certificateDirectories {
+            for directory in directories.split(separator: ":") where loadDirectory(String(directory)) {
+                isLoaded = true
             }
-            return isLoaded
+        } else if file != nil || !isLoaded, surroundings.directories.contains(where: { loadDirectory($0) }) {
+            isLoaded = true
         }
-        for path in surroundings.files where loadFile(path, forgiving: true) { return true }
-        for path in surroundings.directories where loadDirectory(path) { return true }
-        return false
+        return isLoaded
     }
 
     private mutating func loadFile(_ path: String, forgiving: Bool) -> Bool {

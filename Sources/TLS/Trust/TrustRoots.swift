@@ -3,8 +3,8 @@
 public struct TrustRoots: Hashable, Sendable {
     /// Where roots come from.
     public enum Source: Hashable, Sendable {
-        /// The distribution's roots, found as ``TrustStore`` describes, or those that SSL_CERT_FILE and SSL_CERT_DIR
-        /// name.
+        /// The distribution's roots, and those that SSL_CERT_FILE and SSL_CERT_DIR name, found as ``TrustStore``
+        /// describes.
         case system
         /// Certificates in PEM, any number, or one in DER.
         case file(String)

@@ -5,8 +5,9 @@ internal import Synchronization
 /// A new store reads nothing. ``load()`` does, and blocks for some thirty milliseconds with a distribution's bundle:
 /// call it off the loop, while the program waits for the network. Any thread may call anything here.
 ///
-/// The system's roots are looked for in SSL_CERT_FILE and SSL_CERT_DIR if either is set, else in the files and
-/// directories of the usual distributions. The search ends at the first place that holds a certificate.
+/// The system's roots are looked for in the files of the usual distributions, then in their directories. The search
+/// ends at the first place that holds a certificate. SSL_CERT_FILE replaces these files, and the search goes on to the
+/// directories; SSL_CERT_DIR replaces the directories, and all that it names are read, after the first file.
 public final class TrustStore: Sendable {
     /// The roots that it loads.
     public let roots: TrustRoots

@@ -102,6 +102,7 @@ struct ProxyTunnelTests {
         #expect(try refusal("HTTP/1.1 407 A\r\nContent-Length: 0\r\n\r\n").1)
         #expect(try refusal("HTTP/1.0 407 A\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n").1)
         #expect(try !refusal("HTTP/1.1 407 A\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").1)
+        #expect(try !refusal("HTTP/1.1 407 A\r\nContent-Length: 0\r\nProxy-Connection: Close\r\n\r\n").1)
         #expect(try !refusal("HTTP/1.0 407 A\r\nContent-Length: 0\r\n\r\n").1)
         #expect(try !refusal("HTTP/1.1 407 A\r\nContent-Length: 1\r\n\r\nabHTTP/1.1 200 OK\r\n\r\n").1)
     }

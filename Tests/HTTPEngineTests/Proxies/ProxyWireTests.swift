@@ -286,6 +286,32 @@ struct ProxyWireTests {
         }
     }
 
+    @Test(
+        "a proxy that closes after its 407 without a word of it is asked once more, on another connection",
+        .scenario(37),
+        arguments: ["", "Proxy-Connection: close\r\n"]
+    )
+    func tunnelClosedUnannounced(field: String) async throws {
+        let challenge = bytes(
+            "HTTP/1.1 407 Auth\r\nProxy-Authenticate: Basic realm=p\r\n\(field)Content-Length: 4\r\n\r\nwho?"
+        )
+        let open: RawScript = [
+            .receive(.headEnd), .send("HTTP/1.1 200 OK\r\n\r\n"), .receive(.headEnd), .send(ok),
+        ]
+        for ending in [RawStep.finish, .close] {
+            let proxy = try RawServer.start([[.receive(.headEnd), .send(challenge), ending]], otherwise: open)
+            let result = await (try engine(proxy, .http, "u:p@")).run(try tunnelled())
+            #expect(result.text == "ok" && proxy.connections.count == 2)
+            let asked = connect + "Proxy-Authorization: Basic dTpw\r\n\r\n" + inside
+            #expect(proxy.connections.last?.receivedText == asked)
+        }
+        // What was begun cannot be asked again, and neither can the first CONNECT of a connection.
+        let cut: RawScript = [.receive(.headEnd), .send(challenge), .receive(.headEnd), .send("HTTP/1.1 2"), .finish]
+        let proxy = try RawServer.start([cut], otherwise: [.receive(.headEnd), .finish])
+        #expect(await (try engine(proxy, .http, "u:p@")).run(try tunnelled()).error == .proxy(.closed(nil)))
+        #expect(proxy.connections.count == (field.isEmpty ? 1 : 2))
+    }
+
     @Test("credentials that the proxy rejects are sent once", .scenario(37), arguments: ["", "u:p@"])
     func tunnelRejected(userInfo: String) async throws {
         let proxy = try RawServer.start(otherwise: .answering(basicChallenge))

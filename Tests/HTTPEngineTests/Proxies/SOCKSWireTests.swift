@@ -95,6 +95,16 @@ struct SOCKSWireTests {
         #expect(await engine.remains == Remains())
     }
 
+    @Test("a name below onion is told to a socks5h proxy, which may be Tor's", .scenario(38))
+    func socksOnion() async throws {
+        let proxy = try RawServer.start(otherwise: [
+            .receive(.bytes(3)), .send([5, 0]), .receive(.bytes(14)), .send(granted), .receive(.headEnd), .send(ok),
+        ])
+        let engine = try engine(proxy, .socks5h)
+        #expect(await engine.run(try EngineRequest(origin: Origin(host: "a.onion"))).text == "ok")
+        #expect(Array(proxy.received(0).prefix(17)) == greeting + [5, 1, 0, 3, 7] + bytes("a.onion") + [0, 80])
+    }
+
     @Test("a refusal, a wrong version and an early end are the proxy's errors", .scenario(38))
     func socksFailures() async throws {
         let cases: [(RawScript, ProxyError)] = [

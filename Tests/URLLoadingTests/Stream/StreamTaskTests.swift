@@ -303,10 +303,13 @@ struct StreamTaskTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a stream goes through a proxy by a tunnel")
-    func tunnelled() async throws {
+    @Test("a stream goes through a proxy by a tunnel, and the server may speak first", arguments: ["", "* OK\r\n"])
+    func tunnelled(greeting: String) async throws {
         let proxy = try RawServer.start([
-            [.receive(.headEnd), .send("HTTP/1.1 200 OK\r\n\r\n"), .receive(.bytes(2)), .send("yo"), .finish]
+            [
+                .receive(.headEnd), .send("HTTP/1.1 200 OK\r\n\r\n" + greeting), .receive(.bytes(2)), .send("yo"),
+                .finish,
+            ]
         ])
         let configuration = URLSessionConfiguration.isolated
         configuration.connectionProxyDictionary = [
@@ -315,6 +318,9 @@ struct StreamTaskTests {
         let session = URLSession(configuration: configuration)
         let task = session.streamTask(withHostName: "imap.example", port: 143)
         task.resume()
+        if !greeting.isEmpty {
+            #expect(text(try await task.readData(ofMinLength: 6, maxLength: 9, timeout: 0).0) == greeting)
+        }
         try await task.write(Data("hi".utf8), timeout: 0)
         #expect(text(try await task.readData(ofMinLength: 2, maxLength: 9, timeout: 0).0) == "yo")
         #expect(text(Data(proxy.received(0)))?.hasPrefix("CONNECT imap.example:143 HTTP/1.1\r\n") == true)
