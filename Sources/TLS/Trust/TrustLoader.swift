@@ -51,11 +51,13 @@ struct TrustLoader {
         return loader
     }
 
-    /// Reads the system's roots. A variable of the environment replaces the system's files or its directories and
-    /// leaves the others, as with OpenSSL. The system's own file has what is in its directory, which is not read then.
+    /// Reads the system's roots, with the meaning of the environment that OpenSSL has on Debian: SSL_CERT_FILE leaves
+    /// the system's directory, and SSL_CERT_DIR leaves nothing of the system's, as OpenSSL's own folder has no file.
+    /// The system's own file has what is in its directory, which is not read then.
     private mutating func loadSystem() -> Bool {
         let file = surroundings.certificateFile
-        let files = file.map { [$0] } ?? surroundings.files
+        let others = surroundings.certificateDirectories == nil ? surroundings.files : []
+        let files = file.map { [$0] } ?? others
         var isLoaded = files.contains { loadFile($0, forgiving: true) }
         if let directories = surroundings.certificateDirectories {
             for directory in directories.split(separator: ":") where loadDirectory(String(directory)) {

@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// The system's roots are looked for in the files of the usual distributions, then in their directories. The search
 /// ends at the first place that holds a certificate. SSL_CERT_FILE replaces these files, and the search goes on to the
-/// directories; SSL_CERT_DIR replaces the directories, and all that it names are read, after the first file.
+/// directories. SSL_CERT_DIR replaces files and directories, but not SSL_CERT_FILE; all that it names are read.
 public final class TrustStore: Sendable {
     /// The roots that it loads.
     public let roots: TrustRoots
