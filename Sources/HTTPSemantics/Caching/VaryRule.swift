@@ -9,6 +9,9 @@ internal import TextCoding
 ///   one cache. So the fields that identify the user (Authorization, Cookie and every other secret field) count as if
 ///   Vary had named them, unless the server says with `public` that its answer is for everyone (§5.2.2.9).
 ///
+/// - Those with the same Accept-Encoding, if the response has a Content-Encoding: a request's own Accept-Encoding decides
+///   whether the content is stored coded or decoded.
+///
 /// - Those of sessions that trust the server, if it was trusted only because a session's user said so
 ///   (``serverTrust``): not even a `public` answer from such a server is for a session that would refuse it.
 ///
@@ -38,6 +41,7 @@ public struct VaryRule: Hashable, Sendable {
     ) -> CacheRecord {
         let isForAnyone = Self.isForAnyone(response)
         var varying = select(request, varying: response)
+        if Self.dependsOnCoding(response, varying) { varying.append(field(Self.acceptEncoding, in: request)) }
         if !isForAnyone { varying += identifying(request, except: varying) }
         if request.contains(Self.serverTrust) { varying.append(field(Self.serverTrust, in: request)) }
         return CacheRecord(varying: varying, isForAnyone: isForAnyone, requested: requested, received: received)
@@ -97,6 +101,13 @@ public struct VaryRule: Hashable, Sendable {
     /// Whether a request has the values that the stored response was selected by. `Vary: *` never matches.
     public func matches(_ varying: [VaryingField], _ request: HTTPFields) -> Bool {
         varying.allSatisfy { $0.name != "*" && $0.value == value(of: $0, in: request) }
+    }
+
+    private static let acceptEncoding = "accept-encoding"
+
+    /// Whether the form of the stored content follows from the request's Accept-Encoding, which Vary does not name.
+    private static func dependsOnCoding(_ response: HTTPFields, _ varying: [VaryingField]) -> Bool {
+        response.contains(.contentEncoding) && !varying.contains { $0.name == acceptEncoding }
     }
 
     // MARK: The user
