@@ -113,7 +113,7 @@ public struct AnswerMachine: ~Copyable, Sendable {
             return .send(CacheRule.additions(mode, fields))
         case .validate(let conditions, let mayServeStale):
             if let found { stored = Stored(exchange: found, isConditional: true, mayServeStale: mayServeStale) }
-            return .send(conditions)
+            return .send(conditions + CacheRule.additions(mode, fields))
         case .serve(let age, _, let refresh): return .serveStored(age: age, refresh: refresh)
         case .fail(.nothingStored): return .fail(.nothingStored)
         case .fail(.gatewayTimeout): return .answerGatewayTimeout
