@@ -311,27 +311,19 @@ extension Attempt {
         return stored?.updated(fresh, for: selecting(transaction, engine), engine.settings.vary)
     }
 
-    /// Compares the answer to a HEAD with what is stored for GET.
-    func compareHead(_ response: HTTPURLResponse, _ engine: SessionEngine) {
-        guard let transaction, let cache = engine.settings.cache else { return }
-        let key = CacheKey(method: "GET", url: transaction.url)
-        guard case .response(let cached) = cache.find(key), let stored = cached.exchange,
-            engine.settings.vary.matches(stored.record, selecting(transaction, engine))
-        else { return }
-        let effect = CacheValidation.effect(
-            ofHead: response.fields.list,
+    /// Returns the comparison of the answer to a HEAD with what is stored for GET; nil without a cache.
+    func comparison(with response: HTTPURLResponse, _ engine: SessionEngine) -> HeadComparison? {
+        guard let transaction, let cache = engine.settings.cache else { return nil }
+        return HeadComparison(
+            cache: cache,
+            key: CacheKey(method: "GET", url: transaction.url),
+            request: selecting(transaction, engine),
+            head: response.fields.list,
             status: response.statusCode,
-            on: stored,
             requested: transaction.sent,
-            received: UnixTime.now
+            received: UnixTime.now,
+            vary: engine.settings.vary
         )
-        switch effect {
-        case .none: break
-        case .update(let fresh):
-            let updated = cached.updated(fresh, for: selecting(transaction, engine), engine.settings.vary)
-            cache.keep(updated: updated, for: key)
-        case .remove: cache.discard(key)
-        }
     }
 
     /// Returns the complete answer as the cache stores it, and its key; nil for an answer without either.
