@@ -155,6 +155,8 @@ public final class EngineRequest: Sendable {
             }
         guard let offer = UpgradeOffer(options.upgrade) else { throw .invalidRequest(.upgrade(options.upgrade)) }
         self.offer = offer
+        // RFC 9110 §9.3.8. A stream of unknown length may turn out to be content.
+        guard method != "TRACE" || body.length == 0 else { throw .invalidRequest(.traceWithContent) }
         let mayTunnel = !offer.isEmpty || method == "CONNECT"
         if mayTunnel {
             guard case .none = body else { throw .invalidRequest(.upgradeWithContent) }

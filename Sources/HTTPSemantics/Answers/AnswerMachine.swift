@@ -208,7 +208,7 @@ public struct AnswerMachine: ~Copyable, Sendable {
         _ url: () -> WebURL,
         _ memory: inout AuthorizationMemory
     ) -> Step? {
-        guard head.status == Authenticator.Side.origin.status, !request.hasOwnAuthorization else { return nil }
+        guard head.status == Authenticator.Side.origin.status, request.mayBeAuthorized else { return nil }
         let url = url()
         let questions = ChallengeRule.questions(status: head.status, fields: head.fields, url: url)
         guard !questions.isEmpty else { return nil }

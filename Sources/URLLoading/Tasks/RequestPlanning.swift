@@ -160,9 +160,13 @@ extension Attempt {
 
     /// Whether the request carries cookies of the session's storage.
     func takesCookies(_ settings: SessionSettings) -> Bool {
-        guard settings.setsCookies, request.httpShouldHandleCookies else { return false }
+        guard settings.setsCookies, request.httpShouldHandleCookies, !isTrace else { return false }
         return request.values.fields?.contains(.cookie) != true
     }
+
+    /// Whether the answer repeats the request: then it carries neither stored cookies nor stored credentials (RFC 9110
+    /// §9.3.8).
+    private var isTrace: Bool { request.values.httpMethod == "TRACE" }
 
     /// Returns the credentials that the request carries from the start: the task's answer to a challenge, or one that
     /// this server has accepted before from the task or the session. A field that the caller has set takes precedence.
@@ -172,6 +176,7 @@ extension Attempt {
         _ engine: SessionEngine
     ) throws(URLError) -> SentAuthorization? {
         if let own = request.values.fields, own.contains(.authorization) { return nil }
+        guard !isTrace else { return nil }
         guard machine.hasAuthorizer || !authorizations.isEmpty || !engine.authorizations.isEmpty else { return nil }
         let (method, octets) = (request.values.httpMethod, content.octets)
         do throws(AuthenticationError) {
