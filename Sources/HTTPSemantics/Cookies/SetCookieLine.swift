@@ -38,7 +38,8 @@ public struct SetCookieLine: Sendable {
     /// The longest life of a cookie, in seconds: 400 days (§5.5).
     public static let maximumLifetime: Double = 400 * 86_400
 
-    /// Reads a line. Nil for a line with control characters, for one without name and value, and for one too long.
+    /// Reads a line. Nil for a line with control characters, for one without name and value, for one too long, and for
+    /// one whose name begins with `__Host-` without a Path.
     public init?(_ line: String) {
         guard !Cookie.holdsControls(line) else { return nil }
         var parts = line.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)[...]
@@ -52,6 +53,8 @@ public struct SetCookieLine: Sendable {
             guard value.utf8.count <= Self.maximumAttributeSize else { continue }
             take(name.lowercased(), value)
         }
+        // §5.7: the prefix requires the attribute, even where the default path is the same.
+        guard path != nil || !CookieAdmission.hasPrefix("__host-", name) else { return nil }
     }
 
     private mutating func take(_ attribute: String, _ value: String) {

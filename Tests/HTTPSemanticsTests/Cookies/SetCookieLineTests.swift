@@ -42,6 +42,18 @@ struct SetCookieLineTests {
         #expect(SetCookieLine("a=b\tc")?.value == "b\tc")
     }
 
+    @Test(
+        "a name with the prefix __Host- needs a Path of its own, whatever the default path",
+        arguments: ["__Host-", "__HOST-"]
+    )
+    func hostPrefix(prefix: String) {
+        #expect(SetCookieLine("\(prefix)a=b; Secure; Path=/") != nil)
+        for line in ["; Secure", "; Secure; Path", "; Secure; Path=", "; Secure; Path=/; Path=x"] {
+            #expect(SetCookieLine("\(prefix)a=b\(line)") == nil)
+        }
+        #expect(SetCookieLine("__Hos-a=b; Secure") != nil)
+    }
+
     @Test("name and value may have 4096 octets together, an attribute's value 1024")
     func sizes() {
         let long = String(repeating: "v", count: 4095)
