@@ -25,6 +25,10 @@ public struct AuthenticationChallenge: Hashable, Sendable {
     /// The protection space (RFC 9110 §11.5).
     public var realm: String? { parameters["realm"] }
 
+    /// Whether the server says that it reads names and passwords in UTF-8. Then they are sent in Normalization Form C
+    /// (RFC 7617 §2.1, RFC 7616 §4), which the caller makes.
+    package var isUTF8: Bool { parameters["charset"]?.lowercased() == "utf-8" }
+
     /// Returns the challenges in all lines of the field of that name, in their order.
     ///
     /// A challenge that names a parameter twice is left out, since readers disagree on it. A syntax error ends its

@@ -82,6 +82,6 @@ public struct DigestChallenge: Hashable, Sendable {
         algorithmName = parameters["algorithm"]
         isStale = parameters["stale"]?.lowercased() == "true"
         hashesUser = parameters["userhash"]?.lowercased() == "true"
-        isUTF8 = parameters["charset"]?.lowercased() == "utf-8"
+        isUTF8 = challenge.isUTF8
     }
 }

@@ -133,7 +133,7 @@ extension Attempt {
             offered = (credential, question.space)
             if question.side == .origin {
                 isAuthorizedAlone = credential.persistence == .none
-            } else if let words = credential.value.words, let origin = transaction?.place.origin {
+            } else if case .credentials(let words) = reply, let origin = transaction?.place.origin {
                 engine.use(words, forProxyTo: origin, after: proxyFailures)
             }
         }
