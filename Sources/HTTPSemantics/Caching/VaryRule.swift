@@ -9,8 +9,8 @@ internal import TextCoding
 ///   one cache. So the fields that identify the user (Authorization, Cookie and every other secret field) count as if
 ///   Vary had named them, unless the server says with `public` that its answer is for everyone (§5.2.2.9).
 ///
-/// - Those with the same Accept-Encoding, if the response has a Content-Encoding: a request's own Accept-Encoding decides
-///   whether the content is stored coded or decoded.
+/// - Those with the same Accept-Encoding, if the response has a Content-Encoding: a request's own Accept-Encoding
+///   decides whether the content is stored coded or decoded.
 ///
 /// - Those of sessions that trust the server, if it was trusted only because a session's user said so
 ///   (``serverTrust``): not even a `public` answer from such a server is for a session that would refuse it.
