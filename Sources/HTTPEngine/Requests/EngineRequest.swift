@@ -175,7 +175,7 @@ public final class EngineRequest: Sendable {
             var all = HTTPFields()
             // RFC 9112 §3.2.3: CONNECT's target is the authority.
             try all.append("Host", options.host ?? (method == "CONNECT" ? target : origin.authority))
-            for index in 0..<fields.count { try all.append(fields.name(at: index), fields.value(at: index)) }
+            for index in 0..<fields.count { try all.append(fields, at: index) }
             if decodesContent { try all.append("Accept-Encoding", ContentCoding.accepted) }
             if !offer.isEmpty {
                 try all.append("Connection", "Upgrade")

@@ -357,8 +357,8 @@ public struct AnswerMachine: ~Copyable, Sendable {
     ) throws(AuthenticationError) -> SentAuthorization? {
         guard var authorizer = challenges.authorizer, authorizer.side == .origin else { return nil }
         defer { challenges.authorizer = authorizer }
-        let value = try authorizer.value(method: method, target: target, content: content)
-        return SentAuthorization(value: value, by: authorizer)
+        let value = try authorizer.octets(method: method, target: target, content: content)
+        return SentAuthorization(octets: value, by: authorizer)
     }
 
     /// Takes the hash of the next request's content, made by ``contentDigest``. One request uses it up.

@@ -150,7 +150,11 @@ public struct VaryRule: Hashable, Sendable {
     /// meaning in a list. Other equivalences of values are not known here.
     private func value(of field: VaryingField, in request: HTTPFields) -> String? {
         guard request.contains(field.name) else { return nil }
-        let value = request.listMembers(of: field.name).joined(separator: ",")
+        var value = request.listMembers(of: field.name).joined(separator: ",")
+        // Different octets that are no UTF-8 are all read as U+FFFD.
+        if value.unicodeScalars.contains("\u{FFFD}") {
+            value += Hex.text(request.octets(of: field.name).flatMap(\.self))
+        }
         return field.isSecret ? Self.digest(field.name, value) : value
     }
 

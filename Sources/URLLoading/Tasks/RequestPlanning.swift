@@ -108,17 +108,19 @@ extension Attempt {
         let scope = last?.scope ?? CookieScope(place)
         var extra = conditions + machine.resumptionFields
         if let upload, !content.isEmpty { extra += upload.creationFields }
-        if let cookies = cookieField(scope, engine.settings) { extra.append(("Cookie", cookies)) }
+        var secrets: [(name: String, value: [UInt8])] = []
+        if let cookies = cookieField(scope, engine.settings) { secrets.append(("Cookie", cookies)) }
         let authorization = try authorization(url, place, engine)
-        if let authorization { extra.append(("Authorization", authorization.value)) }
-        if extra.isEmpty, let last { return (last, nil) }
+        if let authorization { secrets.append(("Authorization", authorization.octets)) }
+        let isPlain = extra.isEmpty && secrets.isEmpty
+        if isPlain, let last { return (last, nil) }
         var builder = try builder(url, content, to: place, terms, session, engine)
-        builder.extra = extra
+        (builder.extra, builder.secrets) = (extra, secrets)
         if let endpoint = terms?.endpoint, isFirstOrigin(place, of: spec) { builder.endpoint = endpoint }
         builder.handshake = opening?.handshake
         let (made, fields) = try builder.build(to: place)
         let plan = RequestPlan(made, fields, to: place, scope, for: request, url)
-        if extra.isEmpty, isRepeatable { engine.lastPlan = plan }
+        if isPlain, isRepeatable { engine.lastPlan = plan }
         return (plan, authorization)
     }
 
@@ -153,7 +155,7 @@ extension Attempt {
     }
 
     /// Returns the storage's cookies, unless the request has its own or wants none.
-    private func cookieField(_ scope: CookieScope, _ settings: SessionSettings) -> String? {
+    private func cookieField(_ scope: CookieScope, _ settings: SessionSettings) -> [UInt8]? {
         guard let cookies = settings.cookieStore else { return givenCookies }
         return takesCookies(settings) ? cookies.header(for: scope, document: request.mainDocumentURL) : nil
     }
@@ -233,7 +235,9 @@ extension Attempt {
         guard !isAnyone || !record.varying.isEmpty else { return plain }
         var builder = builder(url, content, engine)
         guard let place = try? builder.place() else { return plain }
-        if let cookies = cookieField(CookieScope(place), engine.settings) { builder.extra.append(("Cookie", cookies)) }
+        if let cookies = cookieField(CookieScope(place), engine.settings) {
+            builder.secrets.append(("Cookie", cookies))
+        }
         return (try? builder.build(to: place).1).map { selecting($0, place, credentials, engine) } ?? plain
     }
 
@@ -280,16 +284,16 @@ extension Attempt {
         _ engine: SessionEngine
     ) {
         guard let cache = engine.settings.cache, let place = try? RequestBuilder.place(url) else { return }
-        var extra = conditions
+        var secrets: [(name: String, value: [UInt8])] = []
         // The request carries the credentials of the user that was served: another user may get other content under the
         // same URL.
         let scope = CookieScope(place)
-        if let cookies = cookieField(scope, engine.settings) { extra.append(("Cookie", cookies)) }
+        if let cookies = cookieField(scope, engine.settings) { secrets.append(("Cookie", cookies)) }
         do throws(URLError) {
             let answer = try authorization(url, place, engine)
-            if let answer { extra.append(("Authorization", answer.value)) }
+            if let answer { secrets.append(("Authorization", answer.octets)) }
             var builder = try builder(url, .none, to: place, spec.request?.values.terms?.values, session, engine)
-            builder.extra = extra
+            (builder.extra, builder.secrets) = (conditions, secrets)
             let (made, sent) = try builder.build(to: place)
             let refresh = CacheRefresh(
                 found,

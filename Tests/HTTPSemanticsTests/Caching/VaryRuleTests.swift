@@ -58,6 +58,15 @@ struct VaryRuleTests {
         #expect(VaryRule.usual.matches(uncoded, plain))
     }
 
+    @Test("users whose cookies differ in octets that are no UTF-8 are different users")
+    func octets() {
+        let (mine, other) = (
+            fields("Cookie", octets: [0x61, 0x3D, 0xE8]), fields("Cookie", octets: [0x61, 0x3D, 0xE9])
+        )
+        let record = VaryRule.usual.record(of: mine, varying: fields(), requested: 1, received: 2)
+        #expect(VaryRule.usual.matches(record, mine) && !VaryRule.usual.matches(record, other))
+    }
+
     private static let alice = fields(("Authorization", "Bearer alice"), ("Accept", "a"))
 
     @Test("a field that identifies the user is stored as if Vary had named it, as a digest of its value")
