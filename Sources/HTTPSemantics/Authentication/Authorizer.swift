@@ -86,9 +86,8 @@ public struct Authorizer: Sendable {
 
     /// Takes what a response to an authorized request says (RFC 7616 §3.5).
     public mutating func note(_ fields: HTTPFields) {
-        guard case .digest(var digest) = scheme, fields.contains(side.informationField) else { return }
-        let lines = fields.octets(of: side.informationField)
-        digest.note(information: Array(lines.joined(separator: Array(", ".utf8))))
+        guard case .digest(var digest) = scheme else { return }
+        digest.note(fields, side)
         scheme = .digest(digest)
     }
 }

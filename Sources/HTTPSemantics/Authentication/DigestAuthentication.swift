@@ -1,3 +1,4 @@
+internal import HTTP1
 package import TLS
 import TextCoding
 
@@ -68,6 +69,12 @@ public struct DigestAuthentication: Sendable {
 
     /// Takes an Authentication-Info or Proxy-Authentication-Info field (§3.5): the nonce to use next.
     public mutating func note(information field: String) { note(information: Array(field.utf8)) }
+
+    /// Takes those fields of a response.
+    mutating func note(_ fields: HTTPFields, _ side: Authenticator.Side) {
+        let lines = fields.octets(of: side.informationField)
+        if !lines.isEmpty { note(information: Array(lines.joined(separator: Array(", ".utf8)))) }
+    }
 
     mutating func note(information field: [UInt8]) {
         // The grammar is that of a challenge, without the scheme.
