@@ -155,6 +155,7 @@ enum EngineErrors {
         ErrorWords(EngineError.invalidRequest(.pipelineTooLarge(9)), "9"),
         ErrorWords(EngineError.invalidRequest(.reservedField("Host")), "Host"),
         ErrorWords(EngineError.invalidRequest(.syntax(syntax)), "octet 17"),
+        ErrorWords(EngineError.invalidRequest(.traceWithContent), "TRACE"),
         ErrorWords(EngineError.invalidRequest(.unknownLengthToHTTP10), ""),
         ErrorWords(EngineError.invalidRequest(.upgrade(["a b"])), ""),
         ErrorWords(EngineError.invalidRequest(.upgradeWithContent), ""),

@@ -255,6 +255,18 @@ struct UpgradeTests {
         #expect(try server.waitForEnd(of: 0).sawReset)
     }
 
+    @Test("a TRACE with content is refused (RFC 9110 §9.3.8), and one without is not")
+    func traced() throws {
+        for body in [EngineRequest.Body.bytes([1]), .stream(length: nil, replayable: true)] {
+            #expect(throws: EngineError.invalidRequest(.traceWithContent)) {
+                try EngineRequest(method: "TRACE", origin: origin(1), body: body)
+            }
+        }
+        for body in [EngineRequest.Body.none, .bytes([])] {
+            #expect(throws: Never.self) { try EngineRequest(method: "TRACE", origin: origin(1), body: body) }
+        }
+    }
+
     @Test("offers that are none, and requests that cannot be upgraded, are refused")
     func refused() throws {
         for names in [[""], ["a b"], ["websocket", "x/"], ["a/b/c"], ["a\r\nb"], ["a,b"]] {

@@ -45,6 +45,11 @@ public struct HTTPFields: Sendable {
         (0..<count).filter { matches($0, name) }.map { value(at: $0) }
     }
 
+    /// The octets of all values of that name, in their order: values may be no UTF-8 (RFC 9110 §5.5).
+    package func octets(of name: String) -> [ArraySlice<UInt8>] {
+        (0..<count).filter { matches($0, name) }.map { block[valueRange(at: $0)] }
+    }
+
     /// All values of that name joined with ", " (RFC 9110 §5.3). nil without such a field, and always for Set-Cookie,
     /// the one field that may not be joined: its dates hold commas.
     public func joined(_ name: String) -> String? {
@@ -87,9 +92,22 @@ public struct HTTPFields: Sendable {
         try append(utf8: copy(name), copy(value))
     }
 
+    /// Appends a field of another section, with the same octets.
+    package mutating func append(_ other: HTTPFields, at index: Int) throws(HTTP1Error) {
+        try append(
+            utf8: Array(other.block[other.nameRange(at: index)]),
+            Array(other.block[other.valueRange(at: index)])
+        )
+    }
+
     /// Gives the first field of that name this value and removes the others; appends if there is none.
     public mutating func replace(_ name: String, _ value: String) throws(HTTP1Error) {
-        try append(name, value)
+        try replace(name, octets: Array(value.utf8))
+    }
+
+    /// The same for octets, for values that are no UTF-8.
+    package mutating func replace(_ name: String, octets value: [UInt8]) throws(HTTP1Error) {
+        try append(utf8: Array(name.utf8), value)
         guard let first = firstIndex(of: name) else { return }
         table[first] = table[count - 1]
         let wanted = Array(name.utf8)

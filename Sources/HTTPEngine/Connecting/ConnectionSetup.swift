@@ -16,7 +16,7 @@ final class ConnectionSetup: ReadinessHandler {
         /// TLS with the origin, or with a proxy.
         case secure(TLSLayer, proxy: Bool)
         /// CONNECT was sent, with these credentials. `isRepeated`: for a second time, and nothing has come since.
-        case tunnel(ProxyTunnel, sent: String?, isRepeated: Bool)
+        case tunnel(ProxyTunnel, sent: [UInt8]?, isRepeated: Bool)
         case socks(SOCKS5)
         /// The addresses for a SOCKS proxy; `fallback` is used if there is no IPv4 address.
         case lookup(Lookup, fallback: IPAddress?)

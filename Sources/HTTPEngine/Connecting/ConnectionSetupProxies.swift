@@ -34,7 +34,7 @@ extension ConnectionSetup {
         if !isOver, !rest.isEmpty { feed(rest) }
     }
 
-    func feed(_ tunnel: consuming ProxyTunnel, sent: String?, _ bytes: Span<UInt8>) {
+    func feed(_ tunnel: consuming ProxyTunnel, sent: [UInt8]?, _ bytes: Span<UInt8>) {
         var tunnel = tunnel
         var offset = 0
         do throws(ProxyError) {
@@ -46,7 +46,7 @@ extension ConnectionSetup {
         }
     }
 
-    func proxyAnswered(_ answer: ProxyTunnel.Step, _ tunnel: ProxyTunnel, sent: String?, _ rest: Span<UInt8>) {
+    func proxyAnswered(_ answer: ProxyTunnel.Step, _ tunnel: ProxyTunnel, sent: [UInt8]?, _ rest: Span<UInt8>) {
         guard let proxy = dial.host.route.proxy else { return }
         switch answer {
         case .needsInput:

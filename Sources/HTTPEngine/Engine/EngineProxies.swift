@@ -64,7 +64,7 @@ extension EngineRequest {
     var absoluteTarget: String { "\(origin.scheme.rawValue)://\(origin.authority)\(target == "*" ? "" : target)" }
 
     /// - Parameter head: one head in origin-form; in a pipeline, with the content after it.
-    fileprivate func absolute(_ head: ArraySlice<UInt8>, authorization: String?) throws(HTTP1Error) -> [UInt8] {
+    fileprivate func absolute(_ head: ArraySlice<UInt8>, authorization: [UInt8]?) throws(HTTP1Error) -> [UInt8] {
         let targetStart = head.startIndex + method.utf8.count + 1
         let targetEnd = targetStart + target.utf8.count
         let headEnd = head.endIndex - (pipelineDepth > 1 ? contentBytes / pipelineDepth : 0)
@@ -75,8 +75,8 @@ extension EngineRequest {
         if let authorization {
             let name = Authenticator.Side.proxy.credentialsField
             var field = HTTPFields()
-            try field.append(name, authorization)
-            result += "\(name): \(authorization)\r\n".utf8
+            try field.replace(name, octets: authorization)
+            result += Array("\(name): ".utf8) + authorization + Array("\r\n".utf8)
         }
         result += head[(headEnd - 2)...]
         return result

@@ -69,6 +69,8 @@ public enum EngineError: Error, Hashable, Sendable {
         case upgrade([String])
         /// Bytes after the head could belong to either protocol.
         case upgradeWithContent
+        /// The answer to a TRACE is the request itself, without content (RFC 9110 §9.3.8).
+        case traceWithContent
         /// All requests of a pipeline are held in memory: that many would take more than 256 MiB.
         case pipelineTooLarge(Int)
         /// The server's last answer was HTTP/1.0, so it knows no chunks, and content of unknown length has no other end
@@ -92,6 +94,7 @@ extension EngineError: CustomStringConvertible {
             "invalid request: no protocols to upgrade to: \(names.joined(separator: ", "))"
         case .invalidRequest(.upgradeWithContent):
             "invalid request: one that may end HTTP on its connection carries no content"
+        case .invalidRequest(.traceWithContent): "invalid request: a TRACE carries no content"
         case .invalidRequest(.pipelineTooLarge(let count)):
             "invalid request: a pipeline of \(count) does not fit into memory"
         case .invalidRequest(.unknownLengthToHTTP10):

@@ -155,7 +155,7 @@ final class Exchange: TimerHandler {
     func dropExpectation() { expectationFailed = true }
 
     /// Notes the credentials that the request carried for a proxy that forwards it.
-    func noteCredentials(_ sent: String?) { proxyAttempt.sent = sent }
+    func noteCredentials(_ sent: [UInt8]?) { proxyAttempt.sent = sent }
 
     func noteProxyRefusal() { proxyAttempt.rounds += 1 }
 

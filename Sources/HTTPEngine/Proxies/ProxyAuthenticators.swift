@@ -33,12 +33,12 @@ final class ProxyAuthenticators {
         method: String,
         target: String,
         content: [UInt8]?
-    ) throws(ProxyError) -> String? {
+    ) throws(ProxyError) -> [UInt8]? {
         guard proxy.credentials != nil else { return nil }
         var authenticator = self[proxy]
         defer { self[proxy] = authenticator }
         do throws(AuthenticationError) {
-            return try authenticator.authorization(method: method, target: target, content: content)
+            return try authenticator.octets(method: method, target: target, content: content)
         } catch {
             throw .credentials(error)
         }
@@ -47,12 +47,13 @@ final class ProxyAuthenticators {
     /// Takes a 407 of `proxy`. Returns false if there is no point in asking again.
     ///
     /// - Parameter round: how often the same request was refused before.
-    func accept(_ refusal: ProxyRefusal, of proxy: Proxy, refusing sent: String?, round: Int) -> Bool {
+    func accept(_ refusal: ProxyRefusal, of proxy: Proxy, refusing sent: [UInt8]?, round: Int) -> Bool {
         var authenticator = self[proxy]
         defer { self[proxy] = authenticator }
         if asked.count >= ProxyAuthenticators.capacity, asked[proxy.bare] == nil { asked = [:] }
         asked[proxy.bare] = refusal.challenges
-        return authenticator.accept(refusal.challenges, refusing: sent, round: round)
+        let refused = sent.map { String(decoding: $0, as: UTF8.self) }
+        return authenticator.accept(refusal.challenges, refusing: refused, round: round)
     }
 
     func note(_ fields: HTTPFields, of proxy: Proxy) {

@@ -56,13 +56,13 @@ struct ProxyTunnel {
     var fields: HTTPFields { head.fields }
 
     /// Begins anew. Returns the bytes to send. The proxy gets nothing of the request that the tunnel is for.
-    mutating func ask(authorization: String?) throws(HTTP1Error) -> [UInt8] {
+    mutating func ask(authorization: [UInt8]?) throws(HTTP1Error) -> [UInt8] {
         state = .asking
         received = 0
         parser.begin(answering: .connect)
         var fields = HTTPFields()
         try fields.append("Host", authority)
-        if let authorization { try fields.append("Proxy-Authorization", authorization) }
+        if let authorization { try fields.replace("Proxy-Authorization", octets: authorization) }
         var bytes: [UInt8] = []
         try MessageSerializer.append(
             try RequestHead(method: "CONNECT", target: authority, fields: fields),

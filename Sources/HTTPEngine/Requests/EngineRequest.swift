@@ -155,6 +155,8 @@ public final class EngineRequest: Sendable {
             }
         guard let offer = UpgradeOffer(options.upgrade) else { throw .invalidRequest(.upgrade(options.upgrade)) }
         self.offer = offer
+        // RFC 9110 §9.3.8. A stream of unknown length may turn out to be content.
+        guard method != "TRACE" || body.length == 0 else { throw .invalidRequest(.traceWithContent) }
         let mayTunnel = !offer.isEmpty || method == "CONNECT"
         if mayTunnel {
             guard case .none = body else { throw .invalidRequest(.upgradeWithContent) }
@@ -173,7 +175,7 @@ public final class EngineRequest: Sendable {
             var all = HTTPFields()
             // RFC 9112 §3.2.3: CONNECT's target is the authority.
             try all.append("Host", options.host ?? (method == "CONNECT" ? target : origin.authority))
-            for index in 0..<fields.count { try all.append(fields.name(at: index), fields.value(at: index)) }
+            for index in 0..<fields.count { try all.append(fields, at: index) }
             if decodesContent { try all.append("Accept-Encoding", ContentCoding.accepted) }
             if !offer.isEmpty {
                 try all.append("Connection", "Upgrade")

@@ -25,6 +25,10 @@ public struct AskedRequest {
         case stores
     }
 
+    /// Whether a challenge to it is answered. A TRACE carries no credentials, since its answer repeats them (RFC 9110
+    /// §9.3.8).
+    var mayBeAuthorized: Bool { !hasOwnAuthorization && method != "TRACE" }
+
     /// See the properties.
     public init(
         method: String,

@@ -113,7 +113,7 @@ public struct AnswerMachine: ~Copyable, Sendable {
             return .send(CacheRule.additions(mode, fields))
         case .validate(let conditions, let mayServeStale):
             if let found { stored = Stored(exchange: found, isConditional: true, mayServeStale: mayServeStale) }
-            return .send(conditions)
+            return .send(conditions + CacheRule.additions(mode, fields))
         case .serve(let age, _, let refresh): return .serveStored(age: age, refresh: refresh)
         case .fail(.nothingStored): return .fail(.nothingStored)
         case .fail(.gatewayTimeout): return .answerGatewayTimeout
@@ -208,7 +208,7 @@ public struct AnswerMachine: ~Copyable, Sendable {
         _ url: () -> WebURL,
         _ memory: inout AuthorizationMemory
     ) -> Step? {
-        guard head.status == Authenticator.Side.origin.status, !request.hasOwnAuthorization else { return nil }
+        guard head.status == Authenticator.Side.origin.status, request.mayBeAuthorized else { return nil }
         let url = url()
         let questions = ChallengeRule.questions(status: head.status, fields: head.fields, url: url)
         guard !questions.isEmpty else { return nil }
@@ -357,8 +357,8 @@ public struct AnswerMachine: ~Copyable, Sendable {
     ) throws(AuthenticationError) -> SentAuthorization? {
         guard var authorizer = challenges.authorizer, authorizer.side == .origin else { return nil }
         defer { challenges.authorizer = authorizer }
-        let value = try authorizer.value(method: method, target: target, content: content)
-        return SentAuthorization(value: value, by: authorizer)
+        let value = try authorizer.octets(method: method, target: target, content: content)
+        return SentAuthorization(octets: value, by: authorizer)
     }
 
     /// Takes the hash of the next request's content, made by ``contentDigest``. One request uses it up.

@@ -54,15 +54,24 @@ public struct Authenticator: Sendable {
         target: String,
         content: [UInt8]?
     ) throws(AuthenticationError) -> String? {
+        try octets(method: method, target: target, content: content).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The same in octets: a Digest answer repeats the proxy's own, which may be no UTF-8.
+    package mutating func octets(
+        method: String,
+        target: String,
+        content: [UInt8]?
+    ) throws(AuthenticationError) -> [UInt8]? {
         guard let credentials else { return nil }
         switch scheme {
         case .none:
             return nil
         case .basic:
-            return try BasicAuthentication.authorization(credentials)
+            return Array(try BasicAuthentication.authorization(credentials).utf8)
         case .digest(var digest):
             defer { scheme = .digest(digest) }
-            return try digest.authorization(method: method, target: target, content: content)
+            return try digest.octets(method: method, target: target, content: content)
         }
     }
 
@@ -89,8 +98,8 @@ public struct Authenticator: Sendable {
 
     /// Takes what a response to an authenticated request says (RFC 7616 §3.5).
     public mutating func note(_ fields: HTTPFields) {
-        guard case .digest(var digest) = scheme, let information = fields.joined(side.informationField) else { return }
-        digest.note(information: information)
+        guard case .digest(var digest) = scheme else { return }
+        digest.note(fields, side)
         scheme = .digest(digest)
     }
 

@@ -32,8 +32,8 @@ public struct AuthorizationMemory: Sendable {
         guard var authorizer = known[origin]?[place] else { return nil }
         defer { known[origin]?[place] = authorizer }
         // A value that cannot be made now, as auth-int for a stream, is left for the server to ask for.
-        guard let value = try? authorizer.value(method: method, target: target, content: content) else { return nil }
-        return SentAuthorization(value: value, by: authorizer)
+        guard let value = try? authorizer.octets(method: method, target: target, content: content) else { return nil }
+        return SentAuthorization(octets: value, by: authorizer)
     }
 
     /// Returns the credentials with which ``authorization(for:method:target:content:)`` would answer, without

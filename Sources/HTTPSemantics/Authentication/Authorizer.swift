@@ -48,12 +48,17 @@ public struct Authorizer: Sendable {
     ///   - content: the request's content; nil if it is not in memory.
     public mutating func value(method: String, target: String, content: [UInt8]?) throws(AuthenticationError) -> String
     {
+        String(decoding: try octets(method: method, target: target, content: content), as: UTF8.self)
+    }
+
+    /// The same in octets: a Digest answer repeats the server's own, which may be no UTF-8.
+    mutating func octets(method: String, target: String, content: [UInt8]?) throws(AuthenticationError) -> [UInt8] {
         switch scheme {
         case .basic:
-            return try BasicAuthentication.authorization(credentials)
+            return Array(try BasicAuthentication.authorization(credentials).utf8)
         case .digest(var digest):
             defer { scheme = .digest(digest) }
-            return try digest.authorization(method: method, target: target, content: content)
+            return try digest.octets(method: method, target: target, content: content)
         }
     }
 
@@ -81,8 +86,8 @@ public struct Authorizer: Sendable {
 
     /// Takes what a response to an authorized request says (RFC 7616 §3.5).
     public mutating func note(_ fields: HTTPFields) {
-        guard case .digest(var digest) = scheme, let information = fields.joined(side.informationField) else { return }
-        digest.note(information: information)
+        guard case .digest(var digest) = scheme else { return }
+        digest.note(fields, side)
         scheme = .digest(digest)
     }
 }
@@ -91,15 +96,21 @@ public struct Authorizer: Sendable {
 /// without it stay small.
 public final class SentAuthorization: Sendable {
     /// The value of the Authorization field.
-    public let value: String
+    public var value: String { String(decoding: octets, as: UTF8.self) }
+    /// The octets of ``value``, which are sent.
+    package let octets: [UInt8]
     /// The space that it is for.
     public let space: ProtectionSpace
     /// The user name and password that it proves.
     public let credentials: Credentials
 
     /// Makes the record of a value that was sent.
-    public init(value: String, by authorizer: Authorizer) {
-        self.value = value
+    public convenience init(value: String, by authorizer: Authorizer) {
+        self.init(octets: Array(value.utf8), by: authorizer)
+    }
+
+    init(octets: [UInt8], by authorizer: Authorizer) {
+        self.octets = octets
         space = authorizer.space
         credentials = authorizer.credentials
     }

@@ -15,10 +15,10 @@ struct ChallengeParser {
     private let bytes: [UInt8]
     private var position = 0
 
-    private init(_ line: String) { bytes = Array(line.utf8) }
+    static func parse(_ line: String) -> [AuthenticationChallenge] { parse(line.utf8) }
 
-    static func parse(_ line: String) -> [AuthenticationChallenge] {
-        var parser = ChallengeParser(line)
+    static func parse(_ line: some Sequence<UInt8>) -> [AuthenticationChallenge] {
+        var parser = ChallengeParser(bytes: Array(line))
         return parser.challenges()
     }
 
@@ -39,10 +39,18 @@ struct ChallengeParser {
         let scheme: String
         var token68: String?
         var parameters: [String: String] = [:]
+        var unreadable: [String: [UInt8]] = [:]
         var isAmbiguous = false
 
         var value: AuthenticationChallenge {
-            AuthenticationChallenge(scheme: scheme, token68: token68, parameters: parameters)
+            AuthenticationChallenge(scheme: scheme, token68: token68, parameters: parameters, unreadable: unreadable)
+        }
+
+        /// - Returns: whether there was a value of that name.
+        mutating func take(_ value: ArraySlice<UInt8>, for name: String) -> Bool {
+            let text = String(decoding: value, as: UTF8.self)
+            if !text.utf8.elementsEqual(value) { unreadable[name] = Array(value) }
+            return parameters.updateValue(text, forKey: name) != nil
         }
     }
 
@@ -76,7 +84,7 @@ struct ChallengeParser {
             position += 1
             skip(Self.isBlank)
             guard let value = value(), atEndOfElement() else { return false }
-            let isRepeated = challenge.parameters.updateValue(value, forKey: name.lowercased()) != nil
+            let isRepeated = challenge.take(value, for: name.lowercased())
             if isRepeated || challenge.parameters.count > Self.maximumParameters { challenge.isAmbiguous = true }
         }
     }
@@ -105,14 +113,14 @@ struct ChallengeParser {
         return String(decoding: bytes[start..<end], as: UTF8.self)
     }
 
-    private mutating func value() -> String? {
-        guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else { return token() }
+    private mutating func value() -> ArraySlice<UInt8>? {
+        guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else { return tokenOctets() }
         position += 1
         var unquoted: [UInt8] = []
         while position < bytes.count {
             var byte = bytes[position]
             position += 1
-            if byte == UInt8(ascii: "\"") { return String(decoding: unquoted, as: UTF8.self) }
+            if byte == UInt8(ascii: "\"") { return unquoted[...] }
             if byte == UInt8(ascii: "\\") {
                 guard position < bytes.count else { return nil }
                 byte = bytes[position]
@@ -124,10 +132,12 @@ struct ChallengeParser {
     }
 
     /// RFC 9110 §5.6.2.
-    private mutating func token() -> String? {
+    private mutating func token() -> String? { tokenOctets().map { String(decoding: $0, as: UTF8.self) } }
+
+    private mutating func tokenOctets() -> ArraySlice<UInt8>? {
         let start = position
         skip { $0.isTokenOctet }
-        return position > start ? String(decoding: bytes[start..<position], as: UTF8.self) : nil
+        return position > start ? bytes[start..<position] : nil
     }
 
     private mutating func skip(_ belongs: (UInt8) -> Bool) {

@@ -1,3 +1,4 @@
+internal import HTTP1
 package import TLS
 import TextCoding
 
@@ -8,7 +9,7 @@ public struct DigestAuthentication: Sendable {
     /// The challenge that it answers.
     public let challenge: DigestChallenge
     private let credentials: Credentials
-    private var nonce: String
+    private var nonce: [UInt8]
     private var count: UInt32 = 0
     private var clientNonce = DigestAuthentication.randomNonce()
     /// §3.4.2: the secret of a session algorithm is made once, with the nonces of its first request.
@@ -20,7 +21,7 @@ public struct DigestAuthentication: Sendable {
     public init(_ challenge: DigestChallenge, _ credentials: Credentials) {
         self.challenge = challenge
         self.credentials = credentials
-        nonce = challenge.nonce
+        nonce = challenge.nonceOctets
     }
 
     /// Returns the value of an Authorization or Proxy-Authorization field for one request.
@@ -34,6 +35,11 @@ public struct DigestAuthentication: Sendable {
         target: String,
         content: [UInt8]?
     ) throws(AuthenticationError) -> String {
+        String(decoding: try octets(method: method, target: target, content: content), as: UTF8.self)
+    }
+
+    /// The same in octets: what is the server's goes back as it came, also where it is no UTF-8 (RFC 9110 §5.5).
+    mutating func octets(method: String, target: String, content: [UInt8]?) throws(AuthenticationError) -> [UInt8] {
         defer { contentHash = nil }
         try credentials.checkControls()
         count &+= 1
@@ -41,32 +47,39 @@ public struct DigestAuthentication: Sendable {
         if challenge.isSession { self.secret = secret }
         let request = try hash(try describe(method, target, content))
         let response: String
-        var counted: String?
+        var counted: [UInt8]?
         if let protection {
             let digits = String(count, radix: 16)
             let number = String(repeating: "0", count: 8 - digits.count) + digits
-            response = try hash("\(secret):\(nonce):\(number):\(clientNonce):\(protection):\(request)")
-            counted = "nc=\(number), cnonce=\(quoted(clientNonce)), qop=\(protection)"
+            response = try hash(around(nonce, "\(secret):", ":\(number):\(clientNonce):\(protection):\(request)"))
+            counted = Array("nc=\(number), cnonce=\"\(clientNonce)\", qop=\(protection)".utf8)
         } else {
-            response = try hash("\(secret):\(nonce):\(request)")
+            response = try hash(around(nonce, "\(secret):", ":\(request)"))
         }
         // §3.4: algorithm, qop and nc are written without quotes, all else with them; the order is that of its
         // examples.
-        let parts: [String?] = [
-            try user(), "realm=\(quoted(challenge.realm))", "uri=\(quoted(target))",
-            challenge.algorithmName.map { "algorithm=\($0)" }, "nonce=\(quoted(nonce))", counted,
-            "response=\(quoted(response))", challenge.opaque.map { "opaque=\(quoted($0))" },
-            challenge.hashesUser ? "userhash=true" : nil,
+        let parts: [[UInt8]?] = [
+            try user(), quoted("realm", challenge.realmOctets), quoted("uri", Array(target.utf8)),
+            challenge.algorithmName.map { Array("algorithm=\($0)".utf8) }, quoted("nonce", nonce), counted,
+            quoted("response", Array(response.utf8)), challenge.opaqueOctets.map { quoted("opaque", $0) },
+            challenge.hashesUser ? Array("userhash=true".utf8) : nil,
         ]
-        return "Digest " + parts.compactMap(\.self).joined(separator: ", ")
+        return Array("Digest ".utf8) + parts.compactMap(\.self).joined(separator: Array(", ".utf8))
     }
 
     /// Takes an Authentication-Info or Proxy-Authentication-Info field (§3.5): the nonce to use next.
-    public mutating func note(information field: String) {
+    public mutating func note(information field: String) { note(information: Array(field.utf8)) }
+
+    /// Takes those fields of a response.
+    mutating func note(_ fields: HTTPFields, _ side: Authenticator.Side) {
+        let lines = fields.octets(of: side.informationField)
+        if !lines.isEmpty { note(information: Array(lines.joined(separator: Array(", ".utf8)))) }
+    }
+
+    mutating func note(information field: [UInt8]) {
         // The grammar is that of a challenge, without the scheme.
-        guard let next = ChallengeParser.parse("digest " + field).first?.parameters["nextnonce"], next != nonce else {
-            return
-        }
+        let information = ChallengeParser.parse(Array("digest ".utf8) + field).first
+        guard let next = information?.octets(of: "nextnonce"), next != nonce else { return }
         nonce = next
         count = 0
         clientNonce = DigestAuthentication.randomNonce()
@@ -93,8 +106,8 @@ public struct DigestAuthentication: Sendable {
 
     /// Returns H(A1) (§3.4.2).
     private func makeSecret() throws(AuthenticationError) -> String {
-        let secret = try hash("\(credentials.user):\(challenge.realm):\(credentials.password)")
-        return challenge.isSession ? try hash("\(secret):\(nonce):\(clientNonce)") : secret
+        let secret = try hash(around(challenge.realmOctets, "\(credentials.user):", ":\(credentials.password)"))
+        return challenge.isSession ? try hash(around(nonce, "\(secret):", ":\(clientNonce)")) : secret
     }
 
     /// Returns A2 (§3.4.3).
@@ -106,15 +119,15 @@ public struct DigestAuthentication: Sendable {
         return "\(method):\(target):\(Hex.text(contentHash))"
     }
 
-    private func user() throws(AuthenticationError) -> String {
+    private func user() throws(AuthenticationError) -> [UInt8] {
         if challenge.hashesUser {
-            return "username=\(quoted(try hash("\(credentials.user):\(challenge.realm)")))"
+            return quoted("username", Array(try hash(around(challenge.realmOctets, "\(credentials.user):", "")).utf8))
         }
         // §3.4 with RFC 8187 §3.2.1, if the server is known to read it.
         if challenge.isUTF8, !credentials.user.utf8.allSatisfy({ $0 < 0x80 }) {
-            return "username*=UTF-8''\(Self.percentEncoded(credentials.user))"
+            return Array("username*=UTF-8''\(Self.percentEncoded(credentials.user))".utf8)
         }
-        return "username=\(quoted(credentials.user))"
+        return quoted("username", Array(credentials.user.utf8))
     }
 
     private func hash(_ text: String) throws(AuthenticationError) -> String { try hash(Array(text.utf8)) }
@@ -124,13 +137,19 @@ public struct DigestAuthentication: Sendable {
         return Hex.text(digest)
     }
 
-    private func quoted(_ text: String) -> String {
-        var result = "\""
-        for character in text.unicodeScalars {
-            if character == "\"" || character == "\\" { result += "\\" }
-            result.unicodeScalars.append(character)
+    /// Returns the octets between two texts.
+    private func around(_ octets: [UInt8], _ before: String, _ after: String) -> [UInt8] {
+        Array(before.utf8) + octets + Array(after.utf8)
+    }
+
+    /// Returns a parameter whose value is in quotes.
+    private func quoted(_ name: String, _ value: [UInt8]) -> [UInt8] {
+        var result = Array("\(name)=\"".utf8)
+        for octet in value {
+            if octet == UInt8(ascii: "\"") || octet == UInt8(ascii: "\\") { result.append(UInt8(ascii: "\\")) }
+            result.append(octet)
         }
-        return result + "\""
+        return result + [UInt8(ascii: "\"")]
     }
 
     /// Returns 128 random bits from the system, so that a server that chooses its nonce cannot guess them (§5.11).

@@ -50,14 +50,18 @@ public struct DigestChallenge: Hashable, Sendable {
     public let hashesUser: Bool
     /// Whether the server says that names are in UTF-8 (§3.3).
     let isUTF8: Bool
+    /// The octets of ``realm``, ``nonce`` and ``opaque``, of which the answer is made.
+    let realmOctets: [UInt8]
+    let nonceOctets: [UInt8]
+    let opaqueOctets: [UInt8]?
 
     /// Reads a challenge. Nil for another scheme, and for one that cannot be answered: without realm or nonce, with an
     /// unknown algorithm or protection, or with a session algorithm but no client's nonce to make a session with.
     public init?(_ challenge: AuthenticationChallenge) {
         let parameters = challenge.parameters
-        guard challenge.scheme == "digest", let realm = challenge.realm, let nonce = parameters["nonce"] else {
-            return nil
-        }
+        guard challenge.scheme == "digest", let realm = challenge.realm, let nonce = parameters["nonce"],
+            let realmOctets = challenge.octets(of: "realm"), let nonceOctets = challenge.octets(of: "nonce")
+        else { return nil }
         var name = (parameters["algorithm"] ?? "MD5").uppercased()[...]
         isSession = name.hasSuffix("-SESS")
         if isSession { name = name.dropLast(5) }
@@ -78,10 +82,13 @@ public struct DigestChallenge: Hashable, Sendable {
         self.realm = realm
         self.nonce = nonce
         self.algorithm = algorithm
+        self.realmOctets = realmOctets
+        self.nonceOctets = nonceOctets
         opaque = parameters["opaque"]
+        opaqueOctets = challenge.octets(of: "opaque")
         algorithmName = parameters["algorithm"]
         isStale = parameters["stale"]?.lowercased() == "true"
         hashesUser = parameters["userhash"]?.lowercased() == "true"
-        isUTF8 = parameters["charset"]?.lowercased() == "utf-8"
+        isUTF8 = challenge.isUTF8
     }
 }

@@ -62,12 +62,14 @@ public enum CacheRule {
     }
 
     /// Returns the fields that the mode adds to the request, unless the caller has set them: they ask other caches on
-    /// the way not to serve what they have (RFC 9111 §5.2.1.4, §5.4).
+    /// the way not to serve what they have (RFC 9111 §5.2.1.4, §5.4), or not before the origin has confirmed it
+    /// (§5.2.1.1).
     public static func additions(_ mode: CacheMode, _ request: HTTPFields) -> [(name: String, value: String)] {
-        switch mode {
-        case .reload:
-            request.contains(.cacheControl) ? [] : [("Cache-Control", "no-cache"), ("Pragma", "no-cache")]
-        case .standard, .bypass, .preferStored, .onlyStored, .revalidate: []
+        guard !request.contains(.cacheControl) else { return [] }
+        return switch mode {
+        case .reload: [("Cache-Control", "no-cache"), ("Pragma", "no-cache")]
+        case .revalidate: [("Cache-Control", "max-age=0")]
+        case .standard, .bypass, .preferStored, .onlyStored: []
         }
     }
 

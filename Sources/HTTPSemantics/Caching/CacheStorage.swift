@@ -72,6 +72,14 @@ public enum CacheStorage: Hashable, Sendable {
         return kept
     }
 
+    /// Returns the fields to be stored of a response whose head came at that time. One without Date gets that time
+    /// (RFC 9110 §6.6.1).
+    package static func kept(_ fields: HTTPFields, received: Int64) -> HTTPFields {
+        var kept = kept(fields)
+        if !kept.contains(.date) { kept.setDate(received) }
+        return kept
+    }
+
     /// RFC 9110 §7.6.1 and RFC 9111 §3.1.
     private static let hopByHop: Set<KnownField> = [
         .connection, .keepAlive, .proxyConnection, .te, .transferEncoding, .upgrade, .trailer, .proxyAuthenticate,
@@ -80,4 +88,13 @@ public enum CacheStorage: Hashable, Sendable {
 
     /// Whether a field is for the next hop alone (RFC 9110 §7.6.1).
     public static func isHopByHop(_ known: KnownField) -> Bool { hopByHop.contains(known) }
+}
+
+extension HTTPFields {
+    /// Gives Date this value, in seconds since 1970.
+    mutating func setDate(_ seconds: Int64) {
+        var date: [UInt8] = []
+        HTTPDate.append(seconds, to: &date)
+        try? replace("Date", String(decoding: date, as: UTF8.self))
+    }
 }

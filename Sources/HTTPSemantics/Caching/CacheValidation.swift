@@ -105,6 +105,7 @@ extension StoredExchange {
         }
         // §4.2.3: an Age that came with the old response does not apply to the new one.
         if !replaced.contains("age") { result.fields.remove(name: "Age") }
+        if !replaced.contains("date"), result.fields.contains(.date) { result.fields.setDate(received) }
         result.record.requested = requested
         result.record.received = received
         return result

@@ -9,6 +9,9 @@ internal import TextCoding
 ///   one cache. So the fields that identify the user (Authorization, Cookie and every other secret field) count as if
 ///   Vary had named them, unless the server says with `public` that its answer is for everyone (§5.2.2.9).
 ///
+/// - Those with the same Accept-Encoding, if the response has a Content-Encoding: a request's own Accept-Encoding
+///   decides whether the content is stored coded or decoded.
+///
 /// - Those of sessions that trust the server, if it was trusted only because a session's user said so
 ///   (``serverTrust``): not even a `public` answer from such a server is for a session that would refuse it.
 ///
@@ -38,6 +41,7 @@ public struct VaryRule: Hashable, Sendable {
     ) -> CacheRecord {
         let isForAnyone = Self.isForAnyone(response)
         var varying = select(request, varying: response)
+        if Self.dependsOnCoding(response, varying) { varying.append(field(Self.acceptEncoding, in: request)) }
         if !isForAnyone { varying += identifying(request, except: varying) }
         if request.contains(Self.serverTrust) { varying.append(field(Self.serverTrust, in: request)) }
         return CacheRecord(varying: varying, isForAnyone: isForAnyone, requested: requested, received: received)
@@ -99,6 +103,13 @@ public struct VaryRule: Hashable, Sendable {
         varying.allSatisfy { $0.name != "*" && $0.value == value(of: $0, in: request) }
     }
 
+    private static let acceptEncoding = "accept-encoding"
+
+    /// Whether the form of the stored content follows from the request's Accept-Encoding, which Vary does not name.
+    private static func dependsOnCoding(_ response: HTTPFields, _ varying: [VaryingField]) -> Bool {
+        response.contains(.contentEncoding) && !varying.contains { $0.name == acceptEncoding }
+    }
+
     // MARK: The user
 
     private func identifying(_ request: HTTPFields, except selected: [VaryingField]) -> [VaryingField] {
@@ -139,7 +150,11 @@ public struct VaryRule: Hashable, Sendable {
     /// meaning in a list. Other equivalences of values are not known here.
     private func value(of field: VaryingField, in request: HTTPFields) -> String? {
         guard request.contains(field.name) else { return nil }
-        let value = request.listMembers(of: field.name).joined(separator: ",")
+        var value = request.listMembers(of: field.name).joined(separator: ",")
+        // Different octets that are no UTF-8 are all read as U+FFFD.
+        if value.unicodeScalars.contains("\u{FFFD}") {
+            value += Hex.text(request.octets(of: field.name).flatMap(\.self))
+        }
         return field.isSecret ? Self.digest(field.name, value) : value
     }
 

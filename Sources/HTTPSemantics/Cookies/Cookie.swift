@@ -8,9 +8,9 @@ public struct Cookie: Sendable, Hashable, Codable {
     }
 
     /// The name; empty for a cookie that is all value.
-    public var name: String
+    public var name: String { didSet { pair = nil } }
     /// The value as it is in the field, with its quotes.
-    public var value: String
+    public var value: String { didSet { pair = nil } }
     /// The domain in lower case, without a leading dot.
     public var domain: String
     /// Whether it is sent to ``domain`` alone, and not to names below it.
@@ -26,6 +26,10 @@ public struct Cookie: Sendable, Hashable, Codable {
     /// The SameSite attribute; nil if there is none. Such a cookie is sent with all requests: a library knows no site
     /// unless it is told.
     public var sameSite: SameSite?
+
+    /// Name and value as the server sent them, with the equals sign between them, if that is no UTF-8 (RFC 9110 §5.5).
+    /// The field then holds this, and ``name`` and ``value`` are repaired. Nil for other cookies.
+    var pair: [UInt8]?
 
     // Properties of RFC 2965. Only the ports have a meaning today.
     /// The version: 0, or 1 for a cookie of RFC 2965.
@@ -110,7 +114,9 @@ public struct Cookie: Sendable, Hashable, Codable {
 
     /// Whether the text holds control characters other than the tab: no cookie may hold them (RFC 6265bis §5.6), since
     /// they could end the field that it is sent in.
-    public static func holdsControls(_ text: String) -> Bool {
-        text.utf8.contains { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7F }
+    public static func holdsControls(_ text: String) -> Bool { holdsControls(text.utf8) }
+
+    static func holdsControls(_ octets: some Sequence<UInt8>) -> Bool {
+        octets.contains { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7F }
     }
 }

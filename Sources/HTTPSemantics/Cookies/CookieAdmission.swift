@@ -43,7 +43,7 @@ public enum CookieAdmission {
         return true
     }
 
-    private static func hasPrefix(_ prefix: String, _ text: String) -> Bool {
+    static func hasPrefix(_ prefix: String, _ text: String) -> Bool {
         text.utf8.count >= prefix.utf8.count
             && zip(text.utf8, prefix.utf8).allSatisfy { $0.lowercasedASCII == $1 }
     }

@@ -90,23 +90,37 @@ public struct CookieJar: Sendable {
 
     /// Returns the Cookie field's value; nil if there is nothing to send. Cookies beyond the limits are left out.
     public mutating func header(for scope: CookieScope, isSameSite: Bool, now: Double) -> String? {
+        octets(for: scope, isSameSite: isSameSite, now: now).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The same in octets: a server's own may be no UTF-8 (RFC 9110 §5.5).
+    package mutating func octets(for scope: CookieScope, isSameSite: Bool, now: Double) -> [UInt8]? {
         let found = take(for: scope, isSameSite: isSameSite, now: now)
-        return found.isEmpty ? nil : Self.header(found.lazy.map(\.cookie))
+        return found.isEmpty ? nil : Self.octets(found.lazy.map(\.cookie))
     }
 
     /// Returns `name=value` pairs with "; " between them; of a cookie without a name the value alone (RFC 6265bis
     /// §5.8.3).
     public static func header(_ cookies: some Sequence<Cookie>) -> String? {
-        var header = ""
+        octets(cookies).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The same in octets.
+    package static func octets(_ cookies: some Sequence<Cookie>) -> [UInt8]? {
+        var header: [UInt8] = []
         for cookie in cookies.prefix(maximumSent) {
             let length = cookie.name.utf8.count + cookie.value.utf8.count + 3
-            guard header.utf8.count + length <= maximumHeader else { continue }
-            if !header.isEmpty { header += "; " }
-            if !cookie.name.isEmpty {
-                header += cookie.name
-                header += "="
+            guard header.count + length <= maximumHeader else { continue }
+            if !header.isEmpty { header += "; ".utf8 }
+            if let pair = cookie.pair {
+                header += pair
+            } else {
+                if !cookie.name.isEmpty {
+                    header += cookie.name.utf8
+                    header.append(UInt8(ascii: "="))
+                }
+                header += cookie.value.utf8
             }
-            header += cookie.value
         }
         return header.isEmpty ? nil : header
     }

@@ -2,9 +2,9 @@
 /// ignored, and the last of several counts. ``CookieAdmission`` decides whether it is stored.
 public struct SetCookieLine: Sendable {
     /// The name; empty for a cookie that is all value.
-    public var name: String
+    public var name: String { didSet { pair = nil } }
     /// The value as it is in the field, with its quotes.
-    public var value: String
+    public var value: String { didSet { pair = nil } }
     /// The domain in lower case, without a leading dot; empty for none.
     public var domain = ""
     /// The path; nil for the default path.
@@ -31,6 +31,9 @@ public struct SetCookieLine: Sendable {
     /// The Discard attribute.
     public var isDiscarded = false
 
+    /// As ``Cookie/pair``.
+    private var pair: [UInt8]?
+
     /// The most octets of name and value together (§5.6, step 5), which every user agent must accept.
     public static let maximumSize = 4096
     /// The most octets of an attribute's value (§5.6, step 6 of the attributes); longer ones are ignored.
@@ -38,20 +41,30 @@ public struct SetCookieLine: Sendable {
     /// The longest life of a cookie, in seconds: 400 days (§5.5).
     public static let maximumLifetime: Double = 400 * 86_400
 
-    /// Reads a line. Nil for a line with control characters, for one without name and value, and for one too long.
-    public init?(_ line: String) {
+    /// Reads a line. Nil for a line with control characters, for one without name and value, for one too long, and for
+    /// one whose name begins with `__Host-` without a Path.
+    public init?(_ line: String) { self.init(octets: Array(line.utf8)[...]) }
+
+    /// Reads the octets of a line, which may be no UTF-8.
+    package init?(octets line: ArraySlice<UInt8>) {
         guard !Cookie.holdsControls(line) else { return nil }
-        var parts = line.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)[...]
+        var parts = line.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)[...]
         guard let pair = parts.popFirst() else { return nil }
-        (name, value) = Self.pair(pair) ?? ("", Self.trimmed(pair))
+        let (nameOctets, valueOctets) = Self.pair(pair) ?? ([], Self.trimmed(pair))
+        (name, value) = (Self.text(nameOctets), Self.text(valueOctets))
+        if !name.utf8.elementsEqual(nameOctets) || !value.utf8.elementsEqual(valueOctets) {
+            self.pair = nameOctets.isEmpty ? Array(valueOctets) : nameOctets + [UInt8(ascii: "=")] + valueOctets
+        }
         guard !name.isEmpty || !value.isEmpty, name.utf8.count + value.utf8.count <= Self.maximumSize else {
             return nil
         }
         for part in parts {
-            let (name, value) = Self.pair(part) ?? (Self.trimmed(part), "")
-            guard value.utf8.count <= Self.maximumAttributeSize else { continue }
-            take(name.lowercased(), value)
+            let (name, value) = Self.pair(part) ?? (Self.trimmed(part), [])
+            guard value.count <= Self.maximumAttributeSize else { continue }
+            take(Self.text(name).lowercased(), Self.text(value))
         }
+        // §5.7: the prefix requires the attribute, even where the default path is the same.
+        guard path != nil || !CookieAdmission.hasPrefix("__host-", name) else { return nil }
     }
 
     private mutating func take(_ attribute: String, _ value: String) {
@@ -87,17 +100,18 @@ public struct SetCookieLine: Sendable {
     }
 
     /// Splits at the first equals sign; nil without one.
-    private static func pair(_ text: Substring.UTF8View) -> (String, String)? {
+    private static func pair(_ text: ArraySlice<UInt8>) -> (name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)? {
         guard let equals = text.firstIndex(of: UInt8(ascii: "=")) else { return nil }
-        return (trimmed(text[..<equals]), trimmed(text[text.index(after: equals)...]))
+        return (trimmed(text[..<equals]), trimmed(text[(equals + 1)...]))
     }
 
-    private static func trimmed(_ text: Substring.UTF8View) -> String {
+    private static func trimmed(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         func isBlank(_ octet: UInt8) -> Bool { octet == 0x20 || octet == 0x09 }
         let start = text.drop(while: isBlank)
-        let end = start.lastIndex { !isBlank($0) }.map { start.index(after: $0) } ?? start.startIndex
-        return String(Substring(start[..<end]))
+        return start.lastIndex { !isBlank($0) }.map { start[...$0] } ?? []
     }
+
+    private static func text(_ octets: ArraySlice<UInt8>) -> String { String(decoding: octets, as: UTF8.self) }
 
     /// Returns the cookie of this line, from that request at that time, without asking whether it may be set.
     public func cookie(from scope: CookieScope, now: Double) -> Cookie {
@@ -112,6 +126,7 @@ public struct SetCookieLine: Sendable {
             expires: maximumAge.map { now + max(0, $0) } ?? expires
         )
         cookie.expires = cookie.expires.map { min($0, now + Self.maximumLifetime) }
+        cookie.pair = pair
         cookie.isSecure = isSecure
         cookie.isHTTPOnly = isHTTPOnly
         cookie.sameSite = sameSite

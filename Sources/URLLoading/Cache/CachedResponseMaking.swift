@@ -28,7 +28,7 @@ extension CachedURLResponse {
             case .everywhere: .allowed
             }
         self.init(
-            response: response.with(CacheStorage.kept(fields)),
+            response: response.with(CacheStorage.kept(fields, received: received)),
             data: data,
             userInfo: nil,
             storagePolicy: policy,

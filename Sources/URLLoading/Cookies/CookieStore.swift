@@ -85,12 +85,12 @@ final class CookieStore: Sendable {
     }
 
     /// Returns the Cookie field for the loader. It never waits for the file, except the first time.
-    func header(for scope: CookieScope, document: URL?) -> String? {
+    func header(for scope: CookieScope, document: URL?) -> [UInt8]? {
         // This is computed outside of the lock: the public-suffix rule is the program's code.
         let isSameSite = scope.isSameSite(as: document)
         var isOld = false
         let header = withJar { jar, now in
-            jar.header(for: scope, isSameSite: isSameSite, now: now)
+            jar.octets(for: scope, isSameSite: isSameSite, now: now)
         } also: { state, now in
             isOld = file != nil && !(0..<Self.lookInterval).contains(now - state.lastLook)
             if isOld { state.lastLook = now }
@@ -104,17 +104,23 @@ final class CookieStore: Sendable {
     /// Stores the cookies in a response's Set-Cookie fields. The observer is called on another thread.
     ///
     /// - Parameter policy: the session's policy; the store's own applies too.
-    func store(setCookieLines lines: [String], from scope: CookieScope, document: URL?, policy: HTTPCookie.AcceptPolicy)
-    {
+    func store(
+        setCookieLines lines: [ArraySlice<UInt8>],
+        from scope: CookieScope,
+        document: URL?,
+        policy: HTTPCookie.AcceptPolicy
+    ) {
         guard !lines.isEmpty else { return }
         let cookies = Self.cookies(in: lines, from: scope)
         if store(cookies, from: scope, document: document, policy: policy) { notifyLater() }
     }
 
     /// Returns the cookies in a response's Set-Cookie fields, whether or not its server may set them.
-    static func cookies(in lines: [String], from scope: CookieScope) -> [Cookie] {
+    static func cookies(in lines: [ArraySlice<UInt8>], from scope: CookieScope) -> [Cookie] {
         let now = CookieStore.now
-        return lines.prefix(maximumLines).compactMap(SetCookieLine.init).map { $0.cookie(from: scope, now: now) }
+        return lines.prefix(maximumLines).compactMap(SetCookieLine.init(octets:)).map {
+            $0.cookie(from: scope, now: now)
+        }
     }
 
     /// The most Set-Cookie lines of one response that are read, as in curl.

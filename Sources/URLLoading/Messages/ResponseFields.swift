@@ -49,14 +49,14 @@ enum ResponseFields: Sendable {
         }
     }
 
-    /// Each Set-Cookie field by itself. Fields that a dictionary holds joined in one value stay one string.
-    var setCookieLines: [String] {
+    /// The octets of each Set-Cookie field by itself. Fields that a dictionary holds joined in one value stay one.
+    var setCookieLines: [ArraySlice<UInt8>] {
         switch self {
         case .received(let fields):
             guard fields.contains(.setCookie) else { return [] }
-            return fields.values(of: "Set-Cookie")
+            return fields.octets(of: "Set-Cookie")
         case .given:
-            return self["Set-Cookie"].map { [$0] } ?? []
+            return self["Set-Cookie"].map { [Array($0.utf8)[...]] } ?? []
         }
     }
 

@@ -13,8 +13,10 @@ struct RequestBuilder {
     let request: URLRequest
     let url: URL
     let content: UploadContent
-    /// The fields of this transaction only: cookies, credentials, validators.
+    /// The fields of this transaction only: validators and the like.
     var extra: [(name: String, value: String)] = []
+    /// The cookies and credentials of this transaction. They repeat a server's octets, which may be no UTF-8.
+    var secrets: [(name: String, value: [UInt8])] = []
     /// The proxies of this request; nil for the engine's own.
     var proxies: OriginProxies?
     /// The task's own terms, which override the session's.
@@ -119,6 +121,7 @@ struct RequestBuilder {
         if let own { try add(own, to: &fields) { _ in true } }
         try add(session, to: &fields) { settings.applies($0, to: own, hasLeftOrigin: hasLeftOrigin) }
         for (name, value) in extra { try fields.replace(name, value) }
+        for (name, value) in secrets { try fields.replace(name, octets: value) }
         return fields
     }
 

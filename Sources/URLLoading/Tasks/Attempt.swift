@@ -22,7 +22,7 @@ struct Attempt: ~Copyable {
     /// How many octets of the content have been sent.
     var sent: Int64 = 0
     /// The Cookie field for the request that a subclass of `HTTPCookieStorage` has given; nil for none.
-    var givenCookies: String?
+    var givenCookies: [UInt8]?
     /// The cached response that the machine knows as its stored response.
     var stored: CachedURLResponse?
     /// The response that the program gets; nil before there is one.

@@ -66,20 +66,12 @@ extension Attempt {
         )
     }
 
-    /// Returns what the cache is to store of the answer; nil for nothing. It compares the answer to a HEAD with what is
-    /// stored.
+    /// Returns what the cache is to store of the answer; nil for nothing.
     func entry(for response: HTTPURLResponse, _ storage: Step.Storage, _ engine: SessionEngine) -> CacheEntry? {
-        switch storage {
-        case .none: return nil
-        case .compare:
-            compareHead(response, engine)
-            return nil
-        case .store(let permitted):
-            guard let limit = engine.settings.cache?.contentLimit, response.expectedContentLength <= limit else {
-                return nil
-            }
-            return CacheEntry(permitted, received: UnixTime.now, limit: limit)
-        }
+        guard case .store(let permitted) = storage, let limit = engine.settings.cache?.contentLimit,
+            response.expectedContentLength <= limit
+        else { return nil }
+        return CacheEntry(permitted, received: UnixTime.now, limit: limit)
     }
 
     /// Prepares to keep the answer behind the part of an earlier download.
@@ -141,7 +133,7 @@ extension Attempt {
             offered = (credential, question.space)
             if question.side == .origin {
                 isAuthorizedAlone = credential.persistence == .none
-            } else if let words = credential.value.words, let origin = transaction?.place.origin {
+            } else if case .credentials(let words) = reply, let origin = transaction?.place.origin {
                 engine.use(words, forProxyTo: origin, after: proxyFailures)
             }
         }

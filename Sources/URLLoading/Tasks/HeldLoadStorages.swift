@@ -1,6 +1,8 @@
 internal import Foundation
+internal import Reactor
 
-/// Calls the storages of cookies, credentials and answers whose classes the program declares. The load waits meanwhile.
+/// Calls the storages of cookies, credentials and answers whose classes the program declares, and reads the cache's
+/// disk. The load waits meanwhile.
 extension HeldLoad {
     /// Asks the storage for the cookies of the task's current request, and then runs `next`.
     func ask(_ storage: CookieStorageSubclass, for task: URLSessionTask, _ next: @escaping ([HTTPCookie]) -> Void) {
@@ -22,9 +24,32 @@ extension HeldLoad {
         _ next: @escaping () -> Void,
         complete: @escaping () -> Void
     ) {
-        ask { (answer: Answer<Void>) in
+        wait(next, complete: complete) { answer in
             storage.store(cookies, for: task) { answer.give(()) }
-        } _: { [self] _, held in
+        }
+    }
+
+    /// Has the answer to a HEAD compared with what is on disk, and then runs `next` with the source as it was.
+    ///
+    /// - Parameter complete: runs after `next` if the whole answer came meanwhile.
+    func read(_ comparison: HeadComparison, _ next: @escaping () -> Void, complete: @escaping () -> Void) {
+        wait(next, complete: complete) { answer in
+            // Without a thread to read on, what is stored stays as it is.
+            try? SharedLoops.blocking.run(on: engine.loop) {
+                comparison.read()
+            } then: {
+                answer.give(())
+            }
+        }
+    }
+
+    /// Waits until the answer is given, and then runs `next` with the source as it was.
+    private func wait(
+        _ next: @escaping () -> Void,
+        complete: @escaping () -> Void,
+        for put: (Answer<Void>) -> Void
+    ) {
+        ask(put) { [self] _, held in
             if case .source(let source) = held { load(from: source) }
             let before = course.questions
             next()

@@ -91,7 +91,7 @@ extension RequestLoader {
         attempt.givenCookies = nil
         guard attempt.takesCookies(settings) else { return next() }
         ask(storage, for: task) { [self] cookies in
-            attempt.givenCookies = HTTPCookie.requestHeaderFields(with: cookies)["Cookie"]
+            attempt.givenCookies = CookieJar.octets(cookies.lazy.map(\.cookie))
             next()
         }
     }

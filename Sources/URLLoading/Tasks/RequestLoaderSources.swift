@@ -55,8 +55,17 @@ extension RequestLoader: ProtocolLoadDelegate {
 
 /// Takes the responses that the attempt's machine accepts as the answer.
 extension RequestLoader {
-    /// Takes the response from the network as the answer.
+    /// Takes the response from the network as the answer, once that to a HEAD was compared with what is stored.
     func place(_ response: HTTPURLResponse, _ placement: Step.Placement, _ storage: Step.Storage) {
+        if case .compare = storage, let comparison = attempt.comparison(with: response, engine),
+            comparison.needsReading()
+        {
+            return read(comparison) { [self] in
+                place(response, placement, .none)
+            } complete: { [self] in
+                complete()
+            }
+        }
         delivery.store(attempt.entry(for: response, storage, engine))
         if let step = attempt.place(response, placement, engine) { return perform(step, nil, nil) }
         accept(response)

@@ -108,17 +108,19 @@ extension Attempt {
         let scope = last?.scope ?? CookieScope(place)
         var extra = conditions + machine.resumptionFields
         if let upload, !content.isEmpty { extra += upload.creationFields }
-        if let cookies = cookieField(scope, engine.settings) { extra.append(("Cookie", cookies)) }
+        var secrets: [(name: String, value: [UInt8])] = []
+        if let cookies = cookieField(scope, engine.settings) { secrets.append(("Cookie", cookies)) }
         let authorization = try authorization(url, place, engine)
-        if let authorization { extra.append(("Authorization", authorization.value)) }
-        if extra.isEmpty, let last { return (last, nil) }
+        if let authorization { secrets.append(("Authorization", authorization.octets)) }
+        let isPlain = extra.isEmpty && secrets.isEmpty
+        if isPlain, let last { return (last, nil) }
         var builder = try builder(url, content, to: place, terms, session, engine)
-        builder.extra = extra
+        (builder.extra, builder.secrets) = (extra, secrets)
         if let endpoint = terms?.endpoint, isFirstOrigin(place, of: spec) { builder.endpoint = endpoint }
         builder.handshake = opening?.handshake
         let (made, fields) = try builder.build(to: place)
         let plan = RequestPlan(made, fields, to: place, scope, for: request, url)
-        if extra.isEmpty, isRepeatable { engine.lastPlan = plan }
+        if isPlain, isRepeatable { engine.lastPlan = plan }
         return (plan, authorization)
     }
 
@@ -153,16 +155,20 @@ extension Attempt {
     }
 
     /// Returns the storage's cookies, unless the request has its own or wants none.
-    private func cookieField(_ scope: CookieScope, _ settings: SessionSettings) -> String? {
+    private func cookieField(_ scope: CookieScope, _ settings: SessionSettings) -> [UInt8]? {
         guard let cookies = settings.cookieStore else { return givenCookies }
         return takesCookies(settings) ? cookies.header(for: scope, document: request.mainDocumentURL) : nil
     }
 
     /// Whether the request carries cookies of the session's storage.
     func takesCookies(_ settings: SessionSettings) -> Bool {
-        guard settings.setsCookies, request.httpShouldHandleCookies else { return false }
+        guard settings.setsCookies, request.httpShouldHandleCookies, !isTrace else { return false }
         return request.values.fields?.contains(.cookie) != true
     }
+
+    /// Whether the answer repeats the request: then it carries neither stored cookies nor stored credentials (RFC 9110
+    /// §9.3.8).
+    private var isTrace: Bool { request.values.httpMethod == "TRACE" }
 
     /// Returns the credentials that the request carries from the start: the task's answer to a challenge, or one that
     /// this server has accepted before from the task or the session. A field that the caller has set takes precedence.
@@ -172,6 +178,7 @@ extension Attempt {
         _ engine: SessionEngine
     ) throws(URLError) -> SentAuthorization? {
         if let own = request.values.fields, own.contains(.authorization) { return nil }
+        guard !isTrace else { return nil }
         guard machine.hasAuthorizer || !authorizations.isEmpty || !engine.authorizations.isEmpty else { return nil }
         let (method, octets) = (request.values.httpMethod, content.octets)
         do throws(AuthenticationError) {
@@ -228,7 +235,9 @@ extension Attempt {
         guard !isAnyone || !record.varying.isEmpty else { return plain }
         var builder = builder(url, content, engine)
         guard let place = try? builder.place() else { return plain }
-        if let cookies = cookieField(CookieScope(place), engine.settings) { builder.extra.append(("Cookie", cookies)) }
+        if let cookies = cookieField(CookieScope(place), engine.settings) {
+            builder.secrets.append(("Cookie", cookies))
+        }
         return (try? builder.build(to: place).1).map { selecting($0, place, credentials, engine) } ?? plain
     }
 
@@ -275,16 +284,16 @@ extension Attempt {
         _ engine: SessionEngine
     ) {
         guard let cache = engine.settings.cache, let place = try? RequestBuilder.place(url) else { return }
-        var extra = conditions
+        var secrets: [(name: String, value: [UInt8])] = []
         // The request carries the credentials of the user that was served: another user may get other content under the
         // same URL.
         let scope = CookieScope(place)
-        if let cookies = cookieField(scope, engine.settings) { extra.append(("Cookie", cookies)) }
+        if let cookies = cookieField(scope, engine.settings) { secrets.append(("Cookie", cookies)) }
         do throws(URLError) {
             let answer = try authorization(url, place, engine)
-            if let answer { extra.append(("Authorization", answer.value)) }
+            if let answer { secrets.append(("Authorization", answer.octets)) }
             var builder = try builder(url, .none, to: place, spec.request?.values.terms?.values, session, engine)
-            builder.extra = extra
+            (builder.extra, builder.secrets) = (conditions, secrets)
             let (made, sent) = try builder.build(to: place)
             let refresh = CacheRefresh(
                 found,
@@ -311,27 +320,19 @@ extension Attempt {
         return stored?.updated(fresh, for: selecting(transaction, engine), engine.settings.vary)
     }
 
-    /// Compares the answer to a HEAD with what is stored for GET.
-    func compareHead(_ response: HTTPURLResponse, _ engine: SessionEngine) {
-        guard let transaction, let cache = engine.settings.cache else { return }
-        let key = CacheKey(method: "GET", url: transaction.url)
-        guard case .response(let cached) = cache.find(key), let stored = cached.exchange,
-            engine.settings.vary.matches(stored.record, selecting(transaction, engine))
-        else { return }
-        let effect = CacheValidation.effect(
-            ofHead: response.fields.list,
+    /// Returns the comparison of the answer to a HEAD with what is stored for GET; nil without a cache.
+    func comparison(with response: HTTPURLResponse, _ engine: SessionEngine) -> HeadComparison? {
+        guard let transaction, let cache = engine.settings.cache else { return nil }
+        return HeadComparison(
+            cache: cache,
+            key: CacheKey(method: "GET", url: transaction.url),
+            request: selecting(transaction, engine),
+            head: response.fields.list,
             status: response.statusCode,
-            on: stored,
             requested: transaction.sent,
-            received: UnixTime.now
+            received: UnixTime.now,
+            vary: engine.settings.vary
         )
-        switch effect {
-        case .none: break
-        case .update(let fresh):
-            let updated = cached.updated(fresh, for: selecting(transaction, engine), engine.settings.vary)
-            cache.keep(updated: updated, for: key)
-        case .remove: cache.discard(key)
-        }
     }
 
     /// Returns the complete answer as the cache stores it, and its key; nil for an answer without either.

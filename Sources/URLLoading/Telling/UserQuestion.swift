@@ -97,13 +97,22 @@ extension ChallengeQuestion {
         switch answer.disposition {
         case .useCredential:
             guard let credential = answer.credential else { return (.none, nil) }
-            return (credential.value.words.map { .credentials($0) } ?? .next, credential)
+            return (words(of: credential).map { .credentials($0) } ?? .next, credential)
         case .performDefaultHandling:
-            guard isAnswerable, let proposed, let words = proposed.value.words else { return (.next, nil) }
+            guard isAnswerable, let proposed, let words = words(of: proposed) else { return (.next, nil) }
             return (.credentials(words), proposed)
         case .rejectProtectionSpace: return (.next, nil)
         case .cancelAuthenticationChallenge: return (.none, nil)
         }
+    }
+
+    /// Returns the user name and password in the form in which they are sent: in NFC if the challenge names UTF-8.
+    private func words(of credential: URLCredential) -> Credentials? {
+        guard let words = credential.value.words, challenge.isUTF8 else { return credential.value.words }
+        return Credentials(
+            user: words.user.precomposedStringWithCanonicalMapping,
+            password: words.password.precomposedStringWithCanonicalMapping
+        )
     }
 }
 

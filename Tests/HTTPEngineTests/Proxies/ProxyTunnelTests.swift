@@ -42,7 +42,7 @@ struct ProxyTunnelTests {
         var tunnel = ProxyTunnel(to: "[::1]:443")
         var bytes = try tunnel.ask(authorization: nil)
         #expect(String(decoding: bytes, as: UTF8.self) == "CONNECT [::1]:443 HTTP/1.1\r\nHost: [::1]:443\r\n\r\n")
-        bytes = try tunnel.ask(authorization: "Basic eA==")
+        bytes = try tunnel.ask(authorization: Array("Basic eA==".utf8))
         #expect(
             String(decoding: bytes, as: UTF8.self)
                 == "CONNECT [::1]:443 HTTP/1.1\r\nHost: [::1]:443\r\nProxy-Authorization: Basic eA==\r\n\r\n"
@@ -53,7 +53,7 @@ struct ProxyTunnelTests {
                 _ = try tunnel.ask(authorization: nil)
             }
         }
-        #expect(throws: HTTP1Error.self) { try tunnel.ask(authorization: "Basic a\r\nX: y") }
+        #expect(throws: HTTP1Error.self) { try tunnel.ask(authorization: Array("Basic a\r\nX: y".utf8)) }
     }
 
     @Test(

@@ -132,6 +132,25 @@ struct ProxyWireTests {
         #expect(sent.contains("nc=00000001") && sent.contains("nc=00000002"))
     }
 
+    @Test(
+        "a Digest answer to a proxy repeats octets that are no UTF-8, with and without a tunnel",
+        arguments: [false, true]
+    )
+    func opaqueOctets(isTunnelled: Bool) async throws {
+        let realm = bytes("realm=\"f") + [0xFC] + bytes("r alle\"")
+        let challenge =
+            bytes("HTTP/1.1 407 Auth\r\nProxy-Authenticate: Digest ") + realm
+            + bytes(", nonce=n, qop=auth\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        let proxy = try RawServer.start(
+            [[.receive(.headEnd), .send(challenge), .close]],
+            otherwise: isTunnelled
+                ? [.receive(.headEnd), .send("HTTP/1.1 200 OK\r\n\r\n"), .receive(.headEnd), .send(ok)] : .answering(ok)
+        )
+        let engine = try engine(proxy, .http, "u:p@")
+        #expect(await engine.run(isTunnelled ? try tunnelled() : try plain()).text == "ok")
+        #expect(proxy.received(1).contains(realm))
+    }
+
     @Test("a 407 that cannot be answered is the proxy's error with its challenges", arguments: ["", "u:p@"])
     func unanswered(userInfo: String) async throws {
         let proxy = try RawServer.start(otherwise: .answering(basicChallenge))

@@ -272,7 +272,9 @@ struct AnswerCacheTests {
         "what is stored decides how a request begins",
         arguments: [
             (nil, .standard, "send"), ("max-age=600", .standard, "serve 60"),
-            ("max-age=1", .standard, "send If-None-Match"), ("max-age=600", .revalidate, "send If-None-Match"),
+            ("max-age=1", .standard, "send If-None-Match"),
+            ("max-age=600", .revalidate, "send If-None-Match Cache-Control"),
+            (nil, .revalidate, "send Cache-Control"),
             ("max-age=1", .preferStored, "serve 60"), (nil, .onlyStored, "fail nothingStored"),
             (nil, .reload, "send Cache-Control Pragma"), ("max-age=600", .bypass, "send"),
             ("max-age=1, stale-while-revalidate=99", .standard, "serve 60 and refresh"),

@@ -35,6 +35,14 @@ struct AuthorizerTests {
         #expect(value == "Basic TXVmYXNhOkNpcmNsZSBvZiBMaWZl")
     }
 
+    @Test("a next nonce that is no UTF-8 goes back in its own octets")
+    func octets() throws {
+        var authorizer = try Self.authorizer(#"Digest realm="r", nonce="n", qop="auth""#)
+        authorizer.note(fields("Authentication-Info", octets: Array("nextnonce=\"m".utf8) + [0xE8, 0x22]))
+        let value = try authorizer.octets(method: "GET", target: "/", content: nil)
+        #expect(value.contains(Array("nonce=\"m".utf8) + [0xE8, 0x22]))
+    }
+
     @Test("Digest counts each answer to a nonce")
     func counting() throws {
         var authorizer = try Self.authorizer(#"Digest realm="r", nonce="n", qop="auth", algorithm=SHA-256"#)

@@ -185,6 +185,35 @@ struct DigestAuthenticationTests {
         )
     }
 
+    private static func latin1(_ text: String) -> [UInt8] { text.unicodeScalars.map { UInt8($0.value) } }
+
+    @Test("a challenge that is no UTF-8 is answered in its own octets")
+    func octets() throws {
+        let line = Self.latin1("Digest realm=\"f\u{FC}r alle\", nonce=\"n\u{E9}\", opaque=\"\u{E0}\\\"\", qop=\"auth\"")
+        let challenges = AuthenticationChallenge.all(in: fields("WWW-Authenticate", octets: line), "WWW-Authenticate")
+        let challenge = try #require(challenges.first.flatMap(DigestChallenge.init))
+        #expect(challenge.realm == "f\u{FFFD}r alle")
+        var digest = DigestAuthentication(challenge, Self.mufasa)
+        digest.use(clientNonce: "c")
+        // MD5 over the octets FC and E9, from another program.
+        let expected = Self.latin1(
+            """
+            Digest username="Mufasa", realm="f\u{FC}r alle", uri="/", nonce="n\u{E9}", nc=00000001, cnonce="c", \
+            qop=auth, response="598c92c194e5f222c880252eaccb7489", opaque="\u{E0}\\""
+            """
+        )
+        #expect(try digest.octets(method: "GET", target: "/", content: nil) == expected)
+        digest.note(information: Self.latin1("nextnonce=\"m\u{E8}\""))
+        let next = try digest.octets(method: "GET", target: "/", content: nil)
+        #expect(next.contains(Self.latin1("nonce=\"m\u{E8}\", nc=00000001")))
+    }
+
+    @Test("challenges whose octets differ are different, also where they are no UTF-8")
+    func distinct() {
+        let both = ["\u{E8}", "\u{E9}"].map { ChallengeParser.parse(Self.latin1("Digest realm=\"\($0)\", nonce=n")) }
+        #expect(both[0] != both[1] && both[0].first?.realm == both[1].first?.realm)
+    }
+
     @Test("controls in name or password are refused: a line end would be a field of its own")
     func controls() throws {
         for bad in [Credentials(user: "a\r\nX: y", password: ""), Credentials(user: "a", password: "\0")] {

@@ -71,12 +71,17 @@ struct CacheRuleTests {
         #expect(decide(nil, mode: mode) == nothing)
     }
 
-    @Test("only the mode that ignores remote caches tells them so, unless the caller has spoken")
+    @Test("only the modes that ignore or validate what remote caches have tell them so, unless the caller has spoken")
     func additions() {
         let mode = CacheMode.reload
         #expect(CacheRule.additions(mode, fields()).map(\.name) == ["Cache-Control", "Pragma"])
         #expect(CacheRule.additions(mode, fields(("Cache-Control", "max-age=0"))).isEmpty)
-        #expect(CacheRule.additions(.bypass, fields()).isEmpty)
+        let revalidating = CacheRule.additions(.revalidate, fields())
+        #expect(revalidating.map(\.name) == ["Cache-Control"] && revalidating.map(\.value) == ["max-age=0"])
+        #expect(CacheRule.additions(.revalidate, fields(("Cache-Control", "max-age=9"))).isEmpty)
+        for mode in [CacheMode.standard, .bypass, .preferStored, .onlyStored] {
+            #expect(CacheRule.additions(mode, fields()).isEmpty)
+        }
     }
 
     @Test(

@@ -85,6 +85,25 @@ struct CacheValidationTests {
         #expect((CacheValidation.freshened(old, by: notModified, requested: 0, received: 0) != nil) == isSame)
     }
 
+    @Test("a stored response with an old Date, freshened by a 304 without one, is as fresh as the 304")
+    func dateless() throws {
+        let old = StoredExchange(
+            status: 200,
+            fields: fields(
+                ("Date", "Sun, 06 Nov 1994 08:49:37 GMT"),
+                ("ETag", "\"a\""),
+                ("Cache-Control", "max-age=60")
+            ),
+            record: CacheRecord(varying: [], requested: CacheFreshnessTests.date, received: CacheFreshnessTests.date)
+        )
+        let received = CacheFreshnessTests.date + 1000
+        let news = fields(("ETag", "\"a\""), ("Cache-Control", "max-age=60"))
+        let new = try #require(CacheValidation.freshened(old, by: news, requested: received, received: received))
+        let freshness = CacheFreshness(new, CacheControl(new.fields), now: received)
+        #expect(freshness.isFresh && freshness.age == 0)
+        #expect(new.fields["Date"] == "Sun, 06 Nov 1994 09:06:17 GMT")
+    }
+
     @Test("a tag where none was stored is another response's")
     func newTag() {
         let old = stored(fields(("Last-Modified", Self.changed)))

@@ -40,6 +40,33 @@ struct VaryRuleTests {
         #expect(VaryRule.usual.matches(VaryRule.usual.select(request, varying: fields()), fields()))
     }
 
+    @Test(
+        "a response with Content-Encoding is for requests with the same Accept-Encoding, whether Vary names it or not"
+    )
+    func codings() {
+        let (plain, own) = (fields(), fields(("Accept-Encoding", "gzip")))
+        for response in [
+            fields(("Content-Encoding", "gzip")), fields(("Content-Encoding", "gzip"), ("Vary", "accept-encoding")),
+        ] {
+            for (asked, other) in [(plain, own), (own, plain)] {
+                let record = VaryRule.usual.record(of: asked, varying: response, requested: 1, received: 2)
+                #expect(record.varying.map(\.name) == ["accept-encoding"])
+                #expect(VaryRule.usual.matches(record, asked) && !VaryRule.usual.matches(record, other))
+            }
+        }
+        let uncoded = VaryRule.usual.record(of: own, varying: fields(), requested: 1, received: 2)
+        #expect(VaryRule.usual.matches(uncoded, plain))
+    }
+
+    @Test("users whose cookies differ in octets that are no UTF-8 are different users")
+    func octets() {
+        let (mine, other) = (
+            fields("Cookie", octets: [0x61, 0x3D, 0xE8]), fields("Cookie", octets: [0x61, 0x3D, 0xE9])
+        )
+        let record = VaryRule.usual.record(of: mine, varying: fields(), requested: 1, received: 2)
+        #expect(VaryRule.usual.matches(record, mine) && !VaryRule.usual.matches(record, other))
+    }
+
     private static let alice = fields(("Authorization", "Bearer alice"), ("Accept", "a"))
 
     @Test("a field that identifies the user is stored as if Vary had named it, as a digest of its value")

@@ -70,6 +70,7 @@ struct CookieAdmissionTests {
         #expect(admitted("\(prefix)a=b; Secure; Path=/") != nil)
         for line in ["", "; Secure", "; Path=/", "; Secure; Path=/x", "; Secure; Path=/; Domain=www.example.com"] {
             #expect(admitted("\(prefix)a=b\(line)") == nil)
+            #expect(admitted("\(prefix)a=b\(line)", "https://www.example.com/login") == nil)
         }
     }
 

@@ -26,6 +26,27 @@ struct SetCookieLineTests {
         #expect(SetCookieLine(line)?.value == value)
     }
 
+    @Test("name and value that are no UTF-8 are sent as they came, until a program changes the cookie")
+    func octets() throws {
+        let scope = try #require(CookieScope(WebURL("https://host.test/")))
+        for (line, sent) in [
+            ([0x61, 0x3D, 0xE9], [0x61, 0x3D, 0xE9]),
+            ([0xFC, 0x20, 0x3D, 0x20, 0xE9, 0x3B, 0x20], [0xFC, 0x3D, 0xE9]),
+            ([0xE9], [0xE9]), ([0x61, 0x3D, 0xC3, 0xA9], [0x61, 0x3D, 0xC3, 0xA9]),
+        ] as [([UInt8], [UInt8])] {
+            var cookie = try #require(SetCookieLine(octets: line[...])?.cookie(from: scope, now: now))
+            #expect(CookieJar.octets([cookie]) == sent)
+            cookie.value = "new"
+            #expect(CookieJar.header([cookie])?.hasSuffix("new") == true)
+        }
+        let cookie = try #require(SetCookieLine(octets: [0x61, 0x3D, 0xE9])?.cookie(from: scope, now: now))
+        let read = try JSONDecoder().decode(Cookie.self, from: JSONEncoder().encode(cookie))
+        #expect(read == cookie && CookieJar.octets([read]) == [0x61, 0x3D, 0xE9])
+        // Files of cookies in UTF-8 are as they were before there were others.
+        let usual = try #require(SetCookieLine("a=\u{E9}")?.cookie(from: scope, now: now))
+        #expect(!String(decoding: try JSONEncoder().encode(usual), as: UTF8.self).contains("pair"))
+    }
+
     @Test("a line without name and value is no cookie", arguments: ["", " ", "=", " = ;a=b", ";a=b"])
     func nothing(line: String) {
         #expect(SetCookieLine(line) == nil)
@@ -40,6 +61,18 @@ struct SetCookieLineTests {
             #expect(SetCookieLine("a=b; x=\(control)") == nil)
         }
         #expect(SetCookieLine("a=b\tc")?.value == "b\tc")
+    }
+
+    @Test(
+        "a name with the prefix __Host- needs a Path of its own, whatever the default path",
+        arguments: ["__Host-", "__HOST-"]
+    )
+    func hostPrefix(prefix: String) {
+        #expect(SetCookieLine("\(prefix)a=b; Secure; Path=/") != nil)
+        for line in ["; Secure", "; Secure; Path", "; Secure; Path=", "; Secure; Path=/; Path=x"] {
+            #expect(SetCookieLine("\(prefix)a=b\(line)") == nil)
+        }
+        #expect(SetCookieLine("__Hos-a=b; Secure") != nil)
     }
 
     @Test("name and value may have 4096 octets together, an attribute's value 1024")

@@ -30,6 +30,15 @@ struct CachedResponseMakingTests {
         #expect(try received(fields(), .forbidden).storagePolicy == .notAllowed)
     }
 
+    @Test("a response without Date is kept with the time at which it came (RFC 9110 §6.6.1)")
+    func date() throws {
+        for (sent, kept) in [(nil, "Thu, 01 Jan 1970 00:01:41 GMT"), ("Thu, 01 Jan 1970 00:01:40 GMT", nil)] {
+            let entry = try received(sent.map { fields(("Date", $0)) } ?? fields())
+            let response = try #require(entry.response as? HTTPURLResponse)
+            #expect(response.value(forHTTPHeaderField: "Date") == kept ?? sent)
+        }
+    }
+
     @Test("a served response says how old it is (RFC 9111 §4)")
     func age() throws {
         let entry = try received(fields(("Age", "1"), ("ETag", "\"a\"")))

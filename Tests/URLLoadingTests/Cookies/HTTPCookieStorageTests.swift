@@ -24,14 +24,18 @@ struct HTTPCookieStorageTests {
 
     private func receive(_ lines: [String], document: String? = nil, policy: HTTPCookie.AcceptPolicy = .always) throws {
         storage.store.store(
-            setCookieLines: lines,
+            setCookieLines: lines.map { Array($0.utf8)[...] },
             from: try #require(CookieScope(url)),
             document: document.flatMap { URL(string: $0) },
             policy: policy
         )
     }
 
-    private var header: String? { CookieScope(url).flatMap { storage.store.header(for: $0, document: nil) } }
+    private var header: String? {
+        CookieScope(url).flatMap { storage.store.header(for: $0, document: nil) }.map {
+            String(decoding: $0, as: UTF8.self)
+        }
+    }
 
     @Test("cookies are set, replaced, found, deleted")
     func lifeCycle() throws {

@@ -59,6 +59,21 @@ struct CredentialPersistenceTests {
         }
     }
 
+    @Test(
+        "name and password are sent in NFC to a server that names UTF-8, and as they are to others",
+        arguments: [
+            ("Basic realm=\"r\", charset=\"UTF-8\"", "caf\u{E9}"), ("Basic realm=\"r\", charset=utf-8", "caf\u{E9}"),
+            ("Basic realm=\"r\"", "cafe\u{301}"), ("Basic realm=\"r\", charset=latin1", "cafe\u{301}"),
+        ]
+    )
+    func normalized(challenge: String, user: String) async throws {
+        let refusal = "HTTP/1.1 401 No\r\nWWW-Authenticate: \(challenge)\r\nContent-Length: 0\r\n\r\n"
+        let server = try server([.send(refusal), Self.ok, Self.ok])
+        for _ in 0..<2 { #expect(try await status(target(server), Login("cafe\u{301}", .forSession)) == 200) }
+        // Strings that are canonically equivalent are equal; their octets are not.
+        #expect(users(server).map { $0.map { Array($0.utf8) } } == [nil, Array(user.utf8), Array(user.utf8)])
+    }
+
     @Test("a credential without persistence serves its own task alone: the next task's delegate is asked")
     func usedOnce() async throws {
         let server = try server([Self.refusal, Self.ok, Self.refusal, Self.ok])

@@ -354,6 +354,18 @@ struct RequestLoaderCachingTests {
         #expect(world.requests.first?.contains("Cache-Control: no-cache") == true)
     }
 
+    @Test("a policy that revalidates asks remote caches to do the same")
+    func revalidated() async throws {
+        let world = try World(
+            Self.answer("one", "Cache-Control: max-age=60", "ETag: \"a\""),
+            Self.empty("304 Not Modified", "ETag: \"a\"")
+        )
+        _ = try await world.load()
+        #expect(try await world.load(policy: .reloadRevalidatingCacheData).body == "one")
+        #expect(world.requests.last?.contains("Cache-Control: max-age=0\r\n") == true)
+        #expect(world.requests.last?.contains("If-None-Match: \"a\"") == true)
+    }
+
     @Test("an answer that was cut short is not stored")
     func cut() async throws {
         let whole = Self.answer("0123456789", "Cache-Control: max-age=60")

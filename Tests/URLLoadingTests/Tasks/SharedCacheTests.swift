@@ -230,6 +230,32 @@ struct SharedCacheTests {
         #expect(try await world.load(world.session(next), ["Authorization": "Bearer bob"]) == "bob")
     }
 
+    /// "plain" in gzip, in one stored block.
+    private static let gzip: [UInt8] = [
+        31, 139, 8, 0, 0, 0, 0, 0, 0, 255, 1, 5, 0, 250, 255, 112, 108, 97, 105, 110, 207, 98, 32, 25, 5, 0, 0, 0,
+    ]
+
+    @Test(
+        "content as it came is not for a session that has it decoded, nor the other way round",
+        arguments: [true, false]
+    )
+    func codings(isCodedFirst: Bool) async throws {
+        let head =
+            "HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nContent-Encoding: gzip\r\nContent-Length: 28\r\n\r\n"
+        let script: RawScript = [.receive(.headEnd), .send(Array(head.utf8) + Self.gzip), .startOver]
+        let world = try World(script, script)
+        let coded = (world.session { $0.httpAdditionalHeaders = ["Accept-Encoding": "gzip"] }, Data(Self.gzip))
+        let decoded = (world.session(), Data("plain".utf8))
+        var count = 0
+        for (session, content) in isCodedFirst ? [coded, decoded] : [decoded, coded] {
+            count += 1
+            for _ in 0..<2 {
+                #expect(try await session.data(for: world.request()).0 == content)
+                #expect(world.requests.count == count)
+            }
+        }
+    }
+
     @Test("a HEAD by another user leaves a stored answer as it is")
     func heads() async throws {
         let head: RawScript = [
