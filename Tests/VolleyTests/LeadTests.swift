@@ -108,7 +108,10 @@ struct LeadTests {
         )
         #expect(ended.status == 0, "\(ended.err)")
         let notes = ended.report["notes"] as? [String] ?? []
-        #expect(notes.count == 2 && notes.allSatisfy { $0.hasPrefix("the clock of part ") }, "\(notes)")
+        let figures = notes.filter { !$0.hasPrefix("the clock of part ") }
+        #expect(notes.count - figures.count == 2, "\(notes)")
+        // On a busy machine the run as a whole says so, once.
+        #expect(figures.count <= 1 && figures.allSatisfy { $0.hasPrefix("volley may be the limit") }, "\(notes)")
     }
 
     @Test("conditions apply to the whole run, and end it")
