@@ -57,7 +57,7 @@ struct ResumeData: Sendable {
 
     /// Nil for data that this module has not written, or that was changed.
     init?(_ data: Data) {
-        guard let list = try? unsafe PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any],
+        guard let list = Self.list(data),
             list[Key.version] as? Int == ResumeData.version,
             let url = (list[Key.url] as? String).flatMap({ URL(string: $0) }),
             let validator = list[Key.validator] as? String,
@@ -80,6 +80,13 @@ struct ResumeData: Sendable {
         if let checksum = (list[Key.checksum] as? Int).flatMap({ UInt32(exactly: $0) }) {
             sum = .stated(ContentSum(length: self.received, checksum: checksum))
         }
+    }
+
+    /// The property list in resume data of any kind; nil for other data. It is in XML, as it is written: Foundation's
+    /// reader of binary property lists traps on some damaged ones.
+    static func list(_ data: Data) -> [String: Any]? {
+        guard !data.starts(with: "bplist".utf8) else { return nil }
+        return try? unsafe PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
     }
 
     var data: Data? {

@@ -42,7 +42,7 @@ struct UploadResumeData: Sendable {
 
     /// Nil for data that this module has not written, or that was changed.
     init?(_ data: Data) {
-        guard let list = try? unsafe PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any],
+        guard let list = ResumeData.list(data),
             list[Key.version] as? Int == UploadResumeData.version,
             let octets = list[Key.request] as? Data,
             let draft = (list[Key.draft] as? Int).flatMap({ UploadDraft(rawValue: $0) }),
