@@ -82,9 +82,9 @@ struct ResumeData: Sendable {
         }
     }
 
-    /// The property list in resume data of any kind; nil for other data. It is in XML, as it is written: Foundation's
-    /// reader of binary property lists traps on some damaged ones.
-    static func list(_ data: Data) -> [String: Any]? {
+    /// The property list; nil for other data. It is in XML, as it is written: Foundation's reader of binary property
+    /// lists traps on some damaged ones.
+    private static func list(_ data: Data) -> [String: Any]? {
         guard !data.starts(with: "bplist".utf8) else { return nil }
         return try? unsafe PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
     }
