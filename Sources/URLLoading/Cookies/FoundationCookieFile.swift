@@ -51,11 +51,10 @@ enum FoundationCookieFile {
         init(from decoder: any Decoder) throws { stored = try? Stored(from: decoder) }
     }
 
-    /// Returns the cookies; nil if the file is not a property list. A cookie that cannot be read is left out.
+    /// Returns the cookies; nil if the file is not a property list in XML, which FoundationNetworking writes. A cookie
+    /// that cannot be read is left out.
     static func decode(_ octets: [UInt8], now: Double) -> [CookieJar.Entry]? {
-        guard octets.starts(with: "<?xml".utf8) || octets.starts(with: "bplist".utf8),
-            let listed = try? PropertyListDecoder().decode([String: Element].self, from: Data(octets))
-        else { return nil }
+        guard let listed = XMLPropertyList.decode([String: Element].self, from: Data(octets)) else { return nil }
         return listed.sorted { $0.key < $1.key }.compactMap { _, element in
             element.stored?.properties.cookie(now: now).map {
                 CookieJar.Entry(cookie: $0, creation: now, lastAccess: now)

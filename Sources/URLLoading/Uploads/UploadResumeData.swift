@@ -27,7 +27,7 @@ struct UploadResumeData: Sendable {
         self.content = content
     }
 
-    /// The property list. `PropertyListDecoder` reads it: `PropertyListSerialization` traps on some damaged ones.
+    /// The property list.
     private struct List: Codable {
         private enum CodingKeys: String, CodingKey {
             case version = "NSURLSessionResumeInfoVersion"
@@ -53,7 +53,7 @@ struct UploadResumeData: Sendable {
 
     /// Nil for data that this module has not written, or that was changed.
     init?(_ data: Data) {
-        guard let list = try? PropertyListDecoder().decode(List.self, from: data),
+        guard let list = XMLPropertyList.decode(List.self, from: data),
             list.version == UploadResumeData.version, let draft = UploadDraft(rawValue: list.draft),
             let resource = URL(string: list.resource), WebOrigin(resource) != nil,
             let values = OctetReader.request(list.request)
@@ -82,9 +82,7 @@ struct UploadResumeData: Sendable {
         case .file(let path, let state): (list.path, list.state) = (path, state?.numbers)
         case .stream: break
         }
-        let encoder = PropertyListEncoder()
-        encoder.outputFormat = .binary
-        return try? encoder.encode(list)
+        return XMLPropertyList.encode(list)
     }
 }
 
