@@ -92,6 +92,11 @@ public struct HTTPFields: Sendable {
         try append(utf8: copy(name), copy(value))
     }
 
+    /// The same for a value that is no UTF-8.
+    package mutating func append(_ name: String, octets value: [UInt8]) throws(HTTP1Error) {
+        try append(utf8: Array(name.utf8), value)
+    }
+
     /// Appends a field of another section, with the same octets.
     package mutating func append(_ other: HTTPFields, at index: Int) throws(HTTP1Error) {
         try append(
@@ -105,9 +110,9 @@ public struct HTTPFields: Sendable {
         try replace(name, octets: Array(value.utf8))
     }
 
-    /// The same for octets, for values that are no UTF-8.
+    /// The same for a value that is no UTF-8.
     package mutating func replace(_ name: String, octets value: [UInt8]) throws(HTTP1Error) {
-        try append(utf8: Array(name.utf8), value)
+        try append(name, octets: value)
         guard let first = firstIndex(of: name) else { return }
         table[first] = table[count - 1]
         let wanted = Array(name.utf8)

@@ -75,7 +75,7 @@ extension EngineRequest {
         if let authorization {
             let name = Authenticator.Side.proxy.credentialsField
             var field = HTTPFields()
-            try field.replace(name, octets: authorization)
+            try field.append(name, octets: authorization)
             result += Array("\(name): ".utf8) + authorization + Array("\r\n".utf8)
         }
         result += head[(headEnd - 2)...]

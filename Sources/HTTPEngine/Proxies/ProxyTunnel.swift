@@ -62,7 +62,7 @@ struct ProxyTunnel {
         parser.begin(answering: .connect)
         var fields = HTTPFields()
         try fields.append("Host", authority)
-        if let authorization { try fields.replace("Proxy-Authorization", octets: authorization) }
+        if let authorization { try fields.append("Proxy-Authorization", octets: authorization) }
         var bytes: [UInt8] = []
         try MessageSerializer.append(
             try RequestHead(method: "CONNECT", target: authority, fields: fields),

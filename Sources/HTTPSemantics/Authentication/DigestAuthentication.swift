@@ -142,7 +142,7 @@ public struct DigestAuthentication: Sendable {
         Array(before.utf8) + octets + Array(after.utf8)
     }
 
-    /// Returns a parameter whose value is in quotes.
+    /// Returns a parameter with its value in quotes.
     private func quoted(_ name: String, _ value: [UInt8]) -> [UInt8] {
         var result = Array("\(name)=\"".utf8)
         for octet in value {

@@ -72,8 +72,7 @@ public enum CacheStorage: Hashable, Sendable {
         return kept
     }
 
-    /// Returns the fields to be stored of a response whose head came at that time. One without Date gets that time
-    /// (RFC 9110 §6.6.1).
+    /// Returns the fields to store of a response. One without Date gets the time of its arrival (RFC 9110 §6.6.1).
     package static func kept(_ fields: HTTPFields, received: Int64) -> HTTPFields {
         var kept = kept(fields)
         if !kept.contains(.date) { kept.setDate(received) }

@@ -15,21 +15,21 @@ struct HeadComparison: Sendable {
     let received: Int64
     let vary: VaryRule
 
-    /// Compares at once where nothing has to be read for it.
+    /// Compares with what is in memory.
     ///
-    /// - Returns: whether something has to be read: ``read()`` then does all of it.
-    func needsReading() -> Bool {
+    /// - Returns: false if what is stored is not in memory. ``compareAfterReading()`` then does all of it.
+    func compareInMemory() -> Bool {
         switch cache.find(key) {
-        case .nothing: return false
+        case .nothing: return true
         case .response(let cached):
             compare(cached)
-            return false
-        case .onDisk: return true
+            return true
+        case .onDisk: return false
         }
     }
 
     /// Reads what is stored, which blocks, and compares.
-    func read() {
+    func compareAfterReading() {
         guard let request = key.request, let cached = cache.load(key, request) else { return }
         compare(cached)
     }

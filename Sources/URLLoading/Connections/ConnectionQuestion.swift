@@ -46,17 +46,16 @@ enum ConnectionQuestion {
         about origin: Origin,
         _ reply: Answer<Reply>
     ) {
-        let question = Question(place: place, proposed: credential, reply: reply)
+        let question = Question(place: place, proposed: credential, session: session, origin: origin, reply: reply)
         session.delegateQueue.addOperation {
-            guard let delegate = session.delegate else { return askTask(session, origin, question) }
-            let waiting = tasks(of: session, waitingFor: origin)
+            guard let delegate = session.delegate else { return askTask(question) }
             let mark = DefaultedAnswer()
             DefaultedAnswer.$current.withValue(mark) {
-                delegate.urlSession(session, didReceive: question.challenge(for: waiting)) { disposition, credential in
+                delegate.urlSession(session, didReceive: question.challenge(for: nil)) { disposition, credential in
                     if mark.isSet {
-                        askTask(session, origin, question)
+                        askTask(question)
                     } else {
-                        question.give(disposition, credential, for: waiting)
+                        question.give(disposition, credential, for: nil)
                     }
                 }
             }
@@ -67,17 +66,19 @@ enum ConnectionQuestion {
     private struct Question: Sendable {
         let place: ProtectionSpaceValues
         let proposed: URLCredential?
+        let session: URLSession
+        let origin: Origin
         let reply: Answer<Reply>
 
-        /// - Parameter tasks: those for which the delegate is asked.
-        func challenge(for tasks: [URLSessionTask]) -> URLAuthenticationChallenge {
+        /// - Parameter task: the one whose delegate is asked; nil if the session's is, for all tasks that wait.
+        func challenge(for task: URLSessionTask?) -> URLAuthenticationChallenge {
             URLAuthenticationChallenge(
                 protectionSpace: URLProtectionSpace(place),
                 proposedCredential: proposed,
                 previousFailureCount: 0,
                 failureResponse: nil,
                 error: nil,
-                sender: ChallengeSender { give($0.reply.disposition, $0.reply.credential, for: tasks) }
+                sender: ChallengeSender { give($0.reply.disposition, $0.reply.credential, for: task) }
             )
         }
 
@@ -86,28 +87,26 @@ enum ConnectionQuestion {
         func give(
             _ disposition: URLSession.AuthChallengeDisposition,
             _ credential: URLCredential?,
-            for tasks: [URLSessionTask]
+            for task: URLSessionTask?
         ) {
             if disposition == .cancelAuthenticationChallenge {
-                for task in tasks { task.snapshot.withLock { $0.cancelledPeer = place.host } }
+                let asking = task.map { [$0] } ?? tasks(of: session, waitingFor: origin)
+                for task in asking { task.snapshot.withLock { $0.cancelledPeer = place.host } }
             }
             reply.give(.given(disposition, credential))
         }
     }
 
     /// Asks the task's delegate, since the session has none, or one without such a method.
-    private static func askTask(
-        _ session: URLSession,
-        _ origin: Origin,
-        _ question: Question
-    ) {
-        let waiting = tasks(of: session, waitingFor: origin)
+    private static func askTask(_ question: Question) {
+        let session = question.session
+        let waiting = tasks(of: session, waitingFor: question.origin)
         guard let asked = delegate(of: waiting, in: session) else {
             return question.reply.give(waiting.isEmpty ? .nobody : .given(.performDefaultHandling, nil))
         }
-        let challenge = question.challenge(for: [asked.task])
+        let challenge = question.challenge(for: asked.task)
         asked.delegate.urlSession(session, task: asked.task, didReceive: challenge) {
-            question.give($0, $1, for: [asked.task])
+            question.give($0, $1, for: asked.task)
         }
     }
 

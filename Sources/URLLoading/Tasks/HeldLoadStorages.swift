@@ -36,7 +36,7 @@ extension HeldLoad {
         wait(next, complete: complete) { answer in
             // Without a thread to read on, what is stored stays as it is.
             try? SharedLoops.blocking.run(on: engine.loop) {
-                comparison.read()
+                comparison.compareAfterReading()
             } then: {
                 answer.give(())
             }

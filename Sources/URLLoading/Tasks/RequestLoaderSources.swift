@@ -58,7 +58,7 @@ extension RequestLoader {
     /// Takes the response from the network as the answer, once that to a HEAD was compared with what is stored.
     func place(_ response: HTTPURLResponse, _ placement: Step.Placement, _ storage: Step.Storage) {
         if case .compare = storage, let comparison = attempt.comparison(with: response, engine),
-            comparison.needsReading()
+            !comparison.compareInMemory()
         {
             return read(comparison) { [self] in
                 place(response, placement, .none)
