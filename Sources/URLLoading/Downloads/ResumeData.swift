@@ -23,31 +23,18 @@ struct ResumeData: Sendable {
     var expected: Int64
     var sum = Sum.none
 
-    /// The property list.
-    private struct List: Codable {
-        private enum CodingKeys: String, CodingKey {
-            case version = "NSURLSessionResumeInfoVersion"
-            case url = "NSURLSessionDownloadURL"
-            case request = "URLLoadingResumeRequest"
-            case fields = "NSURLSessionResumeRequestFields"
-            case validator = "NSURLSessionResumeEntityTag"
-            case path = "NSURLSessionResumeInfoLocalPath"
-            case received = "NSURLSessionResumeBytesReceived"
-            case expected = "NSURLSessionResumeBytesExpected"
-            case checksum = "URLLoadingResumeChecksum"
-        }
-
-        let version: Int
-        let url: String
-        var request: Data?
-        /// The request's fields in data without a request, as it was written earlier.
-        var fields: [String: String]?
-        let validator: String
-        let path: String
-        let received: Int64
-        var expected: Int64?
-        /// The CRC-32 of the received octets, for background downloads.
-        var checksum: UInt32?
+    private enum Key {
+        static let version = "NSURLSessionResumeInfoVersion"
+        static let url = "NSURLSessionDownloadURL"
+        static let request = "URLLoadingResumeRequest"
+        /// The key of the request's fields in data without a request, as it was written earlier.
+        static let fields = "NSURLSessionResumeRequestFields"
+        static let validator = "NSURLSessionResumeEntityTag"
+        static let path = "NSURLSessionResumeInfoLocalPath"
+        static let received = "NSURLSessionResumeBytesReceived"
+        static let expected = "NSURLSessionResumeBytesExpected"
+        /// The key of the CRC-32 of the received octets, for background downloads.
+        static let checksum = "URLLoadingResumeChecksum"
     }
 
     private static let version = 1
@@ -70,37 +57,40 @@ struct ResumeData: Sendable {
 
     /// Nil for data that this module has not written, or that was changed.
     init?(_ data: Data) {
-        guard let list = XMLPropertyList.decode(List.self, from: data),
-            list.version == ResumeData.version, let url = URL(string: list.url), list.received > 0
+        guard let list = XMLPropertyList.read(data),
+            list[Key.version] as? Int == ResumeData.version,
+            let url = (list[Key.url] as? String).flatMap({ URL(string: $0) }),
+            let validator = list[Key.validator] as? String,
+            let path = list[Key.path] as? String,
+            let received = list[Key.received] as? Int, received > 0
         else { return nil }
-        if let octets = list.request {
-            guard let values = OctetReader.request(octets), values.httpMethod == "GET" else { return nil }
+        if let octets = list[Key.request] {
+            guard let octets = octets as? Data, let values = OctetReader.request(octets), values.httpMethod == "GET"
+            else { return nil }
             request = URLRequest(storage: RequestStorage(values))
             request.url = url
         } else {
             request = URLRequest(url: url)
-            request.allHTTPHeaderFields = list.fields
+            request.allHTTPHeaderFields = list[Key.fields] as? [String: String]
         }
-        validator = list.validator
-        path = list.path
-        received = list.received
-        expected = list.expected ?? -1
-        if let checksum = list.checksum { sum = .stated(ContentSum(length: received, checksum: checksum)) }
+        self.validator = validator
+        self.path = path
+        self.received = Int64(received)
+        expected = (list[Key.expected] as? Int).map { Int64($0) } ?? -1
+        if let checksum = (list[Key.checksum] as? Int).flatMap({ UInt32(exactly: $0) }) {
+            sum = .stated(ContentSum(length: self.received, checksum: checksum))
+        }
     }
 
     var data: Data? {
         guard let url = request.url else { return nil }
-        var list = List(
-            version: ResumeData.version,
-            url: url.absoluteString,
-            request: Data(OctetWriter.octets(of: request)),
-            validator: validator,
-            path: path,
-            received: received,
-            expected: expected
-        )
-        if case .known(let sum) = sum { list.checksum = sum.checksum }
-        return XMLPropertyList.encode(list)
+        var list: [String: Any] = [
+            Key.version: ResumeData.version, Key.url: url.absoluteString,
+            Key.request: Data(OctetWriter.octets(of: request)), Key.validator: validator, Key.path: path,
+            Key.received: Int(received), Key.expected: Int(expected),
+        ]
+        if case .known(let sum) = sum { list[Key.checksum] = Int(sum.checksum) }
+        return XMLPropertyList.write(list)
     }
 
     /// The data for a request. If the file may be complete, its last byte is requested again: a request for an empty

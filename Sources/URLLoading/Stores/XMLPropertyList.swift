@@ -1,17 +1,15 @@
 internal import Foundation
 
-/// Property lists that another process may have written. They are in XML: Foundation's readers of binary property lists
-/// trap on some damaged ones.
+/// Property lists that another process may have written. They are in XML, and read by `PropertyListSerialization`:
+/// Foundation's readers of binary ones, and its `PropertyListDecoder`, trap on some damaged lists.
 enum XMLPropertyList {
-    /// Nil for octets that are no property list in XML, or not one of that type.
-    static func decode<Value: Decodable>(_ type: Value.Type, from octets: Data) -> Value? {
+    /// Nil for octets that are no dictionary in XML.
+    static func read(_ octets: Data) -> [String: Any]? {
         guard octets.starts(with: "<?xml".utf8) else { return nil }
-        return try? PropertyListDecoder().decode(type, from: octets)
+        return try? unsafe PropertyListSerialization.propertyList(from: octets, format: nil) as? [String: Any]
     }
 
-    static func encode(_ value: some Encodable) -> Data? {
-        let encoder = PropertyListEncoder()
-        encoder.outputFormat = .xml
-        return try? encoder.encode(value)
+    static func write(_ list: [String: Any]) -> Data? {
+        try? PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0)
     }
 }

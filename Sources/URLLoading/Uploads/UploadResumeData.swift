@@ -27,43 +27,34 @@ struct UploadResumeData: Sendable {
         self.content = content
     }
 
-    /// The property list.
-    private struct List: Codable {
-        private enum CodingKeys: String, CodingKey {
-            case version = "NSURLSessionResumeInfoVersion"
-            case request = "URLLoadingUploadRequest"
-            case resource = "URLLoadingUploadResource"
-            case draft = "URLLoadingUploadDraft"
-            case data = "URLLoadingUploadData"
-            case path = "URLLoadingUploadPath"
-            case state = "URLLoadingUploadFileState"
-        }
-
-        let version: Int
-        let request: Data
-        let resource: String
-        let draft: Int
-        var data: Data?
-        var path: String?
+    private enum Key {
+        static let version = "NSURLSessionResumeInfoVersion"
+        static let request = "URLLoadingUploadRequest"
+        static let resource = "URLLoadingUploadResource"
+        static let draft = "URLLoadingUploadDraft"
+        static let data = "URLLoadingUploadData"
+        static let path = "URLLoadingUploadPath"
         /// Inode, size, seconds, nanoseconds.
-        var state: [Int]?
+        static let state = "URLLoadingUploadFileState"
     }
 
     private static let version = 1
 
     /// Nil for data that this module has not written, or that was changed.
     init?(_ data: Data) {
-        guard let list = XMLPropertyList.decode(List.self, from: data),
-            list.version == UploadResumeData.version, let draft = UploadDraft(rawValue: list.draft),
-            let resource = URL(string: list.resource), WebOrigin(resource) != nil,
-            let values = OctetReader.request(list.request)
+        guard let list = XMLPropertyList.read(data),
+            list[Key.version] as? Int == UploadResumeData.version,
+            let octets = list[Key.request] as? Data,
+            let draft = (list[Key.draft] as? Int).flatMap({ UploadDraft(rawValue: $0) }),
+            let resource = (list[Key.resource] as? String).flatMap({ URL(string: $0) }), WebOrigin(resource) != nil
         else { return nil }
+        guard let values = OctetReader.request(octets) else { return nil }
         request = URLRequest(storage: RequestStorage(values))
         self.resource = resource
         self.draft = draft
-        if let path = list.path {
-            content = .file(path, list.state.flatMap { StoreFile.State(numbers: $0) })
-        } else if let data = list.data {
+        if let path = list[Key.path] as? String {
+            content = .file(path, (list[Key.state] as? [Int]).flatMap { StoreFile.State(numbers: $0) })
+        } else if let data = list[Key.data] as? Data {
             content = .data(data)
         } else {
             content = .stream
@@ -71,18 +62,18 @@ struct UploadResumeData: Sendable {
     }
 
     var data: Data? {
-        var list = List(
-            version: UploadResumeData.version,
-            request: Data(OctetWriter.octets(of: request)),
-            resource: resource.absoluteString,
-            draft: draft.rawValue
-        )
+        var list: [String: Any] = [
+            Key.version: UploadResumeData.version, Key.request: Data(OctetWriter.octets(of: request)),
+            Key.resource: resource.absoluteString, Key.draft: draft.rawValue,
+        ]
         switch content {
-        case .data(let data): list.data = data
-        case .file(let path, let state): (list.path, list.state) = (path, state?.numbers)
+        case .data(let data): list[Key.data] = data
+        case .file(let path, let state):
+            list[Key.path] = path
+            if let state { list[Key.state] = state.numbers }
         case .stream: break
         }
-        return XMLPropertyList.encode(list)
+        return XMLPropertyList.write(list)
     }
 }
 
