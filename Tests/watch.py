@@ -11,6 +11,7 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 # The longest test takes half a minute, and each says that it begins.
@@ -28,7 +29,7 @@ NEWS = re.compile(r'^\S+\s+Test (".*"|\S+\(.*\)) (?:with \d+ test cases? )?(star
 
 
 class Run:
-    def __init__(self, log, command):
+    def __init__(self, log, command, folder):
         self.log = open(log, "w", encoding="utf-8")
         self.under_way = collections.Counter()
         self.in_start = False
@@ -36,7 +37,7 @@ class Run:
         # A session of its own: its whole group can be ended, and only that.
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, start_new_session=True,
-            env=dict(os.environ, NO_COLOR="1"),
+            env=dict(os.environ, NO_COLOR="1", TMPDIR=folder),
         )
 
     def tell(self, text):
@@ -104,9 +105,11 @@ class Run:
             pass
 
 
-run = Run(sys.argv[1], sys.argv[2:])
-try:
-    status = run.follow()
-finally:
-    run.end()
+# What the tests leave in their temporary folder goes with it, also after a run that was ended.
+with tempfile.TemporaryDirectory(prefix="uncurl-") as folder:
+    run = Run(sys.argv[1], sys.argv[2:], folder)
+    try:
+        status = run.follow()
+    finally:
+        run.end()
 sys.exit(0 if status == 0 else 1)

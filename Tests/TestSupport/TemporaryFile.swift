@@ -5,7 +5,8 @@ public final class TemporaryFile: Sendable {
     public let path: String
 
     public init(_ content: [UInt8] = []) {
-        var template = Array("/tmp/uncurl-test-XXXXXX".utf8CString)
+        let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var template = Array("\(folder)/uncurl-test-XXXXXX".utf8CString)
         let descriptor = mkstemp(&template)
         precondition(descriptor >= 0, "no temporary file can be made")
         close(descriptor)

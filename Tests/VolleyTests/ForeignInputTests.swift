@@ -321,6 +321,23 @@ struct ForeignInputTests {
         #expect(text.contains(#/\r\nX-Empty: ?\r\n/#) && !text.contains("Content-Type"), "\(text)")
     }
 
+    @Test(
+        "a curl command can leave out volley's User-Agent",
+        arguments: [("", 1), ("-H user-agent:", 0), ("-A '' -e '' -b ''", 0), ("-A mine", 1)]
+    )
+    func curlLeavesOut(options: String, count: Int) throws {
+        let server = try RawServer.start(
+            otherwise: [.receive(.request), .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), .startOver]
+        )
+        defer { server.stop() }
+        let curl = TemporaryFile(Array("curl http://127.0.0.1:\(server.port)/ \(options)\n".utf8))
+        let ended = try volley(["--input", "curl=\(curl.path)", "-n", "1", "-c", "1", "-q"])
+        #expect(ended.status == 0, "\(ended.err)")
+        let text = server.connections.map(\.receivedText).joined()
+        #expect(text.hasPrefix("GET / HTTP/1.1\r\n") && !text.contains("Referer"), "\(text)")
+        #expect(text.ranges(of: "User-Agent: ").count == count, "\(text)")
+    }
+
     @Test("imported requests are sent like those of any file, with figures by name")
     func sent() throws {
         let server = try TestServer.start()

@@ -30,7 +30,8 @@ extension Reader {
             "url-pattern",
             of: "UncurlTestKit/URLPattern",
             text: { text in
-                let pattern = URLPattern(text)
+                // A program writes its patterns itself, so they are short; URLs can be what others wrote.
+                let pattern = URLPattern(String(text.prefix(1_000)))
                 for url in ["http://a.test/b?c=d", text, ""] { _ = pattern.matches(url) }
             }
         ),

@@ -166,7 +166,7 @@ import TLS
     // MARK: WebSockets
 
     func opened(after nanoseconds: UInt64) {
-        unsafe metrics.pointee.webSocket?.opened &+= 1
+        if !isDraining { unsafe metrics.pointee.webSocket?.opened &+= 1 }
         unsafe metrics.pointee.webSocket?.open.record(nanoseconds)
     }
 

@@ -5,6 +5,8 @@ package struct RequestDraft: Hashable, Sendable {
     package var url: String
     /// The fields, each as `Name: value`.
     package var headers: [String]
+    /// The names, in lower case, of fields that the run would add and this request does without.
+    package var leftOut: Set<String> = []
     package var body: [UInt8]?
     /// The whole request, octet by octet; nil for a request that is made of its method, fields and body.
     package var verbatim: [UInt8]?

@@ -98,7 +98,8 @@ struct RequestFactory: Sendable {
             hostField: isOwn ? host : url.hostField,
             headers: draft.headers,
             body: draft.body,
-            defaults: defaults
+            defaults: draft.leftOut.isEmpty
+                ? defaults : defaults.filter { !draft.leftOut.contains($0.prefix { $0 != ":" }.lowercased()) }
         )
         let place = url.parts.origin == origin ? endpoint : endpoint(for: url)
         let options = options(host: description.host, endpoint: place)

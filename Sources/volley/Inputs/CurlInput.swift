@@ -102,8 +102,13 @@ private struct CurlLine {
             } catch {
                 throw place.problem("\(error)")
             }
+        // Without a text, these leave out the field.
+        case "-A" where text.isEmpty, "--user-agent" where text.isEmpty: try written.add("User-Agent:")
         case "-A", "--user-agent": set("User-Agent", text)
+        case "-e" where text.isEmpty, "--referer" where text.isEmpty: try written.add("Referer:")
         case "-e", "--referer": set("Referer", text)
+        // A file without a name: cookies of answers, which volley keeps as its own flags say.
+        case "-b" where text.isEmpty, "--cookie" where text.isEmpty: break
         case "-b", "--cookie":
             guard text.contains("=") else { throw place.problem("\(name) \(quoted(text)) is a file: give the cookies") }
             if let index = others.firstIndex(where: { $0.name == "Cookie" }) {
@@ -189,6 +194,7 @@ private struct CurlLine {
             var url = url.hasPrefix("/") || url.contains("://") ? url : "http://" + url
             url = try literal(String(url.prefix { $0 != "#" }))
             var draft = RequestDraft(url: url, headers: headers, place: place)
+            draft.leftOut = written.names
             if isQuery, let data {
                 draft.url += (url.contains("?") ? "&" : "?") + String(decoding: data, as: UTF8.self)
             } else {

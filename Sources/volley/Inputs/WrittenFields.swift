@@ -7,7 +7,7 @@ struct WrittenFields {
     /// The fields that are sent, each as `Name: value`.
     private(set) var lines: [String] = []
     /// The names of all fields, also of those that are left out, in lower case.
-    private var names: Set<String> = []
+    private(set) var names: Set<String> = []
 
     /// Fields that volley must send.
     private static let needed: Set<String> = ["host", "content-length"]

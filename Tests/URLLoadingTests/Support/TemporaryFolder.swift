@@ -5,7 +5,7 @@ final class TemporaryFolder: Sendable {
     let path: String
 
     init(_ name: String = "uncurl-test") {
-        path = "/tmp/\(name)-\(getpid())-\(UInt64.random(in: .min ... .max))"
+        path = FileManager.default.temporaryDirectory.appending(path: "\(name)-\(UUID().uuidString)").path
     }
 
     var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted() }

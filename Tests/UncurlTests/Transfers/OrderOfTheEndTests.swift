@@ -125,6 +125,8 @@ struct OrderOfTheEndTests {
                 }
             }
         ]
+        // The monitor would keep the delegates, and these what keeps the monitor.
+        defer { manager.monitors = [] }
         let errors = Log<UncurlError?>()
         let name = URLSessionManager.taskDidComplete
         let token = center.addObserver(forName: name, object: nil, queue: nil) { note in
