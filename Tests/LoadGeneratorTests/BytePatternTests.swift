@@ -48,6 +48,13 @@ struct BytePatternTests {
         #expect(throws: BytePattern.Problem.self) { try BytePattern(text) }
     }
 
+    @Test("a pattern of many alternatives or open braces is read or refused before it costs stack or time")
+    func many() throws {
+        #expect(throws: BytePattern.Problem.self) { try BytePattern("a" + String(repeating: "|a", count: 300_000)) }
+        #expect(throws: BytePattern.Problem.self) { try BytePattern(String(repeating: "{", count: 1_000_000)) }
+        #expect(try found("a{,}b{1,2", "a{,}b{1,2") == "a{,}b{1,2")
+    }
+
     @Test("what a backtracking matcher never ends with takes a moment")
     func evil() throws {
         let text = String(repeating: "a", count: 20_000) + "!"

@@ -45,6 +45,16 @@ struct TemplateTests {
         #expect(throws: TemplateProblem.self) { try render("uncurl0slot0x{{uuid}}") }
     }
 
+    @Test(
+        "a mark that a peer has cut off is text",
+        arguments: ["/uncurl0slot0", "/uncurl0slot", "uncurl0slot0uncurl0slot"]
+    )
+    func cutMark(text: String) throws {
+        var slots = TemplateSlots()
+        _ = try slots.protect("{{counter}}")
+        #expect(slots.template(text).pieces == [.text(Array(text.utf8))])
+    }
+
     @Test("a line with places in it is a line, not a template")
     func noRecursion() throws {
         let file = TemporaryFile(Array("{{line:/etc/passwd}}\n".utf8))

@@ -268,6 +268,22 @@ struct ForeignInputTests {
         #expect(complaint(.openAPI, #"{"openapi": "3.0.0", "paths": {}}"#).contains("has no request in it"))
     }
 
+    @Test("a schema that contains itself many times is made into a bounded example")
+    func selfReference() throws {
+        let names = (0..<10).map { "\"m\($0)\"" }
+        let members = names.map { "\($0): {\"$ref\": \"#/components/schemas/N\"}" }.joined(separator: ",")
+        let drafts = try drafts(
+            .openAPI,
+            """
+            {"openapi": "3.0.3", "paths": {"/x": {"post": {"requestBody": {"content": {"application/json":
+             {"schema": {"$ref": "#/components/schemas/N"}}}}}}},
+             "components": {"schemas": {"N": {"type": "object", "required": [\(names.joined(separator: ","))],
+              "properties": {\(members)}}}}}
+            """
+        )
+        #expect(drafts.count == 1 && drafts[0].body?.count ?? 0 < 200_000)
+    }
+
     @Test("a multipart content of an OpenAPI operation is a form, and a content that cannot be made is refused")
     func openAPIContents() throws {
         func content(_ text: String) throws -> RequestDraft {

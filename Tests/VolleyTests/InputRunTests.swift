@@ -150,6 +150,31 @@ struct InputRunTests {
     }
 
     @Test(
+        "a redirection is resolved against the URL that was sent, and its text has no places to fill in",
+        arguments: [
+            ("/uncurl0slot0", "/uncurl0slot0"), ("/uncurl0slot0x", "/uncurl0slot0x"), ("c", "/start/0/c"),
+        ]
+    )
+    func redirectedTemplate(location: String, target: String) throws {
+        let server = try RawServer.start(
+            otherwise: [
+                .receive(.request), .send("HTTP/1.1 307 R\r\nLocation: \(location)\r\nContent-Length: 0\r\n\r\n"),
+                .receive(.request), .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
+            ]
+        )
+        defer { server.stop() }
+        let ended = try volley([
+            "--template", "--redirects", "5", "-n", "1", "-c", "1", "--data", "id={{uuid}}", "-q",
+            server.url("/start/{{counter}}/x"),
+        ])
+        #expect(ended.status == 0, "\(ended.err)")
+        let requests = server.connections.map(\.receivedText).joined().components(separatedBy: "POST ").dropFirst()
+        #expect(requests.map { $0.prefix { $0 != " " } } == ["/start/0/x", Substring(target)])
+        // It is the same content, not one with other values.
+        #expect(Set(requests.map { $0.suffix(39) }).count == 1, "\(requests)")
+    }
+
+    @Test(
         "a response that is not as expected fails its request",
         arguments: [
             (["--expect-status", "404"], "/status/404", 0), (["--expect-status", "404"], "/get", 4),

@@ -67,6 +67,26 @@ final class PlannedRequest: Sendable {
         )
     }
 
+    /// Returns this request with its places filled in for good.
+    func settled(_ context: inout TemplateContext) throws(EngineError) -> PlannedRequest {
+        let description = description.with(
+            target: String(decoding: target.render(&context, for: .target), as: UTF8.self),
+            fields: fields.map {
+                .init(name: $0.name, value: String(decoding: $0.value.render(&context, for: .field), as: UTF8.self))
+            },
+            body: body?.render(&context, for: .body)
+        )
+        let octets = verbatim?.render(&context, for: .body)
+        return try PlannedRequest(
+            description,
+            origin: origin,
+            options: options,
+            slots: TemplateSlots(),
+            name: name,
+            verbatim: octets
+        )
+    }
+
     /// Returns the request with its places filled in, and with more fields.
     func filled(
         _ context: inout TemplateContext,

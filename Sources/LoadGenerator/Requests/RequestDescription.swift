@@ -45,12 +45,16 @@ package struct RequestDescription: Hashable, Sendable {
 
     /// Returns the same request to another URL. A Host field of the user's own, one that is not `known`, stays.
     package func retargeted(to url: TargetURL, unlessOtherThan known: String) -> RequestDescription {
-        RequestDescription(self, target: url.target, host: host == known ? url.hostField : host)
+        RequestDescription(self, url.target, fields, body, host: host == known ? url.hostField : host)
     }
 
-    private init(_ other: RequestDescription, target: String, host: String) {
-        (method, fields, body) = (other.method, other.fields, other.body)
-        (self.target, self.host) = (target, host)
+    /// Returns the same request with this target, these fields and this body.
+    func with(target: String, fields: [Field], body: [UInt8]?) -> RequestDescription {
+        RequestDescription(self, target, fields, body, host: host)
+    }
+
+    private init(_ other: RequestDescription, _ target: String, _ fields: [Field], _ body: [UInt8]?, host: String) {
+        (method, self.target, self.fields, self.body, self.host) = (other.method, target, fields, body, host)
     }
 
     /// Checks a method. RFC 9110 §9.1: method = token.

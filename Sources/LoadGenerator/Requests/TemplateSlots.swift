@@ -68,9 +68,9 @@ package struct TemplateSlots: Hashable, Sendable {
         var position = 0
         while !values.isEmpty, let start = bytes[position...].firstIndex(of: Self.mark) {
             let digits = bytes[(start + Self.mark.count)...].prefix { $0 != Self.end }
-            guard let index = Int(String(decoding: digits, as: UTF8.self)), values.indices.contains(index) else {
-                break
-            }
+            guard digits.endIndex < bytes.endIndex, let index = Int(String(decoding: digits, as: UTF8.self)),
+                values.indices.contains(index)
+            else { break }
             if start > position { pieces.append(.text(Array(bytes[position..<start]))) }
             pieces.append(.value(values[index]))
             position = digits.endIndex + 1

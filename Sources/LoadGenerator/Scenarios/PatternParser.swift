@@ -49,7 +49,11 @@ struct PatternParser {
     private mutating func choice(depth: Int) throws(BytePattern.Problem) -> PatternNode {
         guard depth <= Self.depthLimit else { throw problem("it is nested too deep") }
         var nodes = [try sequence(depth: depth)]
-        while take("|") { nodes.append(try sequence(depth: depth)) }
+        while take("|") {
+            // Each alternative is two instructions or more. A nest of so many would be too deep for the stack.
+            guard nodes.count < BytePattern.limit else { throw problem("it has too many alternatives") }
+            nodes.append(try sequence(depth: depth))
+        }
         let last = nodes.removeLast()
         return nodes.reversed().reduce(last) { .choice($1, $0) }
     }
@@ -84,9 +88,11 @@ struct PatternParser {
 
     /// Reads `{2}`, `{2,}` or `{2,5}`. Returns nil where a brace is an ordinary character.
     private mutating func count() throws(BytePattern.Problem) -> (Int, Int?)? {
-        guard next == UInt8(ascii: "{"), let close = bytes[position...].firstIndex(of: UInt8(ascii: "}")) else {
-            return nil
-        }
+        // A count is short: without a limit, many open braces would each search the whole text.
+        let longest = 32
+        guard next == UInt8(ascii: "{"),
+            let close = bytes[position...].prefix(longest).firstIndex(of: UInt8(ascii: "}"))
+        else { return nil }
         let text = String(decoding: bytes[(position + 1)..<close], as: UTF8.self)
         let ends = text.split(separator: ",", omittingEmptySubsequences: false)
         guard let low = Int(ends[0]), low >= 0, ends.count <= 2 else { return nil }

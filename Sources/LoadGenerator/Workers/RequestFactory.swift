@@ -77,15 +77,19 @@ struct RequestFactory: Sendable {
     }
 
     private func own(_ description: RequestDescription) throws(LoadTestError) -> PlannedRequest {
-        try planned(description, origin, options(forOwn: host))
+        try planned(description, origin, options(forOwn: host), slots)
     }
 
     /// Makes a request to the run's own host, or to the one in its URL.
     func request(_ draft: RequestDraft) throws(LoadTestError) -> PlannedRequest {
-        try request(draft, defaults: defaults)
+        try request(draft, defaults: defaults, slots)
     }
 
-    private func request(_ draft: RequestDraft, defaults: [String]) throws(LoadTestError) -> PlannedRequest {
+    private func request(
+        _ draft: RequestDraft,
+        defaults: [String],
+        _ slots: TemplateSlots
+    ) throws(LoadTestError) -> PlannedRequest {
         let isOwn = draft.url.hasPrefix("/")
         let text = isOwn ? "\(origin.scheme.rawValue)://\(origin.authority)\(draft.url)" : draft.url
         let url = try TargetURL(text)
@@ -107,6 +111,7 @@ struct RequestFactory: Sendable {
             description,
             url.parts.origin,
             options,
+            slots,
             name: names.place(of: draft),
             verbatim: draft.verbatim
         )
@@ -116,6 +121,7 @@ struct RequestFactory: Sendable {
         _ description: RequestDescription,
         _ origin: Origin,
         _ options: EngineRequest.Options,
+        _ slots: TemplateSlots,
         name: Int? = nil,
         verbatim: [UInt8]? = nil
     ) throws(LoadTestError) -> PlannedRequest {
@@ -134,7 +140,8 @@ struct RequestFactory: Sendable {
     }
 
     /// Returns the request that follows a redirection (RFC 9110 §15.4); nil if no request can be sent there. Its fields
-    /// are those of the redirected request, without the ones that another origin must not get.
+    /// are those of the redirected request, without the ones that another origin must not get. A server's text has no
+    /// places to fill in.
     func following(_ request: PlannedRequest, by redirect: Redirect) -> PlannedRequest? {
         let description = request.description
         var draft = RequestDraft(
@@ -144,7 +151,7 @@ struct RequestFactory: Sendable {
         draft.method = redirect.method
         draft.body = redirect.dropsContent ? nil : description.body
         draft.headers = description.fields.filter { redirect.keeps($0.name) }.map { "\($0.name): \($0.value)" }
-        return try? self.request(draft, defaults: [])
+        return try? self.request(draft, defaults: [], TemplateSlots())
     }
 
     private func endpoint(for url: TargetURL) -> Endpoint {

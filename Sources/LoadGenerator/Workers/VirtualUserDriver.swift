@@ -326,6 +326,7 @@ final class VirtualUserDriver: AlarmHandler {
 
     /// Sends the user's request.
     func start(_ user: VirtualUser) {
+        settle(user)
         guard let planned = user.request else { return }
         user.findings = ResponseFindings()
         user.needsConnection = false

@@ -10,16 +10,30 @@ extension VirtualUserDriver {
             cookies = user.cookies?.field(for: planned.cookieScope, now: VirtualUserDriver.wallClock())
         }
         if cookies == nil, let fixed = planned.fixed { return fixed }
-        (context.user, context.number, context.variables) = (user.number, user.sequence, user.variables)
+        take(user)
         let more = cookies.map { [(name: "Cookie", value: $0)] } ?? []
         // Values can always be sent, and cookies are checked when they are set. If a request cannot be written even so,
         // its finished form without cookies is sent, or else the run's own request.
         return (try? planned.filled(&context, adding: more)) ?? planned.fixed ?? worker.requests.single
     }
 
+    /// Gives the user's request its values before it is sent, where its URL is needed later: redirections are resolved
+    /// against it, and cookies are chosen by it.
+    func settle(_ user: VirtualUser) {
+        guard plan.users.redirects > 0 || plan.users.keepsCookies, let planned = user.request, planned.fixed == nil
+        else { return }
+        take(user)
+        if let settled = try? planned.settled(&context) { user.request = settled }
+    }
+
+    /// Makes this user's values those that places are filled in with.
+    private func take(_ user: VirtualUser) {
+        (context.user, context.number, context.variables) = (user.number, user.sequence, user.variables)
+    }
+
     /// Returns a text with its places filled in for the user's request.
     func render(_ template: Template, for user: VirtualUser) -> [UInt8] {
-        (context.user, context.number, context.variables) = (user.number, user.sequence, user.variables)
+        take(user)
         return template.render(&context, for: .body)
     }
 

@@ -144,6 +144,8 @@ private struct OpenAPISchemas {
     private let root: JSONTree
     /// The most levels of nested schemas, because a schema may contain itself.
     private static let depthLimit = 8
+    /// The most schemas that one example is made of, because a schema may contain itself many times.
+    private static let nodeLimit = 10_000
 
     init(_ root: JSONTree) { self.root = root }
 
@@ -161,21 +163,23 @@ private struct OpenAPISchemas {
     func example(of node: JSONTree) -> JSONTree {
         if let example = node["example"] { return example }
         if let first = node["examples"]?.members?.first, let value = resolved(first.1)?["value"] { return value }
-        return example(ofSchema: node["schema"], depth: 0)
+        var budget = Self.nodeLimit
+        return example(ofSchema: node["schema"], depth: 0, &budget)
     }
 
-    private func example(ofSchema node: JSONTree?, depth: Int) -> JSONTree {
-        guard depth < Self.depthLimit, let schema = resolved(node) else { return .null }
+    private func example(ofSchema node: JSONTree?, depth: Int, _ budget: inout Int) -> JSONTree {
+        budget -= 1
+        guard depth < Self.depthLimit, budget > 0, let schema = resolved(node) else { return .null }
         if let value = schema["example"] ?? schema["examples"]?.items.first ?? schema["default"] ?? schema["const"] {
             return value
         }
         if let value = schema["enum"]?.items.first { return value }
         for name in ["allOf", "oneOf", "anyOf"] {
             guard let all = schema[name]?.items, !all.isEmpty else { continue }
-            guard name == "allOf" else { return example(ofSchema: all[0], depth: depth + 1) }
+            guard name == "allOf" else { return example(ofSchema: all[0], depth: depth + 1, &budget) }
             var members: [(String, JSONTree)] = []
             for part in all {
-                guard case .object(let more) = example(ofSchema: part, depth: depth + 1) else { continue }
+                guard case .object(let more) = example(ofSchema: part, depth: depth + 1, &budget) else { continue }
                 members += more
             }
             return .object(members)
@@ -188,12 +192,12 @@ private struct OpenAPISchemas {
         case "string": return .string(Self.text(schema))
         case "array":
             let count = schema["minItems"]?.integer ?? 0
-            return .array(count == 0 ? [] : [example(ofSchema: schema["items"], depth: depth + 1)])
+            return .array(count == 0 ? [] : [example(ofSchema: schema["items"], depth: depth + 1, &budget)])
         case "null": return .null
         default:
             let required = Set((schema["required"]?.items ?? []).compactMap(\.string))
             let members = (schema["properties"]?.members ?? []).filter { required.contains($0.0) }
-            return .object(members.map { ($0.0, example(ofSchema: $0.1, depth: depth + 1)) })
+            return .object(members.map { ($0.0, example(ofSchema: $0.1, depth: depth + 1, &budget)) })
         }
     }
 

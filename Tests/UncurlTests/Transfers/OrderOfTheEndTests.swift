@@ -119,14 +119,13 @@ struct OrderOfTheEndTests {
         manager.deadline = .seconds(1)
         let delegates = Log<TaskDelegate>()
         manager.monitors = [
-            ClosureEventMonitor { [weak manager] event in
+            // An operation keeps its monitors, and its delegate keeps the operation.
+            ClosureEventMonitor { [weak manager, weak delegates] event in
                 if case .createdTask(let task) = event.kind, let delegate = manager?.delegate(for: task) {
-                    delegates.add(delegate)
+                    delegates?.add(delegate)
                 }
             }
         ]
-        // The monitor would keep the delegates, and these what keeps the monitor.
-        defer { manager.monitors = [] }
         let errors = Log<UncurlError?>()
         let name = URLSessionManager.taskDidComplete
         let token = center.addObserver(forName: name, object: nil, queue: nil) { note in
