@@ -53,6 +53,40 @@ struct BackPressureTests {
         #expect(path == "/gzip" || stuttered.body == whole.body)
     }
 
+    @Test(
+        "content that expands a thousandfold leaves the loop to others meanwhile, and the connection serves the next",
+        arguments: [false, true]
+    )
+    func expanding(pauses: Bool) async throws {
+        let size = 64 << 20
+        let coded = compress([UInt8](repeating: 0, count: size), windowBits: 31)
+        let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(coded.count)\r\n\r\n"
+        let server = try RawServer.start([
+            [
+                .receive(.headEnd), .send(bytes(head) + coded), .receive(.headEnd),
+                .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
+            ]
+        ])
+        let engine = try EngineHarness()
+        let handle = engine.handle
+        let received = Counter()
+        let atMessage = Word<Int>()
+        let result = await engine.run(try get(server.port)) {
+            $0.onBytes = { recorder, count in
+                let id = recorder.id!
+                if received.value == 0 { handle.post { _ in atMessage.give(received.value) } }
+                received.add(count)
+                guard pauses else { return }
+                recorder.engine.pause(id)
+                handle.post { $0.resume(id) }
+            }
+        }
+        #expect(result.succeeded && result.body.count == size)
+        #expect(atMessage.value ?? .max <= 8 << 20)
+        #expect(await engine.run(try get(server.port)).text == "ok")
+        #expect(server.connections.count == 1)
+    }
+
     @Test("a peer that resets while we are paused neither spins the loop nor is taken for an end")
     func resetWhilePaused() async throws {
         let gate = RawGate()

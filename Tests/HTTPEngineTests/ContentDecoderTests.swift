@@ -116,6 +116,25 @@ struct ContentDecoderTests {
         #expect(try decode(bomb, as: "gzip", limits: DecodingLimits(bytes: 10_000_000, ratio: 1_100)) == zeros)
     }
 
+    @Test("a chain of codings may not decode far more on the way than has come, even if its last coding gives nothing")
+    func chainBombs() throws {
+        // A gzip header with a file name that goes on: zlib reads it, and nothing comes out.
+        let name = [0x1F, 0x8B, 8, 8, 0, 0, 0, 0, 0, 255] + [UInt8](repeating: UInt8(ascii: "A"), count: 64 << 20)
+        let once = compress(name, windowBits: 31)
+        let twice = compress(once, windowBits: 31)
+        #expect(twice.count < 2_000)
+        #expect(throws: ContentDecodingError.tooExpansive(ratio: 1_100)) {
+            try decode(twice, as: "gzip, gzip, gzip")
+        }
+        // One coding on top of another reaches what zlib does, and no more.
+        #expect(throws: ContentDecodingError.truncated) { try decode(once, as: "gzip, gzip") }
+        let zeros = compress([UInt8](repeating: 0, count: 10_000_000), windowBits: 31)
+        let decoder = try #require(try ContentDecoder.make(for: "gzip, gzip", limits: DecodingLimits()))
+        #expect(try decoder.decodeWhole(compress(zeros, windowBits: 31), step: 7).count == 10_000_000)
+        decoder.reset()
+        #expect(try decoder.decodeWhole(compress(zeros, windowBits: 31), step: .max).count == 10_000_000)
+    }
+
     @Test("a decoder may serve one body after the other")
     func reset() throws {
         let decoder = try #require(try ContentDecoder.make(for: "deflate", limits: DecodingLimits()))

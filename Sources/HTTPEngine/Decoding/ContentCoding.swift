@@ -101,7 +101,8 @@ extension ContentDecodingError: CustomStringConvertible {
 public struct DecodingLimits: Hashable, Sendable {
     /// The most decoded bytes in all; nil for no limit. Delivery is streamed and bounded either way.
     public var bytes: UInt64?
-    /// The largest ratio of decoded to coded bytes; nil for no limit. Zeros reach 1,030 in honest gzip.
+    /// The largest ratio of decoded to coded bytes; nil for no limit. Zeros reach 1,030 in honest gzip. What a chain of
+    /// codings decodes before the last of them has a limit of its own, 1,100.
     public var ratio: Int?
 
     /// Limits from their values; nil for none.
@@ -112,4 +113,7 @@ public struct DecodingLimits: Hashable, Sendable {
 
     /// The ratio is not checked before that many decoded bytes: a page of blanks is no bomb.
     static let ratioGrace: UInt64 = 1 << 20
+    /// The largest ratio of what a chain of codings decodes on the way to what has come, whatever ``ratio`` says: more
+    /// than one coding of zeros reaches. Two on top of each other can reach a million, as no content in use does.
+    static let linkRatio = 1_100
 }

@@ -22,6 +22,8 @@ public final class ContentDecoder {
     let limits: DecodingLimits
     private var consumed: UInt64 = 0
     private var produced: UInt64 = 0
+    /// What the codings of a chain have written for each other.
+    private var linked: UInt64 = 0
 
     /// Makes a decoder. Returns nil for codings that are not decoded here, and for no coding at all: the content is
     /// then delivered as it is.
@@ -63,7 +65,7 @@ public final class ContentDecoder {
             stages[index].stream.reset()
             stages[index].pending = 0..<0
         }
-        (consumed, produced) = (0, 0)
+        (consumed, produced, linked) = (0, 0, 0)
     }
 
     /// Decodes the next buffer. `offset` advances over `input` as it is used. Returns 0 if more input is needed.
@@ -72,11 +74,9 @@ public final class ContentDecoder {
         from offset: inout Int,
         into output: UnsafeMutableBufferPointer<UInt8>
     ) throws(ContentDecodingError) -> Int {
-        let start = offset
         let count = try unsafe input.withUnsafeBufferPointer { input throws(ContentDecodingError) in
             try unsafe pull(stages.count - 1, input, &offset, output)
         }
-        consumed += UInt64(offset - start)
         produced += UInt64(count)
         if let limit = limits.bytes, produced > limit { throw .tooLarge(limit: limit) }
         if let ratio = limits.ratio, produced > DecodingLimits.ratioGrace,
@@ -103,6 +103,7 @@ public final class ContentDecoder {
             let rest = unsafe UnsafeBufferPointer(rebasing: input[offset...])
             let step = try unsafe stages[index].stream.decode(rest, into: output)
             offset += step.consumed
+            consumed += UInt64(step.consumed)
             return step.produced
         }
         while true {
@@ -110,6 +111,7 @@ public final class ContentDecoder {
                 // The stage before has no more input, but a library may still hold output for which there was no room.
                 let count = try unsafe pull(index - 1, input, &offset, link)
                 stages[index].pending = 0..<count
+                try noteLinked(count)
             }
             let pending = stages[index].pending
             let step = try unsafe stages[index].stream.decode(
@@ -119,6 +121,15 @@ public final class ContentDecoder {
             stages[index].pending = (pending.lowerBound + step.consumed)..<pending.upperBound
             if step.produced > 0 { return step.produced }
             if pending.isEmpty { return 0 }
+        }
+    }
+
+    /// Counts what one coding of a chain has written for the next, which may use up any amount of it without output: a
+    /// gzip header may have a file name of any length (RFC 1952 §2.3.1). The limits on the output do not see that.
+    private func noteLinked(_ count: Int) throws(ContentDecodingError) {
+        linked += UInt64(count)
+        if linked > DecodingLimits.ratioGrace, linked / UInt64(DecodingLimits.linkRatio) > consumed {
+            throw .tooExpansive(ratio: DecodingLimits.linkRatio)
         }
     }
 }

@@ -29,6 +29,8 @@ final class Connection: ReadinessHandler, TimerHandler {
     private(set) var reading: Reading?
     /// Whether the last read of this turn took all that the socket held.
     private var isDrained = false
+    /// What may be decoded in this turn.
+    private var share = DecodingShare()
     private var timer: TimerID?
     /// What the last exchange kept to; nil if it had no rates.
     private var throttle: Throttle?
@@ -90,6 +92,23 @@ final class Connection: ReadinessHandler, TimerHandler {
             if reaction.contains(.receive) { receive(exchange) }
         } else if reaction.contains(.broken) {
             link.suspend()
+        }
+    }
+
+    /// Begins to receive in this turn. Returns false if content that was left for later is still to come first.
+    func beginReceiving() -> Bool { share.begin() }
+
+    /// Counts decoded bytes. Returns whether there may be more in this turn.
+    func noteDecoded(_ count: Int) -> Bool { share.take(count) }
+
+    /// Goes on with content that was left for a later turn, once the loop has served the other sockets.
+    func deliverLater() {
+        share.wait()
+        loop.runWhenIdle { [self] in
+            share.endWait()
+            guard let exchange, exchange.isReading else { return }
+            exchange.noteActivity(at: loop.now)
+            receive(exchange)
         }
     }
 

@@ -7,6 +7,7 @@ internal import TLS
 /// content is delivered as a slice of the loop's buffer.
 extension Connection {
     func receive(_ exchange: Exchange) {
+        guard beginReceiving() else { return }
         noteDrained(false)
         if let reading {
             guard passHeld(exchange, reading) else { return }
@@ -173,7 +174,8 @@ extension Connection {
         return lines == 1 ? String(decoding: fields.block[value], as: UTF8.self) : fields.joined("Content-Encoding")
     }
 
-    /// Delivers content. Returns false if the exchange is over, or paused with the rest of `content` held back.
+    /// Delivers content. Returns false if the exchange is over, or if the rest of `content` is held back: the exchange
+    /// is paused, or the rest is for a later turn.
     private func deliver(_ content: Span<UInt8>, _ exchange: Exchange, _ reading: Reading) -> Bool {
         guard let decoder = exchange.decoder else {
             exchange.report.contentReceived += UInt64(content.count)
@@ -197,8 +199,10 @@ extension Connection {
             let decoded = unsafe UnsafeBufferPointer(rebasing: engine.decoded[..<count])
             unsafe exchange.delegate?.exchange(exchange.id, didReceive: decoded.span)
             guard isServing(exchange) else { return false }
-            if exchange.isPaused {
+            let mayGoOn = noteDecoded(count)
+            if exchange.isPaused || !mayGoOn {
                 reading.heldContent = Connection.copy(content.extracting(droppingFirst: offset))
+                if !exchange.isPaused { deliverLater() }
                 return false
             }
         }

@@ -27,7 +27,7 @@ public enum CacheStorage: Hashable, Sendable {
         if control.mustUnderstand, !isUnderstood(status) { return .forbidden }
         if request.contains(.cacheControl), CacheControl(request).noStore { return .forbidden }
         if request.contains(.range) { return .forbidden }
-        if response.contains(.vary), response.listMembers(of: "Vary").contains("*") { return .forbidden }
+        if response.contains(.vary), VaryRule.members(of: response).contains("*") { return .forbidden }
         let isExplicit =
             control.isPublic || control.isPrivate || control.maxAge != .absent || response.contains(.expires)
         guard isExplicit || isHeuristic(status) else { return .forbidden }

@@ -87,11 +87,20 @@ public struct VaryRule: Hashable, Sendable {
 
     // MARK: Vary
 
-    /// Returns the request's fields that a response's Vary names.
+    /// The most names in a Vary that is followed. Servers name a few; each is looked up in each request for the URL.
+    private static let maximumNames = 64
+
+    /// Returns the members of a response's Vary. One with too many counts as `Vary: *`.
+    static func members(of response: HTTPFields) -> [String] {
+        let members = response.listMembers(of: "Vary")
+        return members.count > maximumNames ? ["*"] : members
+    }
+
+    /// Returns the request's fields that a response's Vary names; the name `*` alone if it names too many.
     public func select(_ request: HTTPFields, varying response: HTTPFields) -> [VaryingField] {
         guard response.contains(.vary) else { return [] }
         var selected: [VaryingField] = []
-        for member in response.listMembers(of: "Vary") {
+        for member in Self.members(of: response) {
             let name = member.lowercased()
             if !selected.contains(where: { $0.name == name }) { selected.append(field(name, in: request)) }
         }

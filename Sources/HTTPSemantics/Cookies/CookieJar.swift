@@ -27,6 +27,8 @@ public struct CookieJar: Sendable {
     public static let maximumCount = 3000
     /// The number to which a full jar is reduced, so that not every new cookie has to look at all others.
     public static let countAfterEviction = 2700
+    /// The most keys in ``changes``. An owner that cannot write its file keeps them, and servers add more for ever.
+    private static let maximumChanges = 2 * maximumCount
     /// The most cookies in one request, as in curl: servers refuse fields of more than 8 KiB.
     public static let maximumSent = 150
     /// The most octets of one Cookie field.
@@ -37,7 +39,8 @@ public struct CookieJar: Sendable {
     private var entries: [UInt64: [Entry]] = [:]
     /// How many cookies it holds, expired ones included.
     public private(set) var count = 0
-    /// The keys of cookies that were set or removed since the owner last asked.
+    /// The keys of cookies that were set or removed since the owner last asked. If there are thousands, those of
+    /// removed cookies may be missing.
     public private(set) var changes: Set<Cookie.Key> = []
     /// Whether ``changes`` are recorded.
     public let recordsChanges: Bool
@@ -134,14 +137,15 @@ public struct CookieJar: Sendable {
         guard !cookie.isExpired(at: now) else { return remove(cookie.key) }
         let hash = hash(cookie.domain)
         var bucket = entries.removeValue(forKey: hash) ?? []
-        defer { entries[hash] = bucket }
         let key = cookie.key
         if let place = bucket.firstIndex(where: { $0.cookie.key == key }) {
             let old = bucket[place]
             bucket[place] = Entry(cookie: cookie, creation: old.creation, lastAccess: now)
+            entries[hash] = bucket
             guard old.cookie != cookie else { return false }
         } else {
             bucket.append(Entry(cookie: cookie, creation: creation, lastAccess: now))
+            entries[hash] = bucket
             count += 1
         }
         note(key)
@@ -229,7 +233,9 @@ public struct CookieJar: Sendable {
 
     /// Takes back changes that could not be written.
     public mutating func restoreChanges(_ keys: Set<Cookie.Key>) {
-        changes.formUnion(keys)
+        // The few are added to the many.
+        if keys.count > changes.count { changes = keys.union(changes) } else { changes.formUnion(keys) }
+        limitChanges()
     }
 
     /// Takes the cookies that another process has stored. Cookies that were changed here since the last exchange, or
@@ -249,7 +255,16 @@ public struct CookieJar: Sendable {
     }
 
     private mutating func note(_ key: Cookie.Key) {
-        if recordsChanges { changes.insert(key) }
+        guard recordsChanges else { return }
+        limitChanges()
+        changes.insert(key)
+    }
+
+    /// Forgets the keys of removed cookies if there are too many keys: the file cannot be written, and what it holds of
+    /// those cookies is read again only if another process changes it.
+    private mutating func limitChanges() {
+        guard changes.count >= Self.maximumChanges else { return }
+        changes = changes.filter { entry($0) != nil }
     }
 
     private func hash(_ domain: String) -> UInt64 {

@@ -23,9 +23,10 @@ final class SessionSecurity: TrustEvaluator {
     private let isShared: Bool
     /// Nil before the session's first context, and once the session is invalid: then the built-in verdict applies.
     private let questions = Mutex<Questions?>(nil)
-    private let shown = Mutex<[Origin: [UInt8]]>([:])
+    /// The digests of the identities that were shown last.
+    private let shown = Mutex(OriginNotes<[UInt8]>())
     /// The servers that a delegate has trusted in spite of their certificates.
-    private let excused = Mutex<Set<Origin>>([])
+    private let excused = Mutex(OriginNotes<Void>())
 
     /// - Parameter hasDelegate: whether the session itself has one; a task's own does not count.
     init(_ settings: SessionSettings, hasDelegate: Bool) {
@@ -79,7 +80,7 @@ final class SessionSecurity: TrustEvaluator {
         guard let questions = questions.withLock({ $0 }) else { return answer(.builtIn) }
         questions.judge(trust, proxy, origin) { [self] verdict in
             if proxy == nil, case .accept = verdict, case .failure = trust.verdict {
-                _ = excused.withLock { $0.insert(origin) }
+                excused.withLock { $0[origin] = () }
             }
             answer(verdict)
         }
@@ -102,11 +103,17 @@ final class SessionSecurity: TrustEvaluator {
         }
     }
 
-    /// The digest of the identity that this session has last shown to a server; nil for none.
-    func identity(shownTo origin: Origin) -> [UInt8]? { shown.withLock { $0[origin] } }
+    /// The digest of the identity that this session has last shown to a server; nil for none. If that was forgotten, it
+    /// is a random one, which equals no other: what the server answers is then for nobody else.
+    func identity(shownTo origin: Origin) -> [UInt8]? {
+        shown.withLock { shown in
+            if let digest = shown[origin] { return digest }
+            return shown.hasForgotten ? (0..<32).map { _ in UInt8.random(in: .min ... .max) } : nil
+        }
+    }
 
-    /// Whether a delegate of this session has trusted a server in spite of its certificate.
-    func hasExcused(_ origin: Origin) -> Bool { excused.withLock { $0.contains(origin) } }
+    /// Whether a delegate of this session has trusted a server in spite of its certificate, or may have.
+    func hasExcused(_ origin: Origin) -> Bool { excused.withLock { $0[origin] != nil || $0.hasForgotten } }
 
     /// Whether this session has shown an identity to a server, or has trusted one in spite of its certificate. What it
     /// gets may depend on that.

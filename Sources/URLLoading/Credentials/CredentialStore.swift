@@ -8,6 +8,8 @@ final class CredentialStore: Sendable {
     private struct Known {
         /// The credentials of this process: all if there is no file, or else those for this session.
         var own = CredentialTable()
+        /// Those of ``own`` that sessions have added.
+        var added = AddedCredentials()
         /// The file's content when it was in the state ``seen``.
         var kept = CredentialTable()
         var seen: StoreFile.State?
@@ -73,8 +75,15 @@ final class CredentialStore: Sendable {
         read { $0.own.defaultCredential(for: space) ?? $0.kept.defaultCredential(for: space) }
     }
 
+    /// - Parameter isAdded: whether a session stores it, and not the program.
     /// - Returns: whether anything changed.
-    func set(_ credential: Credential, for space: ProtectionSpaceValues, isDefault: Bool) -> Bool {
+    func set(
+        _ credential: Credential,
+        for space: ProtectionSpaceValues,
+        isDefault: Bool,
+        isAdded: Bool = false
+    ) -> Bool {
+        let place = AddedCredentials.Place(space: space, name: credential.name)
         func set(in table: inout CredentialTable, isFirst: Bool) -> Bool {
             isDefault ? table.setDefault(credential, for: space) : table.set(credential, for: space, isFirst: isFirst)
         }
@@ -83,16 +92,32 @@ final class CredentialStore: Sendable {
                 // The next process knows only what the file holds, so its first credential is the default there.
                 let isChanged = keep({ set(in: &$0, isFirst: $0.credentials(for: space) == nil) })
             {
-                return known.withLock { $0.own.yield(to: credential, for: space, isDefault: isDefault) } || isChanged
+                return known.withLock { known in
+                    known.added.remove(place)
+                    return known.own.yield(to: credential, for: space, isDefault: isDefault)
+                } || isChanged
             }
             let isFirst = credentials(for: space) == nil
-            return known.withLock { set(in: &$0.own, isFirst: isFirst) }
+            return known.withLock { known in
+                let isNew = known.own.credentials(for: space)?[place.name] == nil
+                let isChanged = set(in: &known.own, isFirst: isFirst)
+                if !isAdded {
+                    known.added.remove(place)
+                } else if isNew, isChanged {
+                    for old in known.added.add(place) { known.own.removeUser(old.name, for: old.space) }
+                }
+                return isChanged
+            }
         }
     }
 
     func remove(_ credential: Credential, for space: ProtectionSpaceValues) -> Bool {
         changing.withLock { _ in
-            let isOwn = known.withLock { $0.own.remove(credential, for: space) }
+            let isOwn = known.withLock { known in
+                let isOwn = known.own.remove(credential, for: space)
+                if isOwn { known.added.remove(AddedCredentials.Place(space: space, name: credential.name)) }
+                return isOwn
+            }
             guard file != nil, credential.persistence == .permanent else { return isOwn }
             return keep { $0.remove(credential, for: space) } ?? false || isOwn
         }

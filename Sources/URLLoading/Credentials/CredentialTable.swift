@@ -52,6 +52,11 @@ struct CredentialTable: Equatable, Sendable {
         return self != before
     }
 
+    /// Removes a user's credential, whatever it is.
+    mutating func removeUser(_ name: String, for space: ProtectionSpaceValues) {
+        if let credential = spaces[space]?[name] { _ = remove(credential, for: space) }
+    }
+
     mutating func remove(_ credential: Credential, for space: ProtectionSpaceValues) -> Bool {
         var isChanged = false
         if spaces[space]?[credential.name] == credential {

@@ -8,6 +8,9 @@ public import Foundation
 /// hand, does not match its checksum: it counts as empty, a line on standard error says so, and the next change moves
 /// it aside for a week, as `credentials.json.damaged`.
 ///
+/// Of the credentials that sessions add in memory, the newest 32 of a server are kept, and those of 1,024 servers: a
+/// server may name a new realm in each challenge. What the program itself stores has no limit.
+///
 /// A subclass may keep credentials elsewhere, or choose which ones are stored. A session calls it by
 /// ``getDefaultCredential(for:task:completionHandler:)`` and ``set(_:for:task:)``, one call after the other on a queue
 /// of the session's own; a task that is challenged waits meanwhile.
@@ -46,6 +49,11 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {
     /// Stores a credential in place of the one that the same user has in the space. Ignores one without persistence.
     open func set(_ credential: URLCredential, for space: URLProtectionSpace) {
         announce(store.set(credential.value, for: space.space, isDefault: false))
+    }
+
+    /// Stores a credential for a session. It may be left out later, for newer ones.
+    final func add(_ credential: URLCredential, for space: URLProtectionSpace) {
+        announce(store.set(credential.value, for: space.space, isDefault: false, isAdded: true))
     }
 
     /// Removes a credential if exactly this one is stored.

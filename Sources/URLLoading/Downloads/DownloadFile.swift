@@ -5,7 +5,7 @@ internal import Reactor
 /// program does not take it. One thread at a time writes it.
 final class DownloadFile: @unchecked Sendable {
     // `@unchecked`: its load writes it on the loop, then hands it over at the end.
-    let url: URL
+    private(set) var url: URL
     private let source: URL?
     private var file: WritableFile?
     /// The number of bytes in the file.
@@ -23,11 +23,9 @@ final class DownloadFile: @unchecked Sendable {
     ///   - makeRoom: called once where no descriptor is left. Returns whether one has become free.
     init(for source: URL?, at path: String? = nil, makingRoom makeRoom: () -> Bool = { false }) throws(URLError) {
         self.source = source
-        // Not a UUID: Foundation reads /dev/urandom for it, and without a free descriptor all UUIDs are equal.
-        let number = UInt128.random(in: 0 ... .max)
-        let name = "URLLoading_\(String(number, radix: 16)).tmp"
-        let usual = URL(fileURLWithPath: NSTemporaryDirectory()).appendingPathComponent(name)
-        url = path.map { URL(fileURLWithPath: $0) } ?? usual
+        let folder = NSTemporaryDirectory()
+        if path == nil { DownloadParts.sweepIfDue(folder) }
+        url = URL(fileURLWithPath: path ?? DownloadParts.freshPath(in: folder))
         sum = path.map { _ in ContentSum() }
         do throws(Errno) {
             do throws(Errno) {
@@ -47,6 +45,8 @@ final class DownloadFile: @unchecked Sendable {
         self.total = total
         url = URL(fileURLWithPath: resumption.path)
         file = try WritableFile(path: resumption.path, continuingAt: UInt64(clamping: resumption.received))
+        // A part that is in use again is not an old one.
+        StoreFile.touch(resumption.path)
         written = resumption.received
         if case .known(let sum) = resumption.sum { self.sum = sum }
     }
@@ -76,9 +76,17 @@ final class DownloadFile: @unchecked Sendable {
     /// Call this after each write of a file with a ledger.
     func note(at now: Instant) { if let sum { ledger?.note(sum, at: now) } }
 
+    /// Ends the writing.
+    ///
+    /// - Parameter keeping: whether the content is complete, for the program; otherwise the file is deleted, unless it
+    ///   is kept for a later download.
     func finish(keeping: Bool) {
         file = nil
-        if !keeping, !isKept { remove() }
+        if keeping {
+            url = URL(fileURLWithPath: DownloadParts.completed(url.path))
+        } else if !isKept {
+            remove()
+        }
     }
 
     /// Removes the file, unless it has been moved.

@@ -164,7 +164,7 @@ final class SessionEngine {
         let place = URLProtectionSpace(ProtectionSpaceValues(space))
         settings.credentialSubclass?.set(credential, for: place, task)
         guard let storage = settings.credentials else { return }
-        SessionEngine.keeping.async { storage.set(credential, for: place) }
+        SessionEngine.keeping.async { storage.add(credential, for: place) }
     }
 
     /// Runs `call` when the credentials that are on their way to their storage have arrived there.

@@ -14,7 +14,8 @@ extension Attempt {
         var resumption = resumption
         if let file {
             let data = resumeData(file, at: file.url.path)
-            file.finish(keeping: data != nil)
+            if data != nil { file.keep() }
+            file.finish(keeping: false)
             resumption = data?.askable
         }
         return Attempt(anewAfter: self, request, resuming: resumption)

@@ -70,7 +70,7 @@ final class ManagerCore: Sendable {
     /// Which hooks are set. It is read with every event.
     private let hooked = Atomic<UInt16>(0)
     /// The last refusal of each host, and of any proxy. The tasks of that host, or by that proxy, fail with it.
-    private let refusals = Mutex<[String: UncurlError]>([:])
+    private let refusals = Mutex(RefusalTable())
 
     /// The places that hooks have given to downloads, for tasks that the manager did not make. They are kept until the
     /// task's end is reported.
@@ -148,18 +148,14 @@ final class ManagerCore: Sendable {
     /// - Parameter refusal: nil if the server or the proxy is no longer refused.
     func note(_ refusal: UncurlError?, of space: URLProtectionSpace) {
         let key = space.isProxy() ? ManagerCore.proxies : space.host
-        let old = refusals.withLock { refusals in
-            let old = refusals[key]
-            refusals[key] = refusal
-            return old
-        }
+        let old = refusals.withLock { $0.note(refusal, of: key) }
         withExtendedLifetime(old) {}
     }
 
     /// The refusal behind the error of a task for this host.
     func refusal(behind error: URLError, of host: String?) -> UncurlError? {
         guard let key = error.isOfProxy ? ManagerCore.proxies : host else { return nil }
-        return refusals.withLock { $0[key] }
+        return refusals.withLock { $0.refusal(of: key) }
     }
 
     /// The key of ``refusals`` for proxies: no server's host is empty.

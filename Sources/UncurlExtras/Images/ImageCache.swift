@@ -18,8 +18,8 @@ public struct ImageCacheKey: Hashable, Sendable {
 }
 
 extension AutoPurgingCache where Value == ImageContent {
-    /// A cache in which each pixel of an image costs four octets, whether or not the image has been decoded: showing it
-    /// takes that much.
+    /// A cache in which an image costs four octets for each pixel, whether or not it has been decoded, since showing it
+    /// takes that much; and the content that the server sent, with 512 octets for the entry.
     public static func images(
         capacity: Int = defaultCapacity,
         preferredAfterPurge: Int = defaultPreferredAfterPurge,
@@ -29,7 +29,8 @@ extension AutoPurgingCache where Value == ImageContent {
             // A header may declare any size.
             let (pixels, overflows) = image.width.multipliedReportingOverflow(by: image.height)
             let (octets, overflowsToo) = pixels.multipliedReportingOverflow(by: 4)
-            return overflows || overflowsToo ? .max : octets
+            let (cost, isTooMuch) = octets.addingReportingOverflow(image.data.count + 512)
+            return overflows || overflowsToo || isTooMuch ? .max : cost
         }
     }
 }

@@ -33,8 +33,14 @@ struct CacheStorageTests {
         #expect(permitted(Self.fresh, request: fields(("Authorization", "x"))) == .everywhere)
     }
 
-    @Test("Vary: * forbids it")
+    @Test("Vary: * forbids it, and so does a Vary of more names than any server has use for")
     func varyAny() {
+        func vary(_ count: Int) -> HTTPFields {
+            let names = (0..<count).map { "x\($0)" }.joined(separator: ",")
+            return fields(("Cache-Control", "max-age=60"), ("Vary", names))
+        }
+        #expect(permitted(vary(64)) == .everywhere)
+        #expect(permitted(vary(65)) == .forbidden)
         #expect(permitted(fields(("Cache-Control", "max-age=60"), ("Vary", "Accept, *"))) == .forbidden)
     }
 

@@ -40,6 +40,14 @@ struct VaryRuleTests {
         #expect(VaryRule.usual.matches(VaryRule.usual.select(request, varying: fields()), fields()))
     }
 
+    @Test("a Vary of thousands of names is a star: it is neither looked through nor stored")
+    func tooLong() {
+        let names = (0..<5_000).map { "x\($0)" }.joined(separator: ",")
+        #expect(VaryRule.usual.select(request, varying: fields(("Vary", names))).map(\.name) == ["*"])
+        let most = (0..<64).map { "x\($0)" }.joined(separator: ",")
+        #expect(VaryRule.usual.select(request, varying: fields(("Vary", most))).count == 64)
+    }
+
     @Test(
         "a response with Content-Encoding is for requests with the same Accept-Encoding, whether Vary names it or not"
     )

@@ -204,4 +204,23 @@ struct CookieJarTests {
         #expect(!isRemovedAgain)
         #expect(jar.changes.isEmpty && jar.count == 0)
     }
+
+    @Test("changes that cannot be written are kept for the cookies of the jar, and not for ever for those that left it")
+    func unwritten() throws {
+        var jar = CookieJar(recordsChanges: true)
+        for number in 0..<20_000 {
+            let cookie = Cookie(name: "a", value: "1", domain: "h\(number).test", isHostOnly: true, path: "/")
+            jar.set(cookie, creation: Double(number), now: Double(number))
+            jar.evict(after: cookie.domain, now: Double(number))
+            // The owner's file refuses them.
+            if number.isMultiple(of: 100) { jar.restoreChanges(jar.takeChanges()) }
+            #expect(jar.changes.count <= 2 * CookieJar.maximumCount)
+        }
+        let kept = Set(jar.all(at: 20_000).map(\.cookie.key))
+        #expect(kept.count > CookieJar.maximumCount / 2 && jar.changes.isSuperset(of: kept))
+        // The key that was removed last stays.
+        let key = try #require(kept.first)
+        jar.remove(key)
+        #expect(jar.changes.contains(key))
+    }
 }

@@ -128,4 +128,49 @@ struct CredentialPersistenceTests {
         #expect(await isOnLoop.wait("the change of the storage") == false)
         #expect(storage.allCredentials.count == 1)
     }
+
+    @Test("of a server that names a new realm each time, a storage keeps the newest; what the program stored stays")
+    func realms() async throws {
+        let answers = (0..<100).flatMap { number -> [RawStep] in
+            let challenge = "WWW-Authenticate: Basic realm=\"r\(number)\"\r\n"
+            return [.send("HTTP/1.1 401 Unauthorized\r\n\(challenge)Content-Length: 0\r\n\r\n"), Self.ok]
+        }
+        let server = try server(answers)
+        let storage = try #require(session.configuration.urlCredentialStorage)
+        func space(_ realm: String) -> URLProtectionSpace {
+            URLProtectionSpace(
+                host: "127.0.0.1",
+                port: Int(server.port),
+                protocol: "http",
+                realm: realm,
+                authenticationMethod: NSURLAuthenticationMethodHTTPBasic
+            )
+        }
+        let own = (0..<40).map { space("own\($0)") }
+        for space in own {
+            storage.set(URLCredential(user: "bob", password: "p", persistence: .forSession), for: space)
+        }
+        let alice = Login("alice", .forSession)
+        for _ in 0..<100 { #expect(try await status(target(server), alice) == 200) }
+        await until { storage.credentials(for: space("r99")) != nil }
+        #expect(storage.allCredentials.count == 40 + 32)
+        #expect(own.allSatisfy { storage.credentials(for: $0)?.count == 1 })
+        #expect(storage.credentials(for: space("r68")) != nil && storage.credentials(for: space("r67")) == nil)
+        #expect(storage.defaultCredential(for: space("r67")) == nil)
+    }
+
+    @Test("a credential that the program stores again is its own, and no session's")
+    func ownAgain() throws {
+        let storage = URLCredentialStorage()
+        func space(_ host: String, _ realm: Int) -> URLProtectionSpace {
+            URLProtectionSpace(host: host, port: 80, protocol: "http", realm: "\(realm)", authenticationMethod: nil)
+        }
+        let credential = URLCredential(user: "alice", password: "p", persistence: .forSession)
+        storage.add(credential, for: space("a", 0))
+        storage.set(credential, for: space("a", 0))
+        for realm in 1..<100 { storage.add(credential, for: space("a", realm)) }
+        #expect(storage.allCredentials.count == 33 && storage.credentials(for: space("a", 0)) != nil)
+        for number in 0..<1_100 { storage.add(credential, for: space("h\(number)", 0)) }
+        #expect(storage.allCredentials.count == 1_024 + 1)
+    }
 }

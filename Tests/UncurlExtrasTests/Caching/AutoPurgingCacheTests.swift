@@ -87,24 +87,33 @@ struct AutoPurgingCacheTests {
         #expect(cache.usage == 20 && cache.value(for: "c") == 20)
     }
 
-    @Test("an image costs four octets a pixel, whatever it claims to be", .rows("K1"))
+    /// The head of a GIF of that size, and more octets.
+    private func image(_ width: UInt16, _ height: UInt16, more: Int = 0) throws -> ImageContent {
+        let size = [width, height].flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+        let data = Data(Array("GIF89a".utf8) + size + [0, 0, 0] + [UInt8](repeating: 0, count: more))
+        return ImageContent(header: try ImageHeader(reading: data), data: data)
+    }
+
+    @Test("an image costs four octets a pixel, whatever it claims to be, and its content", .rows("K1"))
     func images() throws {
-        /// The head of a GIF of that size.
-        func image(_ width: UInt16, _ height: UInt16) throws -> ImageContent {
-            let size = [width, height].flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
-            let data = Data(Array("GIF89a".utf8) + size + [0, 0, 0])
-            return ImageContent(header: try ImageHeader(reading: data), data: data)
-        }
         let cache = ImageCache.images(capacity: 1_000, preferredAfterPurge: 600)
         #expect(AutoPurgingCache<String, Int>.defaultCapacity == 100 << 20)
         #expect(AutoPurgingCache<String, Int>.defaultPreferredAfterPurge == 60 << 20)
         let key = try ImageCacheKey(#require(URL(string: "http://a.test/i.gif")))
         #expect(cache.add(try image(10, 5), for: key))
-        #expect(cache.usage == 200)
+        #expect(cache.usage == 200 + 13 + 512)
         let round = try ImageCacheKey(#require(URL(string: "http://a.test/i.gif")), identifier: "round")
         #expect(cache.value(for: round) == nil)
         #expect(!cache.add(try image(.max, .max), for: key))
         #expect(cache.usage == 0)
+    }
+
+    @Test("images of a pixel with a megabyte behind it fill the cache as much as other megabytes", .rows("K1"))
+    func smallImages() throws {
+        let cache = ImageCache.images(capacity: 10 << 20, preferredAfterPurge: 10 << 20)
+        let keys = try (0..<30).map { try ImageCacheKey(#require(URL(string: "http://a.test/\($0).gif"))) }
+        for key in keys { #expect(cache.add(try image(1, 1, more: 1 << 20), for: key)) }
+        #expect(keys.count { cache.value(for: $0) != nil } == 9 && cache.usage <= 10 << 20)
     }
 
     @Test("threads may use it at once, reads too, and the usage is what the values cost", .rows("K1"))

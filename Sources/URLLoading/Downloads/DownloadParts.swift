@@ -1,0 +1,65 @@
+internal import Dispatch
+internal import Foundation
+internal import Glibc
+internal import Synchronization
+
+/// The unfinished downloads in the temporary folder. Their names differ from those of complete ones, which belong to
+/// the program. A part stays for its resume data, or because its process was killed; if nobody resumes it, it is
+/// removed.
+enum DownloadParts {
+    private static let prefix = "URLLoading_"
+    private static let suffix = ".part"
+    /// In seconds: a week, as in the folders of background sessions.
+    private static let keptTime = 604_800
+    /// Between two sweeps of one process.
+    private static let interval = Duration.seconds(3600)
+    private static let lastSweep = Mutex<ContinuousClock.Instant?>(nil)
+
+    /// A path that has never been used.
+    static func freshPath(in folder: String) -> String {
+        // Not a UUID: Foundation reads /dev/urandom for it, and without a free descriptor all UUIDs are equal.
+        let number = UInt128.random(in: 0 ... .max)
+        return folder + (folder.hasSuffix("/") ? "" : "/") + prefix + String(number, radix: 16) + suffix
+    }
+
+    /// Gives a complete download its name. Returns its path; that of another file stays as it is.
+    static func completed(_ path: String) -> String {
+        guard let slash = path.lastIndex(of: "/"), isPart(path[slash...].dropFirst()) else { return path }
+        let whole = path.dropLast(suffix.count) + ".tmp"
+        return unsafe rename(path, String(whole)) == 0 ? String(whole) : path
+    }
+
+    private static func isPart(_ name: Substring) -> Bool { name.hasPrefix(prefix) && name.hasSuffix(suffix) }
+
+    /// Sweeps a folder, away from the caller's thread, unless that was done within the last hour.
+    static func sweepIfDue(_ folder: String) {
+        guard noteSweep(at: .now, after: lastSweep) else { return }
+        DispatchQueue.global(qos: .utility).async { sweep(folder, at: Int(Date().timeIntervalSince1970)) }
+    }
+
+    /// Notes a sweep, if one is due. Returns whether it is.
+    static func noteSweep(
+        at now: ContinuousClock.Instant,
+        after last: borrowing Mutex<ContinuousClock.Instant?>
+    ) -> Bool {
+        last.withLock { last in
+            if let last, now - last < interval { return false }
+            last = now
+            return true
+        }
+    }
+
+    /// Removes this user's parts to which nothing was added for a week. Links are not followed.
+    ///
+    /// - Parameter now: in seconds since 1970.
+    static func sweep(_ folder: String, at now: Int) {
+        for name in StoreFile.names(in: folder) where isPart(name[...]) {
+            let path = folder + "/" + name
+            var found = stat()
+            guard unsafe lstat(path, &found) == 0, found.st_mode & S_IFMT == S_IFREG, found.st_uid == geteuid(),
+                now - found.st_mtim.tv_sec > keptTime
+            else { continue }
+            StoreFile.remove(path)
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import Synchronization
+import TestServer
+import TestSupport
+import Testing
+
+@testable import URLLoading
+
+@Suite("Parts of downloads in the temporary folder", .timeLimit(.minutes(5)))
+struct DownloadPartsTests {
+    @Test("a week after its last octet a part is removed; complete downloads, other files, links and folders stay")
+    func sweep() throws {
+        let folder = TemporaryFolder()
+        try folder.make()
+        let now = Int(Date().timeIntervalSince1970) + 605_000
+        for name in ["URLLoading_1.part", "URLLoading_2.part", "URLLoading_3.tmp", "other.part", "URLLoading_4"] {
+            folder.write([1], to: name)
+        }
+        let young = Date(timeIntervalSince1970: Double(now - 604_000))
+        try FileManager.default.setAttributes(
+            [.modificationDate: young],
+            ofItemAtPath: folder.path + "/URLLoading_2.part"
+        )
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path + "/URLLoading_5.part",
+            withDestinationPath: folder.path + "/other.part"
+        )
+        try FileManager.default.createDirectory(
+            atPath: folder.path + "/URLLoading_6.part",
+            withIntermediateDirectories: false
+        )
+        let before = folder.names
+        DownloadParts.sweep(folder.path, at: now - 1_000)
+        #expect(folder.names == before)
+        DownloadParts.sweep(folder.path, at: now)
+        #expect(folder.names == before.filter { $0 != "URLLoading_1.part" })
+    }
+
+    @Test("a process sweeps with its first download, and then once an hour at most")
+    func pace() {
+        let last = Mutex<ContinuousClock.Instant?>(nil)
+        let start = ContinuousClock.now
+        let times = [0, 1, 3_599, 3_600, 3_601, 7_200]
+        #expect(
+            times.map { DownloadParts.noteSweep(at: start + .seconds($0), after: last) } == [
+                true, false, false, true, false, true,
+            ]
+        )
+    }
+
+    @Test("what a cut download leaves is a part until it is complete; then it is swept no more")
+    func names() async throws {
+        let head = "HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Length: 4\r\n\r\n"
+        let rest =
+            "HTTP/1.1 206 Partial Content\r\nETag: \"v1\"\r\nContent-Range: bytes 2-3/4\r\nContent-Length: 2\r\n\r\ncd"
+        let server = try RawServer.start([
+            [.receive(.headEnd), .send(head + "ab"), .finish], [.receive(.headEnd), .send(rest)],
+        ])
+        let session = URLSession(configuration: .isolated)
+        defer { session.invalidateAndCancel() }
+        var left: Data?
+        do {
+            _ = try await session.download(from: try url(server.url("/file")))
+        } catch let error as URLError {
+            left = error.userInfo[NSURLSessionDownloadTaskResumeData] as? Data
+        }
+        let data = try #require(left)
+        let part = try #require(ResumeData(data))
+        #expect(part.path.hasSuffix(".part"))
+        let (file, _) = try await session.download(resumeFrom: data)
+        defer { try? FileManager.default.removeItem(at: file) }
+        #expect(file.path == part.path.dropLast(5) + ".tmp")
+        #expect(try Data(contentsOf: file) == Data("abcd".utf8) && !FileManager.default.fileExists(atPath: part.path))
+    }
+}
