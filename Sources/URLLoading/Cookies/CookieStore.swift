@@ -233,8 +233,11 @@ final class CookieStore: Sendable {
             _ = state.jar.adopt(entries, except: [], now: now)
         } catch {
             state.failure = error
-            state.fileState = file.state()
-            if error == .corrupt { state.damagedState = state.fileState }
+            // A file that could not be read is not known: it is read again before it is replaced.
+            if error == .corrupt {
+                state.fileState = file.state()
+                state.damagedState = state.fileState
+            }
             report(error)
         }
     }

@@ -171,6 +171,28 @@ struct CookieStoreTests {
         #expect(try Data(contentsOf: URL(filePath: folder.file.damagedPath)) == data)
     }
 
+    @Test("a file that cannot be read is not overwritten, and cookies are kept in memory until it can be")
+    func unreadable() throws {
+        let first = store
+        set(first, "a")
+        first.flush()
+        let size = 65 << 20
+        #expect(truncate(folder.file.path, off_t(size)) == 0)
+        let second = store
+        #expect(content(second).isEmpty)
+        for name in ["b", "c"] {
+            set(second, name)
+            second.flush()
+            #expect(second.failure == .file(StoreFile.Fault(code: EFBIG)))
+            #expect(folder.file.state()?.size == Int64(size))
+        }
+        #expect(folder.names == ["jar.json", "jar.json.lock"])
+        try FileManager.default.removeItem(atPath: folder.file.path)
+        second.flush()
+        #expect(second.failure == nil)
+        #expect(content(store) == ["b": "v", "c": "v"])
+    }
+
     @Test("a file that was moved aside stays for a week")
     func putAside() throws {
         let first = store
