@@ -55,7 +55,7 @@ struct DownloadMove {
         guard outcome.settle != nil else { return file }
         let place = FileManager.default.temporaryDirectory.appendingPathComponent(file.lastPathComponent)
         do {
-            try FilePlacement(file: file, place: place, replacesFile: false).run()
+            try FilePlacement(file: file, place: place, replacesFile: false, staysPrivate: true).run()
             return place
         } catch {
             return file

@@ -4,39 +4,54 @@ internal import URLLoading
 /// Puts a finished file at its place in one step: at every moment the place has what it had before, or the whole file.
 ///
 /// A regular file is replaced if `replacesFile` says so. Anything else is never replaced: a folder, a device, a socket,
-/// a pipe or a symbolic link. A file from another file system is first copied to a file beside its place. At its place
-/// the file has the permissions of any new file: those that the process's umask leaves.
+/// a pipe or a symbolic link. A file from another file system is first copied to a file beside its place. Once it is at
+/// its place, the file has the permissions of any new file: those that the process's umask leaves. Before that, only its
+/// user can read it.
 struct FilePlacement {
     let file: URL
     let place: URL
     let replacesFile: Bool
+    /// Whether the file stays readable for its user alone.
+    var staysPrivate = false
 
     /// - Throws: ``FileFailure/Obstacle`` for what is not replaced, or `CocoaError`. The file then stays where it was.
     func run() throws {
-        if isLinked { return try removeName() }
+        // Opened before the move: at the place, another file may have taken the name since.
+        let descriptor = unsafe open(file.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        defer { if descriptor >= 0 { close(descriptor) } }
+        if isLinked {
+            try removeName()
+            return permit(descriptor)
+        }
         if let obstacle = try obstacle() { throw obstacle }
-        permit(file)
-        if try put(file) { return }
-        let copy = place.deletingLastPathComponent().appendingPathComponent(".\(UUID().uuidString).part")
+        if try put(file) { return permit(descriptor) }
+        let copy = try FileCopy(of: file, at: copyPlace)
         do {
-            try FileManager.default.copyItem(at: file, to: copy)
-            permit(copy)
-            guard try put(copy) else { throw failure(EXDEV) }
+            try copy.write()
+            guard try put(copy.url) else { throw failure(EXDEV) }
         } catch {
-            try? FileManager.default.removeItem(at: copy)
+            copy.remove()
             throw error
         }
+        permit(copy.descriptor)
         try? FileManager.default.removeItem(at: file)
     }
 
     /// The umask is read from `/proc`: the system call that returns it also sets it, for all threads. Where it cannot
     /// be read, the file stays readable for its user alone.
-    private func permit(_ source: URL) {
+    private func permit(_ descriptor: CInt) {
+        guard !staysPrivate else { return }
         let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         guard let line = status.split(separator: "\n").first(where: { $0.hasPrefix("Umask:") }),
             let text = line.split(separator: "\t").last, let mask = mode_t(text, radix: 8)
         else { return }
-        _ = unsafe chmod(source.path, 0o666 & ~mask)
+        fchmod(descriptor, 0o666 & ~mask)
+    }
+
+    /// The name of the copy is made from the file's own, so that the next attempt replaces what a killed process has
+    /// left of it.
+    private var copyPlace: URL {
+        place.deletingLastPathComponent().appendingPathComponent(".\(file.lastPathComponent).part")
     }
 
     /// What is at the place and must not be replaced. Of a symbolic link, the link itself counts, not its target.
@@ -122,12 +137,5 @@ struct FilePlacement {
         return unsafe rename(source.path, place.path) == 0
     }
 
-    private func failure(_ code: CInt) -> CocoaError {
-        let cause = POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO)
-        let words = unsafe String(cString: strerror(code))
-        let facts: [String: Any] = [
-            NSLocalizedDescriptionKey: words, NSFilePathErrorKey: place.path, NSUnderlyingErrorKey: cause,
-        ]
-        return CocoaError(.fileWriteUnknown, userInfo: facts)
-    }
+    private func failure(_ code: CInt) -> CocoaError { CocoaError(writing: place, code) }
 }

@@ -49,6 +49,59 @@ struct PlacedFileTests {
         }
     }
 
+    private static func mode(_ url: URL) -> mode_t? {
+        var facts = stat()
+        return lstat(url.path, &facts) == 0 ? facts.st_mode & 0o777 : nil
+    }
+
+    @Test("a file that cannot be placed stays readable for its user alone, and a copy of it does not stay")
+    func failing() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("uncurl-\(UUID().uuidString)")
+        let elsewhere = URL(fileURLWithPath: "/dev/shm/uncurl-\(UUID().uuidString)")
+        for folder in [folder, elsewhere] {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        }
+        defer { for folder in [folder, elsewhere] { try? FileManager.default.removeItem(at: folder) } }
+        let file = folder.appendingPathComponent("file")
+        try Data("new".utf8).write(to: file)
+        #expect(chmod(file.path, 0o600) == 0)
+        for place in [folder.appendingPathComponent("none/place"), elsewhere.appendingPathComponent("none/place")] {
+            #expect(throws: CocoaError.self) {
+                try FilePlacement(file: file, place: place, replacesFile: true).run()
+            }
+            #expect(Self.mode(file) == 0o600)
+        }
+        // The copy cannot be made where a folder is.
+        let place = elsewhere.appendingPathComponent("place")
+        let obstacle = elsewhere.appendingPathComponent(".file.part")
+        try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)
+        #expect(throws: CocoaError.self) { try FilePlacement(file: file, place: place, replacesFile: false).run() }
+        #expect(Self.mode(file) == 0o600 && Self.mode(place) == nil)
+        try FileManager.default.removeItem(at: obstacle)
+        // A folder cannot be read as a file.
+        let other = folder.appendingPathComponent("folder")
+        try FileManager.default.createDirectory(at: other, withIntermediateDirectories: true)
+        #expect(throws: CocoaError.self) { try FilePlacement(file: other, place: place, replacesFile: false).run() }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: elsewhere.path).isEmpty)
+    }
+
+    @Test("a copy that a killed process has left on another file system is replaced by the next attempt's")
+    func leftover() throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("uncurl-\(UUID().uuidString)")
+        let elsewhere = URL(fileURLWithPath: "/dev/shm/uncurl-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: elsewhere, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: elsewhere) }
+        let place = elsewhere.appendingPathComponent("place")
+        let content = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+        try content.write(to: file)
+        let left = elsewhere.appendingPathComponent(".\(file.lastPathComponent).part")
+        try Data("half".utf8).write(to: left)
+        try FilePlacement(file: file, place: place, replacesFile: false, staysPrivate: true).run()
+        #expect(try Data(contentsOf: place) == content && Self.mode(place) == 0o600)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: elsewhere.path) == ["place"])
+        #expect(!FileManager.default.fileExists(atPath: file.path))
+    }
+
     @Test("a file that a killed process has left under both names is placed, and its old name is removed")
     func linked() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("uncurl-\(UUID().uuidString)")

@@ -113,6 +113,9 @@ struct BackgroundManagerTests {
             // Awaited, and without a place: the file is the caller's.
             let awaited = await manager.download(HTTPRequest(URLRequest(url: url)))
             guard let file = awaited.value, (try? Data(contentsOf: file))?.count == 20_000 else { _exit(4) }
+            // Every user can look into the temporary folder.
+            var facts = stat()
+            guard stat(file.path, &facts) == 0, facts.st_mode & 0o777 == 0o600 else { _exit(5) }
             try? FileManager.default.removeItem(at: file)
             for await _ in ends { _exit(EXIT_SUCCESS) }
         }
