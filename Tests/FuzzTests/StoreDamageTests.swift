@@ -169,7 +169,7 @@ struct StoreDamageTests {
         try await damaged(whole, other: other) { file in
             try write(file, path)
             let folder = try BackgroundFolder(for: "damage", in: base.url.path)
-            let contents = folder.contents()
+            let contents = try folder.contents()
             #expect(contents.damaged == [1] || contents.records.count == 1)
             for record in contents.records {
                 #expect(file == other || record.request.url?.path == "/one" && record.encoded() == whole)

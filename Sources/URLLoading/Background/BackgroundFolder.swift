@@ -85,25 +85,40 @@ final class BackgroundFolder: Sendable {
     }
 
     /// The records of an earlier session. Files that belong to no record are removed.
-    func contents() -> Contents {
+    ///
+    /// - Throws: ``Refusal/unusable(_:)`` if a record cannot be read now, for example for want of a descriptor. Nothing
+    ///   is removed then: the records are there for the next session.
+    func contents() throws(Refusal) -> Contents {
         var found = Contents()
         var others: [String] = []
-        for name in StoreFile.names(in: path) where name != "lock" {
-            guard let number = BackgroundFolder.number(ofRecord: name) else {
-                others.append(name)
-                continue
+        do throws(StoreFile.Fault) {
+            for name in try StoreFile.names(in: path) where name != "lock" {
+                guard let number = BackgroundFolder.number(ofRecord: name) else {
+                    others.append(name)
+                    continue
+                }
+                if let record = try read(name), record.number == number {
+                    found.records.append(record)
+                } else {
+                    found.damaged.append(number)
+                }
             }
-            let octets = try? StoreFile.read("\(path)/\(name)", limit: BackgroundFolder.mostOctets)
-            if let record = octets.flatMap({ BackgroundRecord($0) }), record.number == number {
-                found.records.append(record)
-            } else {
-                found.damaged.append(number)
-            }
+        } catch {
+            throw .unusable(error)
         }
         found.records.sort { $0.number < $1.number }
         found.damaged.sort()
         remove(others, but: found)
         return found
+    }
+
+    /// Returns the record in a file; nil if the file is damaged.
+    private func read(_ name: String) throws(StoreFile.Fault) -> BackgroundRecord? {
+        do throws(StoreFile.Fault) {
+            return BackgroundRecord(try StoreFile.read("\(path)/\(name)", limit: BackgroundFolder.mostOctets))
+        } catch  where error.isOfFile {
+            return nil
+        }
     }
 
     /// The number in a record's file name; nil for another file.
@@ -146,7 +161,7 @@ final class BackgroundFolder: Sendable {
     /// can examine them.
     func setAside(_ number: Int) {
         var moves = [(place(of: number), asidePath(of: number))]
-        for name in StoreFile.names(in: path) where isPart(name, of: number) {
+        for name in (try? StoreFile.names(in: path)) ?? [] where isPart(name, of: number) {
             moves.append(("\(path)/\(name)", "\(path)/\(name)\(BackgroundFolder.keptSuffix)"))
         }
         for (old, new) in moves where unsafe rename(old, new) == 0 { StoreFile.touch(new) }

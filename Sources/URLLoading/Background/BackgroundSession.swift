@@ -21,7 +21,7 @@ final class BackgroundSession: Sendable {
     init(_ identifier: String, in base: String?) {
         do throws(BackgroundFolder.Refusal) {
             let folder = try BackgroundFolder(for: identifier, in: base)
-            let found = folder.contents()
+            let found = try folder.contents()
             journal = BackgroundJournal(folder, found.records)
             damaged = found.damaged
             refusal = nil

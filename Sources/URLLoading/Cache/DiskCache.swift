@@ -97,16 +97,18 @@ final class DiskCache: Sendable {
         }
         guard let capacity else { return nil }
         let path = directory + "/" + name
-        // A file that became larger than the cache may be is not one of this cache.
-        guard let bytes = try? StoreFile.read(path, limit: max(capacity, 0)),
-            let entry = CacheFile.decode(bytes, for: key)
-        else {
-            remove(names: [name])
-            return nil
+        do throws(StoreFile.Fault) {
+            if let entry = CacheFile.decode(try StoreFile.read(path, limit: max(capacity, 0)), for: key) {
+                StoreFile.touch(path)
+                state.withLock { $0.index.touch(name, Self.now()) }
+                return entry
+            }
+        } catch {
+            // A file that became larger than the cache may be is not one of this cache.
+            if !error.isOfFile { return nil }
         }
-        StoreFile.touch(path)
-        state.withLock { $0.index.touch(name, Self.now()) }
-        return entry
+        remove(names: [name])
+        return nil
     }
 
     // MARK: Changes
@@ -227,7 +229,7 @@ final class DiskCache: Sendable {
         guard entry.storagePolicy == .allowed, capacity > 0, entry.data.count <= capacity,
             let bytes = CacheFile.encode(entry, for: key, stored: now), bytes.count <= capacity
         else { return remove(names: [name]) }
-        refresh()
+        let isIndexed = refresh()
         do throws(StoreFile.Fault) {
             let path = directory + "/" + name
             do throws(StoreFile.Fault) {
@@ -241,7 +243,7 @@ final class DiskCache: Sendable {
         }
         state.withLock { state in
             state.index.set(name, DiskIndex.Entry(size: bytes.count, used: Self.now()))
-            state.index.state = StoreFile.state(directory)
+            if isIndexed { state.index.state = StoreFile.state(directory) }
         }
         evict()
     }
@@ -260,12 +262,20 @@ final class DiskCache: Sendable {
         }
     }
 
-    /// Reads the directory anew if another process has changed it.
-    private func refresh() {
+    /// Reads the directory anew if another process has changed it. Returns false if it cannot be read now: what is
+    /// known of it stays, and the next look tries again.
+    @discardableResult
+    private func refresh() -> Bool {
         let found = StoreFile.state(directory)
-        guard state.withLock({ $0.index.state != found }) else { return }
-        let index = DiskIndex.read(directory, now: Self.now())
-        state.withLock { $0.index = index }
+        guard state.withLock({ $0.index.state != found }) else { return true }
+        do throws(StoreFile.Fault) {
+            let index = try DiskIndex.read(directory, now: Self.now())
+            state.withLock { $0.index = index }
+            return true
+        } catch {
+            state.withLock { $0.index.state = nil }
+            return false
+        }
     }
 
     /// Returns the file's name: a quick digest to look entries up by, and 64 bits of SHA-256. A second URL with the

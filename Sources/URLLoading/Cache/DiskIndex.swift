@@ -68,12 +68,12 @@ struct DiskIndex: Sendable {
     }
 
     /// Reads a directory, and removes what dead processes have left. Blocks.
-    static func read(_ directory: String, now: Int64) -> DiskIndex {
+    static func read(_ directory: String, now: Int64) throws(StoreFile.Fault) -> DiskIndex {
         var index = DiskIndex()
         // The state is read before the names: a change meanwhile makes the next look read again.
         index.state = StoreFile.state(directory)
         guard index.state != nil else { return index }
-        for name in StoreFile.names(in: directory) {
+        for name in try StoreFile.names(in: directory) {
             let path = directory + "/" + name
             if isEntry(name), let state = StoreFile.state(path) {
                 index.set(name, Entry(size: Int(state.size), used: state.time))

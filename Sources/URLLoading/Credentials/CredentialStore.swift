@@ -14,6 +14,8 @@ final class CredentialStore: Sendable {
         var kept = CredentialTable()
         var seen: StoreFile.State?
         var hasLooked = false
+        /// Why the last reading failed; nil if it did not.
+        var failure: CredentialFile.Failure?
     }
 
     private let known = Mutex(Known())
@@ -39,13 +41,15 @@ final class CredentialStore: Sendable {
         known.hasLooked = true
         let state = file.state
         guard state != known.seen else { return }
-        known.seen = state
         do throws(CredentialFile.Failure) {
             known.kept = try file.read()
+            (known.seen, known.failure) = (state, nil)
         } catch {
-            // The program continues without the file's credentials: an unreadable file must not stop it.
-            known.kept = CredentialTable()
-            report(error, file)
+            // The program continues without the file's credentials: an unreadable file must not stop it. If the disk or
+            // a lack of descriptors is the reason, what was known stays, and the next look reads again.
+            if error == .damaged { (known.kept, known.seen) = (CredentialTable(), state) }
+            if error != known.failure { report(error, file) }
+            known.failure = error
         }
     }
 

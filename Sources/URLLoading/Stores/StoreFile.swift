@@ -6,6 +6,15 @@ enum StoreFile {
     struct Fault: Error, Hashable, CustomStringConvertible {
         let code: CInt
         var description: String { unsafe String(cString: strerror(code)) }
+
+        /// Whether the fault is the file's own, so that another look finds the same: the file is gone, too long, or not
+        /// a regular file. Other faults, such as a lack of descriptors, say nothing about the file and may pass.
+        var isOfFile: Bool {
+            switch code {
+            case ENOENT, EFBIG, EINVAL, ENXIO: true
+            default: false
+            }
+        }
     }
 
     /// - Parameter limit: in octets; a longer file throws EFBIG.
@@ -187,7 +196,7 @@ enum StoreFile {
         let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
         let file = slash.map { path[path.utf8.index(after: $0)...] } ?? path[...]
         let now = timestamp()
-        return names(in: folder).compactMap { name in
+        return ((try? names(in: folder)) ?? []).compactMap { name in
             guard name.hasPrefix(file + ".") else { return nil }
             let isOld =
                 name == file + damaged && state("\(folder)/\(name)").map { now - $0.seconds > damagedTime } == true
@@ -224,17 +233,24 @@ enum StoreFile {
         let nanoseconds: Int64
     }
 
-    /// Returns the names in a directory; none if it cannot be read.
-    static func names(in path: String) -> [String] {
-        guard let directory = unsafe opendir(path) else { return [] }
+    /// Returns the names in a directory; none if there is no such directory.
+    static func names(in path: String) throws(Fault) -> [String] {
+        guard let directory = unsafe opendir(path) else {
+            if errno == ENOENT { return [] }
+            throw Fault(code: errno)
+        }
         defer { unsafe closedir(directory) }
         var names: [String] = []
-        while let entry = unsafe readdir(directory) {
+        while true {
+            // Only errno tells an error from the end.
+            errno = 0
+            guard let entry = unsafe readdir(directory) else { break }
             let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
                 unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
             }
             if name != ".", name != ".." { names.append(name) }
         }
+        if errno != 0 { throw Fault(code: errno) }
         return names
     }
 

@@ -56,7 +56,7 @@ struct BackgroundFolderTests {
         let folder = try BackgroundFolder(for: "one", in: base.path)
         try folder.write(record(number))
         try folder.write(record(3))
-        #expect(folder.contents().records.map(\.number) == [3])
+        #expect(try folder.contents().records.map(\.number) == [3])
     }
 
     @Test("records are restored in order; other files are removed, except resumable downloads of this week")
@@ -74,15 +74,33 @@ struct BackgroundFolderTests {
         for name in ["11-x.part", "07.task", "stray"] {
             #expect(FileManager.default.createFile(atPath: "\(folder.path)/\(name)", contents: Data("junk".utf8)))
         }
-        #expect(folder.contents().records.map(\.number) == [9, 10])
-        let names = Set(StoreFile.names(in: folder.path).map { "\(folder.path)/\($0)" })
+        #expect(try folder.contents().records.map(\.number) == [9, 10])
+        let names = Set(try StoreFile.names(in: folder.path).map { "\(folder.path)/\($0)" })
         #expect(names == Set(["lock", "9.task", "10.task"].map { "\(folder.path)/\($0)" } + [part, kept]))
         folder.remove(9)
-        #expect(folder.contents().records.map(\.number) == [10])
+        #expect(try folder.contents().records.map(\.number) == [10])
     }
 
     @Test("the kernel has an identifier for this boot")
     func boot() { #expect(BackgroundFolder.boot.count == 36) }
+
+    @Test("records that cannot be read for want of a descriptor refuse the session, and are restored once there is one")
+    func withoutDescriptors() async throws {
+        try BackgroundFolder(for: "one", in: base.path).write(record(3))
+        await #expect(processExitsWith: .success) { [path = base.path as String] in
+            guard let folder = try? BackgroundFolder(for: "one", in: path), let all = Descriptors.taken() else {
+                _exit(2)
+            }
+            do throws(BackgroundFolder.Refusal) {
+                _ = try folder.contents()
+                _exit(3)
+            } catch {
+                guard case .unusable(StoreFile.Fault(code: EMFILE)) = error else { _exit(4) }
+            }
+            for descriptor in all { close(descriptor) }
+            _exit((try? folder.contents())?.records.map(\.number) == [3] ? EXIT_SUCCESS : 5)
+        }
+    }
 
     @Test("an unreadable record is reported, and kept aside for a week with the content that may belong to it")
     func damaged() throws {
@@ -94,20 +112,20 @@ struct BackgroundFolderTests {
         for path in own + [orphan] { #expect(FileManager.default.createFile(atPath: path, contents: Data("x".utf8))) }
         #expect(FileManager.default.createFile(atPath: folder.path + "/3.task", contents: Data("junk".utf8)))
         for _ in 0..<2 {
-            let found = folder.contents()
+            let found = try folder.contents()
             #expect(found.records.map(\.number) == [4] && found.damaged == [3])
         }
         folder.setAside(3)
-        #expect(folder.contents().damaged.isEmpty)
-        let names = Set(StoreFile.names(in: folder.path).map { "\(folder.path)/\($0)" })
+        #expect(try folder.contents().damaged.isEmpty)
+        let names = Set(try StoreFile.names(in: folder.path).map { "\(folder.path)/\($0)" })
         let aside = [folder.asidePath(of: 3)] + own.map { $0 + ".kept" }
         #expect(names == Set(aside + ["/lock", "/4.task"].map { folder.path + $0 }))
         for path in aside {
             var times = [timeval(tv_sec: 1, tv_usec: 0), timeval(tv_sec: 1, tv_usec: 0)]
             #expect(utimes(path, &times) == 0)
         }
-        _ = folder.contents()
-        #expect(Set(StoreFile.names(in: folder.path)) == ["lock", "4.task"])
+        _ = try folder.contents()
+        #expect(try Set(StoreFile.names(in: folder.path)) == ["lock", "4.task"])
     }
 
     @Test(
@@ -119,7 +137,7 @@ struct BackgroundFolderTests {
         var record = try record(3)
         record.beginDate = Date(timeIntervalSinceReferenceDate: seconds)
         try folder.write(record)
-        let read = try #require(folder.contents().records.first)
+        let read = try #require(try folder.contents().records.first)
         let expected = seconds.isFinite ? record.beginDate : seconds == .infinity ? .distantFuture : nil
         #expect(read.beginDate == expected)
     }

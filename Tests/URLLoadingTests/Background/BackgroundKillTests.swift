@@ -72,7 +72,7 @@ struct BackgroundKillTests {
             let octets = 1_000_000 + Int(random.next() % 6_000_000)
             #expect(try process(name, folder, address, destination, diesAfter: octets).waitForEnd() != 0)
             let state = "\(folder.path)/OneRequest/background/id-change-\(round)"
-            let parts = StoreFile.names(in: state).filter { $0.hasSuffix(".part") }
+            let parts = try StoreFile.names(in: state).filter { $0.hasSuffix(".part") }
             #expect(parts.count == 1)
             for name in parts {
                 let handle = try FileHandle(forUpdating: URL(fileURLWithPath: "\(state)/\(name)"))

@@ -88,6 +88,21 @@ struct DiskCacheTests {
         #expect(cache.read(key(1)) == nil && folder.names.isEmpty)
     }
 
+    @Test("entries that cannot be read for want of a descriptor are found again once there is one")
+    func withoutDescriptors() async throws {
+        for number in 1...2 { cache().store(try entry(number), for: key(number), now: Date()) }
+        await #expect(processExitsWith: .success) { [path = folder.path as String] in
+            let (one, two) = (CacheKey(method: "GET", url: "http://h/1"), CacheKey(method: "GET", url: "http://h/2"))
+            // The one has read the directory, the other has not.
+            let caches = (0..<2).map { _ in DiskCache(directory: path, capacity: 1 << 20) }
+            guard caches[0].read(one) != nil, let all = Descriptors.taken() else { _exit(2) }
+            for cache in caches where cache.read(one) != nil || cache.read(two) != nil { _exit(3) }
+            for descriptor in all { close(descriptor) }
+            for cache in caches where cache.read(one) == nil || cache.read(two) == nil { _exit(4) }
+            _exit(EXIT_SUCCESS)
+        }
+    }
+
     @Test("a writer that dies half-way does no harm: the old entry stays")
     func halfWritten() throws {
         cache().store(try entry(1), for: key(1), now: Date())

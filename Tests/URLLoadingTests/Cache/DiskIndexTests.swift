@@ -39,17 +39,17 @@ struct DiskIndexTests {
     @Test("a directory's entries are read, and what dead processes left is removed")
     func reading() throws {
         let folder = TemporaryFolder()
-        #expect(DiskIndex.read(folder.path, now: 0).state == nil)
+        #expect(try DiskIndex.read(folder.path, now: 0).state == nil)
         try folder.make()
         let name = "0123456789abcdef0123456789abcdef.entry"
         folder.write([1, 2, 3], to: name)
         folder.write([1], to: name + ".12-34.tmp")
         folder.write([1], to: "users-own.tmp")
         let now = try #require(StoreFile.state(folder.path)).time
-        let index = DiskIndex.read(folder.path, now: now)
+        let index = try DiskIndex.read(folder.path, now: now)
         #expect(index.entries.mapValues(\.size) == [name: 3] && index.usage == 3)
         #expect(folder.names == [name, name + ".12-34.tmp", "users-own.tmp"])
-        _ = DiskIndex.read(folder.path, now: now + 3601 * 1_000_000_000)
+        _ = try DiskIndex.read(folder.path, now: now + 3601 * 1_000_000_000)
         #expect(folder.names == [name, "users-own.tmp"])
     }
 }

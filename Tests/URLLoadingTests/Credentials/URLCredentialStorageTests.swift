@@ -45,6 +45,20 @@ struct URLCredentialStorageTests {
         #expect(storage.defaultCredential(for: space) == nil)
     }
 
+    @Test("credentials that cannot be read for want of a descriptor are found again once there is one")
+    func withoutDescriptors() async throws {
+        shared.set(credential("kept", .permanent), for: space)
+        await #expect(processExitsWith: .success) { [path = folder.path as String] in
+            let file = CredentialFile(path: path + "/credentials.json")
+            let storages = (0..<2).map { _ in URLCredentialStorage(file: file) }
+            guard storages[0].allCredentials.count == 1, let all = Descriptors.taken() else { _exit(2) }
+            // What was read is still known.
+            guard storages[0].allCredentials.count == 1, storages[1].allCredentials.isEmpty else { _exit(3) }
+            for descriptor in all { close(descriptor) }
+            _exit(storages.allSatisfy { $0.allCredentials.count == 1 } ? EXIT_SUCCESS : 4)
+        }
+    }
+
     @Test("permanent credentials are at once in another storage on the same file; others are not")
     func permanence() {
         let first = shared
