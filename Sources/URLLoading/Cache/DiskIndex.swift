@@ -19,7 +19,8 @@ struct DiskIndex: Sendable {
     static let suffix = ".entry"
     /// The suffix of a file that is being written, or that a process left behind when it died.
     static let unfinished = ".tmp"
-    /// The age of an abandoned file, in nanoseconds: no write takes that long.
+    /// The age of an abandoned file, in nanoseconds: no write takes that long. A file that is as far in the future is
+    /// abandoned too: the clock was ahead when it was written.
     private static let abandonedAfter: Int64 = 3600 * 1_000_000_000
 
     static func isEntry(_ name: String) -> Bool {
@@ -76,9 +77,10 @@ struct DiskIndex: Sendable {
         for name in try StoreFile.names(in: directory) {
             let path = directory + "/" + name
             if isEntry(name), let state = StoreFile.state(path) {
-                index.set(name, Entry(size: Int(state.size), used: state.time))
+                // An entry from the future, written while the clock was ahead, would never be evicted.
+                index.set(name, Entry(size: Int(state.size), used: min(state.time, now)))
             } else if name.hasSuffix(unfinished), name.contains(suffix), let state = StoreFile.state(path),
-                now - state.time > abandonedAfter
+                (now &- state.time).magnitude > abandonedAfter
             {
                 StoreFile.remove(path)
             }

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import URLLoading
@@ -51,5 +52,22 @@ struct DiskIndexTests {
         #expect(folder.names == [name, name + ".12-34.tmp", "users-own.tmp"])
         _ = try DiskIndex.read(folder.path, now: now + 3601 * 1_000_000_000)
         #expect(folder.names == [name, "users-own.tmp"])
+    }
+
+    @Test("an entry from the future counts as used now, and what dead processes left then is removed")
+    func future() throws {
+        let folder = TemporaryFolder()
+        try folder.make()
+        let name = "0123456789abcdef0123456789abcdef.entry"
+        for file in [name, name + ".12-34.tmp"] {
+            folder.write([1], to: file)
+            var times = [timeval(tv_sec: 4_102_444_800, tv_usec: 0), timeval(tv_sec: 4_102_444_800, tv_usec: 0)]
+            #expect(utimes(folder.path + "/" + file, &times) == 0)
+        }
+        let now = try #require(StoreFile.state(folder.path)).time
+        var index = try DiskIndex.read(folder.path, now: now)
+        #expect(folder.names == [name])
+        index.set("later", DiskIndex.Entry(size: 1, used: now + 1))
+        #expect(index.victims(toFit: 1) == [name])
     }
 }
