@@ -24,6 +24,7 @@
 #include <linux/sockios.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -156,7 +157,9 @@ static inline int uncurl_create_file(const char *path) {
     return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
-static inline int uncurl_open_file_for_writing(const char *path) { return open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW); }
+static inline int uncurl_open_file_for_writing(const char *path) {
+    return open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+}
 
 static inline int uncurl_duplicate(int fd) { return fcntl(fd, F_DUPFD_CLOEXEC, 0); }
 

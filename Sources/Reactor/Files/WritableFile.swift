@@ -15,18 +15,35 @@ public final class WritableFile {
         offset = 0
     }
 
-    /// Opens a file that exists and truncates it at `offset`. A shorter file is refused (EINVAL), since the gap would
-    /// be filled with zeros.
+    /// Opens a regular file that exists and truncates it at `offset`. A shorter file is refused (EINVAL), since the gap
+    /// would be filled with zeros; and so is one that another `WritableFile` continues, of any process (EWOULDBLOCK).
     public init(path: String, continuingAt offset: UInt64) throws(Errno) {
-        descriptor = OwnedFD(
-            taking: try callingOnce(.openFile) { unsafe path.withCString { unsafe uncurl_open_file_for_writing($0) } }
-        )
+        descriptor = try Self.locked(path)
         var (size, device, inode): (UInt64, UInt64, UInt64) = (0, 0, 0)
         let number = descriptor.number
-        _ = try callingOnce(.fileStatus) { unsafe uncurl_file_status(number, &size, &device, &inode) }
-        guard size >= offset, let length = off_t(exactly: offset) else { throw .invalidArgument }
+        let isRegular = try callingOnce(.fileStatus) { unsafe uncurl_file_status(number, &size, &device, &inode) }
+        guard isRegular == 1, size >= offset, let length = off_t(exactly: offset) else { throw .invalidArgument }
         _ = try callingOnce(.writeFile) { ftruncate(number, length) }
         self.offset = offset
+    }
+
+    /// Closing alone would not release the lock: a child process that another thread has just forked holds it until it
+    /// runs its program.
+    deinit { flock(descriptor.number, LOCK_UN) }
+
+    /// Opens a file that exists, and locks it until its descriptor is closed. On a file system without locks it is
+    /// opened all the same.
+    private static func locked(_ path: String) throws(Errno) -> OwnedFD {
+        let descriptor = OwnedFD(
+            taking: try callingOnce(.openFile) { unsafe path.withCString { unsafe uncurl_open_file_for_writing($0) } }
+        )
+        let number = descriptor.number
+        do throws(Errno) {
+            _ = try callingOnce { flock(number, LOCK_EX | LOCK_NB) }
+        } catch {
+            if error == .wouldBlock { throw error }
+        }
+        return descriptor
     }
 
     /// Writes all of `bytes`, or throws: then some of it may be in the file, and ``offset`` tells how much.
@@ -60,6 +77,13 @@ public final class WritableFile {
     public func sync() throws(Errno) {
         let number = descriptor.number
         _ = try callingOnce(.writeFile) { fdatasync(number) }
+    }
+
+    /// Removes a file that no `WritableFile` continues. One that is continued, or cannot be opened, stays.
+    package static func removeUnlessContinued(_ path: String) {
+        guard let descriptor = try? locked(path) else { return }
+        remove(path)
+        flock(descriptor.number, LOCK_UN)
     }
 
     /// Removes a file. One that does not exist is no error.

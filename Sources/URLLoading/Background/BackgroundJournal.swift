@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Foundation
+internal import Reactor
 internal import Synchronization
 
 /// The records of one background session. Memory holds their current state. Changes are written to disk in their order.
@@ -63,7 +64,8 @@ final class BackgroundJournal: Sendable {
             guard let record = records.withLock({ $0.removeValue(forKey: number) }) else { return }
             folder.remove(number)
             if !keepsPart, let part = record.part?.path {
-                StoreFile.remove(part)
+                // Another task may continue it from the same resume data.
+                WritableFile.removeUnlessContinued(part)
                 SumLedger.remove(beside: part)
             }
             if let path = record.outcome?.path { StoreFile.remove(path) }

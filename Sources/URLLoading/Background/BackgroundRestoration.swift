@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Foundation
+internal import Reactor
 internal import Synchronization
 
 /// Restores the tasks of a background session's earlier process from their records.
@@ -105,7 +106,20 @@ enum BackgroundRestoration {
             let size = StoreFile.state(path)?.size
         else { return tell(outcome, task, session) }
         DispatchQueue.global(qos: .utility).async {
-            if size == sum.length, ContentSum(ofFirst: sum.length, in: path) == sum {
+            let isUnchanged: Bool
+            do throws(Errno) {
+                isUnchanged = size == sum.length ? try ContentSum(ofFirst: sum.length, in: path) == sum : false
+            } catch {
+                // For want of descriptors or memory, nothing is known of the content. That passes.
+                if error.isResourceExhaustion {
+                    let later = DispatchTime.now() + .seconds(1)
+                    return DispatchQueue.global(qos: .utility).asyncAfter(deadline: later) {
+                        tell(record, task, session)
+                    }
+                }
+                isUnchanged = false
+            }
+            if isUnchanged {
                 tell(outcome, task, session)
             } else if task is URLSessionDownloadTask {
                 session.home.reopen(task, in: session)

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import HTTPSemantics
+internal import Reactor
 internal import Synchronization
 
 /// The part of a session that makes it a background session. Its tasks are recorded on disk and outlive their process.
@@ -208,7 +209,8 @@ final class BackgroundSession: Sendable {
         let leftover = old == part?.path ? nil : old
         let forget: @Sendable () -> Void = {
             guard let leftover else { return }
-            StoreFile.remove(leftover)
+            // The resume data of this task's part may be another task's too.
+            WritableFile.removeUnlessContinued(leftover)
             SumLedger.remove(beside: leftover)
         }
         journal?.change(task.taskIdentifier, then: forget) { record in

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Glibc
 internal import Reactor
 
 /// A download on disk, written while it comes, under a name of its own in the temporary folder. It is deleted if the
@@ -13,6 +14,8 @@ final class DownloadFile: @unchecked Sendable {
     /// The expected number of bytes; -1 where it is unknown.
     var total: Int64 = -1
     private var isKept = false
+    /// Whether an earlier download has begun the file.
+    private var isContinued = false
     /// The sum of the file's content; nil where it is not needed.
     private(set) var sum: ContentSum?
     private var ledger: SumLedger?
@@ -40,14 +43,23 @@ final class DownloadFile: @unchecked Sendable {
     }
 
     /// Continues after the bytes that an earlier download has written.
-    init(_ resumption: ResumeData, total: Int64, for source: URL?) throws(Errno) {
+    ///
+    /// - Parameter makeRoom: called once where no descriptor is left. Returns whether one has become free.
+    init(_ resumption: ResumeData, total: Int64, for source: URL?, makingRoom makeRoom: () -> Bool) throws(Errno) {
         self.source = source
         self.total = total
         url = URL(fileURLWithPath: resumption.path)
-        file = try WritableFile(path: resumption.path, continuingAt: UInt64(clamping: resumption.received))
+        let offset = UInt64(clamping: resumption.received)
+        do throws(Errno) {
+            file = try WritableFile(path: resumption.path, continuingAt: offset)
+        } catch {
+            guard error.isResourceExhaustion, makeRoom() else { throw error }
+            file = try WritableFile(path: resumption.path, continuingAt: offset)
+        }
         // A part that is in use again is not an old one.
         StoreFile.touch(resumption.path)
         written = resumption.received
+        isContinued = true
         if case .known(let sum) = resumption.sum { self.sum = sum }
     }
 
@@ -76,17 +88,18 @@ final class DownloadFile: @unchecked Sendable {
     /// Call this after each write of a file with a ledger.
     func note(at now: Instant) { if let sum { ledger?.note(sum, at: now) } }
 
-    /// Ends the writing.
+    /// Ends the writing. A complete file gets a name that is in no resume data, so that no other task continues it.
+    /// Where the ``sum`` is kept, a record has the name already.
     ///
     /// - Parameter keeping: whether the content is complete, for the program; otherwise the file is deleted, unless it
     ///   is kept for a later download.
     func finish(keeping: Bool) {
-        file = nil
-        if keeping {
+        // While it is open, it is locked.
+        if keeping, sum == nil, isContinued || DownloadParts.isPart(url.path) {
             url = URL(fileURLWithPath: DownloadParts.completed(url.path))
-        } else if !isKept {
-            remove()
         }
+        file = nil
+        if !keeping, !isKept { remove() }
     }
 
     /// Removes the file, unless it has been moved.

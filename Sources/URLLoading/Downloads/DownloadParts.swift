@@ -16,20 +16,25 @@ enum DownloadParts {
     private static let lastSweep = Mutex<ContinuousClock.Instant?>(nil)
 
     /// A path that has never been used.
-    static func freshPath(in folder: String) -> String {
+    static func freshPath(in folder: String) -> String { freshPath(in: folder, suffix) }
+
+    private static func freshPath(in folder: String, _ suffix: String) -> String {
         // Not a UUID: Foundation reads /dev/urandom for it, and without a free descriptor all UUIDs are equal.
         let number = UInt128.random(in: 0 ... .max)
         return folder + (folder.hasSuffix("/") ? "" : "/") + prefix + String(number, radix: 16) + suffix
     }
 
-    /// Gives a complete download its name. Returns its path; that of another file stays as it is.
+    /// Gives a complete download the name of one, in the same folder. Returns its path.
     static func completed(_ path: String) -> String {
-        guard let slash = path.lastIndex(of: "/"), isPart(path[slash...].dropFirst()) else { return path }
-        let whole = path.dropLast(suffix.count) + ".tmp"
-        return unsafe rename(path, String(whole)) == 0 ? String(whole) : path
+        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+        let whole = freshPath(in: folder, ".tmp")
+        return unsafe rename(path, whole) == 0 ? whole : path
     }
 
-    private static func isPart(_ name: Substring) -> Bool { name.hasPrefix(prefix) && name.hasSuffix(suffix) }
+    static func isPart(_ path: String) -> Bool {
+        let name = path.lastIndex(of: "/").map { path[$0...].dropFirst() } ?? path[...]
+        return name.hasPrefix(prefix) && name.hasSuffix(suffix)
+    }
 
     /// Sweeps a folder, away from the caller's thread, unless that was done within the last hour.
     static func sweepIfDue(_ folder: String) {
@@ -53,7 +58,7 @@ enum DownloadParts {
     ///
     /// - Parameter now: in seconds since 1970.
     static func sweep(_ folder: String, at now: Int) {
-        for name in StoreFile.names(in: folder) where isPart(name[...]) {
+        for name in StoreFile.names(in: folder) where isPart(name) {
             let path = folder + "/" + name
             var found = stat()
             guard unsafe lstat(path, &found) == 0, found.st_mode & S_IFMT == S_IFREG, found.st_uid == geteuid(),

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Reactor
 
 /// The data that a download resumes from: its request, its file, and the validator that tells the server whether the
 /// content is still the same. It is a property list with URLSession's keys.
@@ -114,19 +115,36 @@ struct ResumeData: Sendable {
         }
     }
 
-    /// The data with a verified sum; nil if the file has changed. Blocks on the disk.
-    var read: ResumeData? {
+    /// Returns the data with a verified sum; nil if the file has changed. Blocks on the disk.
+    func verified() throws(Errno) -> ResumeData? {
         var read = self
         switch sum {
         case .known: break
         case .none:
-            guard let sum = ContentSum(ofFirst: received, in: path) else { return nil }
+            guard let sum = try ContentSum(ofFirst: received, in: path) else { return nil }
             read.sum = .known(sum)
         case .stated(let stated):
-            let sums = ContentSum.sums(ofFirst: [min(received, stated.length), stated.length], in: path)
+            let sums = try ContentSum.sums(ofFirst: [min(received, stated.length), stated.length], in: path)
             guard stated.length >= received, sums.last == stated, let first = sums.first else { return nil }
             read.sum = .known(first)
         }
         return read
+    }
+
+    /// Why a download cannot resume now, though its file may be as it was.
+    static func unreadable(_ reason: any Error & CustomStringConvertible, _ url: URL?) -> URLError {
+        ErrorTranslation.urlError(.cannotOpenFile, url, "the file of the download to resume: \(reason)")
+    }
+}
+
+extension Errno {
+    /// Whether opening the file of a download to resume fails because of the file: it is gone, has another kind or a
+    /// smaller length, or another task continues it. Other errors say nothing about the file and may pass.
+    var isOfPart: Bool {
+        switch self {
+        case .noSuchFile, .invalidArgument, .wouldBlock: true
+        case Errno(code: ELOOP), Errno(code: EISDIR), Errno(code: ENOTDIR), Errno(code: ENXIO): true
+        default: false
+        }
     }
 }

@@ -26,24 +26,30 @@ struct ContentSum: Hashable, Sendable {
         )
     }
 
-    /// Sums a file's first octets. Nil if there are fewer, or if they cannot be read. Blocks for the disk.
-    init?(ofFirst length: Int64, in path: String) {
-        var sums = Self.sums(ofFirst: [length], in: path)
+    /// Sums a file's first octets. Nil if there are fewer. Throws if they cannot be read. Blocks for the disk.
+    init?(ofFirst length: Int64, in path: String) throws(Errno) {
+        var sums = try Self.sums(ofFirst: [length], in: path)
         guard let sum = sums.popLast() else { return nil }
         self = sum
     }
 
-    /// Returns the sums for several lengths, in ascending order, with one reading; empty if any of them cannot be had.
-    static func sums(ofFirst lengths: [Int64], in path: String) -> [ContentSum] {
-        guard let file = try? OpenFile(path: path) else { return [] }
+    /// Returns the sums for several lengths, in ascending order, with one reading; empty if the file is gone, shorter,
+    /// or not a regular file.
+    static func sums(ofFirst lengths: [Int64], in path: String) throws(Errno) -> [ContentSum] {
+        let file: OpenFile
+        do throws(OpenFile.Problem) {
+            file = try OpenFile(path: path)
+        } catch {
+            guard case .system(let error) = error, !error.isOfPart else { return [] }
+            throw error
+        }
         var sum = ContentSum()
         var sums: [ContentSum] = []
         for length in lengths {
             while sum.length < length {
                 let wanted = min(Self.pieceSize, length - sum.length)
-                guard let piece = try? file.read(at: UInt64(sum.length), atMost: Int(wanted)), !piece.isEmpty else {
-                    return []
-                }
+                let piece = try file.read(at: UInt64(sum.length), atMost: Int(wanted))
+                if piece.isEmpty { return [] }
                 sum.add(piece.span)
             }
             sums.append(sum)

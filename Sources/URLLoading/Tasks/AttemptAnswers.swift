@@ -77,11 +77,12 @@ extension Attempt {
     /// Prepares to keep the answer behind the part of an earlier download.
     ///
     /// - Returns: the step to take instead of delivering the answer; nil to deliver it.
+    /// - Throws: why the part cannot be opened now. It stays, for a later download.
     mutating func place(
         _ response: HTTPURLResponse,
         _ placement: Step.Placement,
         _ engine: SessionEngine
-    ) -> Step? {
+    ) throws(URLError) -> Step? {
         switch placement {
         case .whole: return nil
         case .wholeInsteadOfRest:
@@ -92,12 +93,14 @@ extension Attempt {
         case .rest(let total):
             guard let resumption else { return nil }
             do throws(Errno) {
-                let file = try DownloadFile(resumption, total: total, for: request.url)
+                let room = { engine.engine.makeRoom() }
+                let file = try DownloadFile(resumption, total: total, for: request.url, makingRoom: room)
                 if engine.background != nil { file.beginLedger(at: engine.loop.now) }
                 resumed = file
                 return nil
             } catch {
-                // The file is gone, or shorter than it was: the rest alone is of no use.
+                guard error.isOfPart else { throw ResumeData.unreadable(error, request.url) }
+                // The rest alone is of no use.
                 return machine.restIsGone()
             }
         }

@@ -39,16 +39,17 @@ extension Attempt {
         return file
     }
 
-    /// Continues the download on disk, or removes its file if `read` is nil: then the file cannot be used.
+    /// Continues the download on disk, or removes its file if `read` is nil: then it has not what was written.
     mutating func resume(from read: ResumeData?) {
         if read == nil { removePart() }
         resumption = read
         machine = machine.anew(resuming: read?.offer)
     }
 
-    /// Removes the file that an earlier attempt has left and that is of no use.
+    /// Removes the file that an earlier attempt has left and that is of no use. One that another task continues from
+    /// the same resume data stays.
     func removePart() {
-        if let path = resumption?.path { WritableFile.remove(path) }
+        if let path = resumption?.path { WritableFile.removeUnlessContinued(path) }
     }
 
     /// The strong validator of the content that is coming in; nil if it has none, or if the download cannot be resumed:

@@ -86,11 +86,24 @@ class RequestLoader: TaskLoader {
         guard let resumption = attempt.resumption, resumption.isUnread(isSummed: background != nil) else {
             return start(request)
         }
+        verify(resumption, makingRoom: true) { [self] in start(request) }
+    }
+
+    /// Looks whether the part of an earlier download is what was written, and then runs `next`. If it cannot be read
+    /// now, the task fails, and the part stays.
+    private func verify(_ resumption: ResumeData, makingRoom: Bool, _ next: @escaping () -> Void) {
         offLoop {
-            resumption.read
-        } _: { [self] read in
-            attempt.resume(from: read ?? nil)
-            start(request)
+            Result { () throws(Errno) in try resumption.verified() }
+        } _: { [self] result in
+            switch result {
+            case .success(let read):
+                attempt.resume(from: read)
+                next()
+            case .failure(let error) where makingRoom && error.isResourceExhaustion && engine.engine.makeRoom():
+                verify(resumption, makingRoom: false, next)
+            case .failure(let error): end(ResumeData.unreadable(error, attempt.request.url))
+            case nil: end(.cannotOpenFile, attempt.request.url, "no thread can read the file of the download to resume")
+            }
         }
     }
 

@@ -67,7 +67,11 @@ extension RequestLoader {
             }
         }
         delivery.store(attempt.entry(for: response, storage, engine))
-        if let step = attempt.place(response, placement, engine) { return perform(step, nil, nil) }
-        accept(response)
+        do throws(URLError) {
+            if let step = try attempt.place(response, placement, engine) { return perform(step, nil, nil) }
+            accept(response)
+        } catch {
+            end(error)
+        }
     }
 }

@@ -1,7 +1,9 @@
 import Foundation
+import Reactor
 import TestServer
 import Testing
-import URLLoading
+
+@testable import URLLoading
 
 @Suite("Downloads without a descriptor to spare", .timeLimit(.minutes(5)))
 struct DescriptorTests {
@@ -22,6 +24,72 @@ struct DescriptorTests {
             // Not an expectation that throws: reporting it would need descriptors.
             guard let (file, _) = try? await session.download(from: urls[0]) else { _exit(3) }
             _exit((try? Data(contentsOf: file))?.count == 1000 ? 0 : 4)
+        }
+    }
+
+    @Test(
+        "a download whose part cannot be opened now keeps it and fails with resume data, or closes a connection for it"
+    )
+    func resumed() async throws {
+        let tag = "ETag: \"v1\"\r\n"
+        let range = tag + "Content-Range: bytes 5-9/10\r\nContent-Length: 5\r\n\r\n56789"
+        let server = try RawServer.start(
+            [[.receive(.headEnd), .send("HTTP/1.1 200 OK\r\n\(tag)Content-Length: 10\r\n\r\n01234"), .finish]],
+            otherwise: [.receive(.headEnd), .send("HTTP/1.1 206 Partial Content\r\n" + range), .finish]
+        )
+        let other = try TestServer.start()
+        defer { other.stop() }
+        // The faults of a loop that only this test uses.
+        await #expect(processExitsWith: .success) {
+            [address = server.url("/file") as String, other = other.url("/bytes/10") as String] in
+            let session = URLSession(configuration: .isolated)
+            let (url, other) = (URL(string: address)!, URL(string: other)!)
+            func failure(_ call: () async throws -> (URL, URLResponse)) async -> URLError? {
+                do { _ = try await call() } catch { return error as? URLError }
+                return nil
+            }
+            func fail(with errno: Errno) {
+                session.post {
+                    $0.loop.faults = FaultPlan(failures: [.init(call: 1, of: .openFile, with: errno)])
+                }
+            }
+            guard let data = await failure({ try await session.download(from: url) })?.downloadTaskResumeData else {
+                _exit(2)
+            }
+            fail(with: .accessDenied)
+            let refused = await failure { try await session.download(resumeFrom: data) }
+            guard refused?.code == .cannotOpenFile, let again = refused?.downloadTaskResumeData else { _exit(3) }
+            session.post { $0.loop.faults = nil }
+            guard (try? await session.data(from: other)) != nil else { _exit(4) }
+            fail(with: .tooManyOpenFiles)
+            guard let (file, _) = try? await session.download(resumeFrom: again) else { _exit(5) }
+            _exit((try? Data(contentsOf: file)) == Data("0123456789".utf8) ? EXIT_SUCCESS : 6)
+        }
+        #expect(server.connections.count == 3)
+        for index in 1..<3 {
+            #expect(String(decoding: server.received(index), as: UTF8.self).contains("Range: bytes=5-\r\n"))
+        }
+    }
+
+    @Test("a part that cannot be read is not taken for one that was changed")
+    func verified() async throws {
+        let folder = TemporaryFolder()
+        try folder.make()
+        folder.write(Array("01234".utf8), to: "part")
+        await #expect(processExitsWith: .success) { [path = folder.path + "/part" as String] in
+            let url = URL(string: "http://h.test/")!
+            let data = ResumeData(url: url, fields: [:], validator: "\"v\"", path: path, received: 5, expected: 10)
+            guard let all = Descriptors.taken() else { _exit(2) }
+            do throws(Errno) {
+                _ = try data.verified()
+                _exit(3)
+            } catch {
+                guard error == .tooManyOpenFiles else { _exit(4) }
+            }
+            for descriptor in all { close(descriptor) }
+            guard (try? data.verified()) != nil else { _exit(5) }
+            unlink(path)
+            _exit((try? data.verified()) == nil ? EXIT_SUCCESS : 6)
         }
     }
 }

@@ -180,6 +180,55 @@ struct RequestLoaderResumptionTests {
         session.invalidateAndCancel()
     }
 
+    @Test("of two downloads at once from the same resume data, the later one requests the whole, and both are complete")
+    func shared() async throws {
+        let gate = RawGate()
+        defer { gate.open() }
+        let (total, more) = (Self.content.count, Self.half + 8_000)
+        let head = Self.head(
+            "206 Partial Content",
+            "ETag: \"v1\"\r\nContent-Range: bytes \(Self.half)-\(total - 1)/\(total)\r\n",
+            total - Self.half
+        )
+        let server = try RawServer.start([
+            Self.cut("ETag: \"v1\"\r\n"),
+            [
+                .receive(.headEnd), .send(head + Self.content[Self.half..<more]), .wait(gate),
+                .send(Array(Self.content[more...])),
+            ],
+            Self.range("ETag: \"v1\"\r\n"), Self.whole("ETag: \"v1\"\r\n"),
+        ])
+        let session = URLSession(configuration: .isolated)
+        defer { session.invalidateAndCancel() }
+        let data = try await resumeData(session, server)
+        let path = try #require(ResumeData(data)?.path)
+        async let first = session.download(resumeFrom: data)
+        await until { StoreFile.state(path)?.size == Int64(more) }
+        let (later, _) = try await session.download(resumeFrom: data)
+        defer { try? FileManager.default.removeItem(at: later) }
+        #expect(StoreFile.state(path)?.size == Int64(more))
+        gate.open()
+        let (file, _) = try await first
+        defer { try? FileManager.default.removeItem(at: file) }
+        for file in [file, later] { #expect(try Array(Data(contentsOf: file)) == Self.content) }
+        #expect(!sent(server, 3).contains("Range"))
+    }
+
+    @Test("a later download from the same resume data does not touch the file of the one that is complete")
+    func sharedLater() async throws {
+        let tag = "Connection: close\r\nETag: \"v1\"\r\n"
+        let scripts = [Self.range(tag), Self.range(tag), Self.whole(tag)].map { RawScript($0.steps + [.finish]) }
+        let server = try RawServer.start([Self.cut(tag)] + scripts)
+        let session = URLSession(configuration: .isolated)
+        defer { session.invalidateAndCancel() }
+        let data = try await resumeData(session, server)
+        var files: [URL] = []
+        defer { for file in files { try? FileManager.default.removeItem(at: file) } }
+        for _ in 0..<2 { files.append(try await session.download(resumeFrom: data).0) }
+        #expect(Set(files).count == 2)
+        for file in files { #expect(try Array(Data(contentsOf: file)) == Self.content) }
+    }
+
     @Test(
         "without a strong validator there is no resume data",
         arguments: ["", "ETag: W/\"v1\"\r\n", "Accept-Ranges: none\r\nETag: \"v1\"\r\n"]
