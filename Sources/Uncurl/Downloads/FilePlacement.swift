@@ -5,8 +5,8 @@ internal import URLLoading
 ///
 /// A regular file is replaced if `replacesFile` says so. Anything else is never replaced: a folder, a device, a socket,
 /// a pipe or a symbolic link. A file from another file system is first copied to a file beside its place. Once it is at
-/// its place, the file has the permissions of any new file: those that the process's umask leaves. Before that, only its
-/// user can read it.
+/// its place, the file has the permissions of any new file: those that the process's umask leaves. Only its user can
+/// read it before that.
 struct FilePlacement {
     let file: URL
     let place: URL
