@@ -24,6 +24,20 @@ public enum BlockingOutput {
         }
     }
 
+    /// Throws the error of an earlier write to a file that its file system tells only when a descriptor is closed, as
+    /// NFS does. A duplicate of the descriptor is closed for that; without a free one nothing is known.
+    package static func checkWrites(to descriptor: CInt) throws(Errno) {
+        do throws(Errno) {
+            _ = try callingOnce(.writeFile) {
+                let copy = uncurl_duplicate(descriptor)
+                return copy < 0 ? 0 : close(copy)
+            }
+        } catch {
+            // The descriptor is closed all the same.
+            if error != .interrupted { throw error }
+        }
+    }
+
     /// Writes all of a text, in UTF-8.
     public static func writeAll(_ text: String, to descriptor: CInt) throws(Errno) {
         try writeAll(Array(text.utf8).span, to: descriptor)

@@ -73,6 +73,9 @@ public final class WritableFile {
         guard written == bytes.count else { throw .noSpace }
     }
 
+    /// Throws the error of an earlier write that the file system tells only now, at the end of the writing.
+    package func checkWrites() throws(Errno) { try BlockingOutput.checkWrites(to: descriptor.number) }
+
     /// Waits until what was written would survive a crash of the machine.
     public func sync() throws(Errno) {
         let number = descriptor.number

@@ -31,10 +31,14 @@ struct KeptAnswer: Sendable {
         }
     }
 
-    /// Ends the complete answer. Returns its file, if it has one.
+    /// Ends the complete answer. Returns its file, if it has one that the disk has not refused.
     func finish() -> (path: String, sum: ContentSum?)? {
-        file?.finish(keeping: true)
-        return file.map { ($0.url.path, $0.sum) }
+        guard let file, (try? file.checkWrites()) != nil else {
+            drop()
+            return nil
+        }
+        file.finish(keeping: true)
+        return (file.url.path, file.sum)
     }
 
     /// Drops the answer, which is no longer needed.

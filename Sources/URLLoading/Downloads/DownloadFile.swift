@@ -82,6 +82,15 @@ final class DownloadFile: @unchecked Sendable {
         }
     }
 
+    /// Throws the error of an earlier write that the file system tells only now, at the end of the writing.
+    func checkWrites() throws(URLError) {
+        do throws(Errno) {
+            try file?.checkWrites()
+        } catch {
+            throw ErrorTranslation.urlError(.cannotWriteToFile, source, "the download's file: \(error)")
+        }
+    }
+
     /// From now on the sum is recorded, so that a later process can trust all but the last bytes of the file.
     func beginLedger(at now: Instant) { ledger = SumLedger(beside: url.path, from: written, at: now) }
 

@@ -235,6 +235,18 @@ struct Delivery: ~Copyable {
         return sink
     }
 
+    /// Checks the file of a complete answer. If not all of its content could be written, the file is removed: nothing
+    /// tells which part of it is missing.
+    mutating func checkFile() throws(URLError) {
+        guard case .file(let file) = sink else { return }
+        do throws(URLError) {
+            try file.checkWrites()
+        } catch {
+            deliver(to: .none)
+            throw error
+        }
+    }
+
     /// Takes away the file that the answer goes to; nil if the answer goes elsewhere.
     mutating func takeFile() -> DownloadFile? {
         guard case .file(let file) = sink else { return nil }

@@ -53,6 +53,7 @@ class RequestLoader: TaskLoader {
 
     /// Stores the answer if the cache and the delegate take it, and ends the task.
     override final func conclude() {
+        do throws(URLError) { try delivery.checkFile() } catch { return end(error) }
         guard let cache = settings.cache, let (entry, content) = delivery.takeEntry(),
             let (cached, key) = attempt.cached(entry, content, engine)
         else { return end(nil) }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Reactor
 internal import URLLoading
 
 /// The file of a download that comes in several parts at once. Any thread may write to it.
@@ -24,6 +25,17 @@ final class SegmentFile: Sendable {
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { throw Self.failure(url, count < 0 ? errno : EIO) }
             written += count
+        }
+    }
+
+    /// Throws the error of an earlier write that the file system tells only now, at the end of the writing. The file is
+    /// removed then: nothing tells which part of it is missing.
+    func checkWrites() throws(UncurlError) {
+        do throws(Errno) {
+            try BlockingOutput.checkWrites(to: descriptor)
+        } catch {
+            remove()
+            throw Self.failure(url, error.code)
         }
     }
 

@@ -27,7 +27,11 @@ extension MultipartForm {
     public func write(to url: URL) async throws {
         try await write(to: url) { path throws(Errno) in
             let file = try WritableFile(creating: path)
-            return MultipartOutput { bytes throws(Errno) in try file.write(bytes.span) }
+            return MultipartOutput { bytes throws(Errno) in
+                try file.write(bytes.span)
+            } finish: { () throws(Errno) in
+                try file.checkWrites()
+            }
         }
     }
 
@@ -74,7 +78,7 @@ extension MultipartForm {
             while true {
                 if isCancelled() { throw CancellationError() }
                 let bytes = try reader.read(atMost: MultipartForm.bite)
-                guard !bytes.isEmpty else { return }
+                guard !bytes.isEmpty else { return try output.finish() }
                 try output.write(bytes)
             }
         } catch {
@@ -87,4 +91,5 @@ extension MultipartForm {
 /// The file that a form is written to.
 struct MultipartOutput {
     let write: ([UInt8]) throws(Errno) -> Void
+    var finish: () throws(Errno) -> Void = {}
 }

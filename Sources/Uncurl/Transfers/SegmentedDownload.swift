@@ -263,6 +263,7 @@ final class SegmentedDownload: Sendable {
     }
 
     private func placed(_ file: SegmentFile, _ head: HTTPURLResponse) async throws -> Response<URL> {
+        try file.checkWrites()
         if let refusal = refusal(of: file.url, head) {
             return Response(facts(refusal.fileURL, head, .validation(refusal), nil))
         }

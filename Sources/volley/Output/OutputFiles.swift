@@ -39,5 +39,6 @@ extension Files {
     static func replaceContents(of descriptor: CInt, with text: String) throws(Errno) {
         _ = ftruncate(descriptor, 0)
         try BlockingOutput.writeAll(text, to: descriptor)
+        try BlockingOutput.checkWrites(to: descriptor)
     }
 }

@@ -59,6 +59,23 @@ struct MultipartEncodingTests {
         #expect(!exists)
     }
 
+    @Test("an error that the disk tells only at the end is an error, and the file is removed", .rows("Q16"))
+    func lateError() async throws {
+        let form = try form()
+        let failure = await #expect(throws: MultipartFailure.self) {
+            try await form.write(to: url) { path throws(Errno) in
+                let file = try WritableFile(creating: path)
+                return MultipartOutput { bytes throws(Errno) in
+                    try file.write(bytes.span)
+                } finish: { () throws(Errno) in
+                    throw .noSpace
+                }
+            }
+        }
+        #expect(failure == .outputFailed(url, reason: "\(Errno.noSpace)"))
+        #expect(!exists)
+    }
+
     @Test("a failing part removes the output file", .rows("Q16"))
     func failingPart() async throws {
         var form = try form()
