@@ -98,6 +98,8 @@ final class BackgroundFolder: Sendable {
                     continue
                 }
                 if let record = try read(name), record.number == number {
+                    // Without its ledger, the part of a download would count for nothing.
+                    if let part = record.part { _ = try SumLedger.read(beside: part.path) }
                     found.records.append(record)
                 } else {
                     found.damaged.append(number)

@@ -61,7 +61,7 @@ enum BackgroundRestoration {
     ) -> ResumeData? {
         guard let part = record.part, let validator = part.validator, let folder else { return nil }
         guard part.boot == BackgroundFolder.boot, let size = StoreFile.state(part.path)?.size else { return nil }
-        let sum = SumLedger.read(beside: part.path)
+        let sum = try? SumLedger.read(beside: part.path)
         guard sum != nil || !folder.isOwnPart(part.path, of: record.number) else { return nil }
         let received = sum?.length ?? size
         guard received > 0, received <= size, part.expected < 0 || size <= part.expected else { return nil }

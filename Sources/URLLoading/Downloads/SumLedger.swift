@@ -24,10 +24,12 @@ struct SumLedger {
 
     static func path(beside content: String) -> String { content + ".sum" }
 
-    /// The last note; nil where there is none. Blocks on the disk.
-    static func read(beside content: String) -> ContentSum? {
-        (try? StoreFile.read(path(beside: content), limit: ContentSum.encodedLength)).flatMap {
-            ContentSum(encoded: $0)
+    /// Returns the last note; nil where there is none. Throws if it cannot be read now. Blocks on the disk.
+    static func read(beside content: String) throws(StoreFile.Fault) -> ContentSum? {
+        do throws(StoreFile.Fault) {
+            return ContentSum(encoded: try StoreFile.read(path(beside: content), limit: ContentSum.encodedLength))
+        } catch  where error.isOfFile {
+            return nil
         }
     }
 

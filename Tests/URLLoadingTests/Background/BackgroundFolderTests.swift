@@ -102,6 +102,24 @@ struct BackgroundFolderTests {
         }
     }
 
+    @Test("a record or a ledger that the disk cannot read refuses the session, and no file is removed")
+    func unreadable() throws {
+        let folder = try BackgroundFolder(for: "one", in: base.path)
+        var record = try record(3)
+        let part = folder.freshPart(of: 3)
+        record.part = BackgroundRecord.Part(path: part, validator: "\"a\"", expected: 5, boot: BackgroundFolder.boot)
+        try folder.write(record)
+        #expect(FileManager.default.createFile(atPath: part, contents: Data("ab".utf8)))
+        // A link to itself gives a test an error of the disk, ELOOP.
+        for path in [folder.path + "/4.task", SumLedger.path(beside: part)] {
+            #expect(symlink(path, path) == 0)
+            #expect(throws: BackgroundFolder.Refusal.self) { try folder.contents() }
+            #expect(FileManager.default.fileExists(atPath: part))
+            StoreFile.remove(path)
+        }
+        #expect(try folder.contents().records.map(\.number) == [3])
+    }
+
     @Test("an unreadable record is reported, and kept aside for a week with the content that may belong to it")
     func damaged() throws {
         let folder = try BackgroundFolder(for: "one", in: base.path)
