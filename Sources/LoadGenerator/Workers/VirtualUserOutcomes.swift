@@ -99,7 +99,7 @@ extension VirtualUserDriver {
         worker.logAnswer(report, user, sent: sent, latency: latency, firstByte: firstByte)
         if worker.isDraining {
             worker.metrics.drained(isSuccess: isSuccess, name: user.name)
-        } else if !user.isFirstOfVisit || verdict.isRedirection {
+        } else if !user.isFirstOfVisit || verdict.isRedirection || isOfWarmUp(user) {
             worker.metrics.followedUp()
         }
     }
@@ -257,9 +257,10 @@ extension VirtualUserDriver {
     }
 
     /// Returns whether the present request is the one that came due, not one that followed it.
-    private func isOfSchedule(_ user: VirtualUser) -> Bool {
-        user.isFirstOfVisit && user.hops == 0 && user.due >= since
-    }
+    private func isOfSchedule(_ user: VirtualUser) -> Bool { user.hasDueRequest && user.due >= since }
+
+    /// Returns whether the present request came due in the warm-up.
+    func isOfWarmUp(_ user: VirtualUser) -> Bool { plan.profile != nil && user.due < since }
 
     func noteCorrected(_ user: VirtualUser, until end: Instant) {
         guard user.isFirstOfVisit, user.due >= since else { return }

@@ -123,7 +123,11 @@ extension VirtualUserDriver {
             fail(user, failure, words: "the answer is not as expected: \(problem)", latency, end)
         } else {
             worker.metrics.answered(after: latency)
-            if worker.isDraining { worker.metrics.drained(isSuccess: true) }
+            if worker.isDraining {
+                worker.metrics.drained(isSuccess: true)
+            } else if isOfWarmUp(user) {
+                worker.metrics.followedUp()
+            }
             noteCorrected(user, until: end)
             worker.logMessage(nil, user, latency: latency)
         }
