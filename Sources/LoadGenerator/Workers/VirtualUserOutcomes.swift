@@ -209,7 +209,7 @@ extension VirtualUserDriver {
         let time = worker.sinceBegin(now)
         if failure.kind == .timeout { noteCorrected(user, until: now) }
         if let name = user.name { worker.metrics.failed(name: name) }
-        guard let sent = report.timings.requestStart else {
+        guard let sent = report.sentAt else {
             worker.metrics.connectionFailed(failure, at: time, example: "\(label(request)): \(error)")
             if isOfSchedule(user) { worker.metrics.refused() }
             let waited = worker.nanoseconds(from: report.timings.start, to: now)
@@ -234,7 +234,7 @@ extension VirtualUserDriver {
     /// a schedule, as unsent.
     func noteUnfinished(_ user: VirtualUser, _ report: ExchangeReport) {
         let now = worker.loop.now
-        guard report.timings.requestStart != nil else {
+        guard let sent = report.sentAt else {
             if isOfSchedule(user) { worker.metrics.unsent(age: worker.nanoseconds(from: user.due, to: now)) }
             return
         }
@@ -242,7 +242,7 @@ extension VirtualUserDriver {
         noteBytes(user, report)
         worker.metrics.sent()
         noteWait(user, report)
-        if let sent = report.timings.requestStart { noteStream(user, sent: sent, until: now, isCut: true) }
+        noteStream(user, sent: sent, until: now, isCut: true)
         noteCorrected(user, until: now)
     }
 
@@ -252,8 +252,8 @@ extension VirtualUserDriver {
     }
 
     private func noteWait(_ user: VirtualUser, _ report: ExchangeReport) {
-        guard isOfSchedule(user), let start = report.timings.requestStart else { return }
-        worker.metrics.waited(worker.nanoseconds(from: user.due, to: start))
+        guard isOfSchedule(user), let sent = report.sentAt else { return }
+        worker.metrics.waited(worker.nanoseconds(from: user.due, to: sent))
     }
 
     /// Returns whether the present request is the one that came due, not one that followed it.
