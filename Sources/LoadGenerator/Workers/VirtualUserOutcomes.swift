@@ -3,6 +3,7 @@ import HTTP1
 import HTTPEngine
 import HTTPSemantics
 import Reactor
+import TextCoding
 
 /// The outcomes of virtual users' requests, in numbers, and the contents of their responses.
 extension VirtualUserDriver {

@@ -1,5 +1,6 @@
 import HTTPEngine
 import Reactor
+import TextCoding
 import WebSocket
 
 /// Virtual users with a WebSocket each: a request is a message, and its answer is the next message of the server.
