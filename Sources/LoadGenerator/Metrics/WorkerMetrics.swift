@@ -138,8 +138,10 @@ import TLS
 
     // MARK: Streams
 
+    /// Counts events of a stream that came together: no time passed between them.
     func events(_ count: UInt64) {
         unsafe metrics.pointee.stream?.events &+= count
+        unsafe metrics.pointee.stream?.gaps.record(0, count: count &- min(1, count))
         if isDraining { unsafe metrics.pointee.stream?.drainedEvents &+= count }
     }
 
