@@ -72,7 +72,7 @@ extension VirtualUserDriver {
         }
         user.wentWell = verdict.isSuccess
         guard case .success(let next) = verdict else { return nil }
-        if next == nil { noteCorrected(user, until: end) }
+        if next == nil { noteCorrected(user, until: end) } else { user.hops += 1 }
         return next
     }
 
@@ -122,7 +122,6 @@ extension VirtualUserDriver {
         if let redirect = user.findings.redirect, let request {
             guard user.hops < plan.users.redirects else { return .unwanted(Failure(.check, .redirectLimit)) }
             if let next = worker.requests.factory.following(request, by: redirect) {
-                user.hops += 1
                 worker.metrics.redirected()
                 return .success(next: next)
             }
