@@ -172,6 +172,9 @@ import TLS
         unsafe metrics.pointee.webSocket?.open.record(nanoseconds)
     }
 
+    /// Counts WebSockets that are open at the end of the warm-up.
+    func kept(webSockets: Int) { unsafe metrics.pointee.webSocket?.kept = UInt64(webSockets) }
+
     /// Counts a message that was answered.
     func answered(after latency: UInt64) {
         unsafe metrics.pointee.completed &+= 1

@@ -46,6 +46,9 @@ extension VirtualUserDriver {
         if plan.profile == nil, !worker.isDraining { startNext(user) } else { free(user) }
     }
 
+    /// The number of WebSockets that have been counted as opened and can carry messages.
+    var openSockets: Int { sockets?.users.count { !$0.needsConnection && $0.link?.isOpen == true } ?? 0 }
+
     func failedToOpen(_ user: VirtualUser, _ failure: Failure, words: String, _ report: ExchangeReport) {
         guard sockets?.whenClosed == nil else { return }
         guard worker.hasTime() || worker.drain() else { return worker.stop() }
