@@ -1,5 +1,6 @@
 extension JSONTree {
-    /// The document, indented by two blanks, with a line feed at its end.
+    /// The document, indented by two blanks, with a line feed at its end. An array or an object in 16 others is on one
+    /// line: indentation by any depth would multiply the length.
     package var text: String {
         var writer = JSONTreeWriter(gap: "", indents: true)
         writer.write(self, depth: 0)
@@ -19,6 +20,8 @@ extension JSONTree {
 private struct JSONTreeWriter {
     let gap: String
     let indents: Bool
+    /// The number of levels whose elements have lines of their own.
+    private static let levels = 16
     var octets: [UInt8] = []
 
     mutating func write(_ value: JSONTree, depth: Int) {
@@ -46,18 +49,18 @@ private struct JSONTreeWriter {
         _ depth: Int,
         _ each: (inout JSONTreeWriter, Item) -> Void
     ) {
+        let indents = indents && depth < Self.levels
         append(open)
         for (index, item) in items.enumerated() {
             if index > 0 { append(indents ? "," : "," + gap) }
-            newLine(depth + 1)
+            if indents { newLine(depth + 1) }
             each(&self, item)
         }
-        if !items.isEmpty { newLine(depth) }
+        if indents, !items.isEmpty { newLine(depth) }
         append(close)
     }
 
     private mutating func newLine(_ depth: Int) {
-        guard indents else { return }
         octets.append(UInt8(ascii: "\n"))
         for _ in 0..<depth { append("  ") }
     }

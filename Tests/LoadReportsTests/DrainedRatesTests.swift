@@ -59,6 +59,8 @@ struct DrainedRatesTests {
         let saved = try SavedReport(JSONReport.document(result), path: "x").intervals()
         #expect(saved.map(\.perSecond) == [5] && saved.map(\.successesPerSecond) == [3])
         #expect(try SchemaCheck(ReportSchema.text).complaints(about: JSONReport.text(result)) == [])
+        let plots = try HTMLPlots.data(SavedReport(JSONReport.document(result), path: "x"))
+        #expect(try JSONReader.read(Array(plots.utf8))["course"]?.items.first?.items[2].number == 5)
     }
 
     @Test("rates of bytes and events leave them out, merged and in another process too")

@@ -27,7 +27,7 @@ import Testing
         let spaced = all(.repeating([1], times: 4, every: .seconds(1)))
         #expect(spaced.bytes == [1, 1, 1, 1])
         #expect(spaced.pauses == 3)
-        #expect(all(.list([[1], [2]], every: .seconds(1))).pauses == 1)
+        #expect(all(.numbered(1..<3, every: .seconds(1)) { [UInt8($0)] }).pauses == 1)
         #expect(all(.repeating([1], times: 0, every: .seconds(1))).pauses == 0)
     }
 
@@ -36,6 +36,15 @@ import Testing
         let whole = all(.cyclic(Array("abc".utf8), from: 0, count: 40_000)).bytes
         #expect(whole.count == 40_000)
         #expect(all(.cyclic(Array("abc".utf8), from: 10_001, count: 20_000)).bytes == Array(whole[10_001..<30_001]))
+    }
+
+    @Test("a numbered body makes each piece when it is sent")
+    func numbered() {
+        var generator = BodyGenerator.numbered(1..<UInt64.max) { Array("\($0) ".utf8) }
+        var bytes: [UInt8] = []
+        for _ in 0..<3 { #expect(generator.next(into: &bytes) == .piece) }
+        #expect(bytes == Array("1 2 3 ".utf8))
+        #expect(all(.numbered(3..<3) { _ in [] }).pieces == 0)
     }
 
     @Test("an endless body does not count down")

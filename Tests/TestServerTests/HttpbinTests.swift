@@ -42,6 +42,33 @@ struct HttpbinTests {
         #expect(run.out.split(separator: "\n").count == 1)
     }
 
+    @Test(
+        "many open streams of many pieces need little memory",
+        arguments: ["sse?count=100000&delay=10", "payloads/100000/10"]
+    )
+    func streams(path: String) throws {
+        let script = """
+            import re, socket, subprocess, sys
+            server = subprocess.Popen([sys.argv[1], "--port", "0"], stdout=subprocess.PIPE, text=True)
+            try:
+                port = int(re.search(r":(\\d+)/", server.stdout.readline())[1])
+                open_streams = []
+                for _ in range(10):
+                    stream = socket.create_connection(("127.0.0.1", port))
+                    stream.sendall(b"GET /" + sys.argv[2].encode() + b" HTTP/1.1\\r\\nHost: h\\r\\n\\r\\n")
+                    assert stream.recv(100).startswith(b"HTTP/1.1 200 ")
+                    open_streams.append(stream)
+                status = open("/proc/%d/status" % server.pid).read()
+                print(int(re.search(r"VmHWM:\\s+(\\d+) kB", status)[1]) // 1024)
+            finally:
+                server.kill()
+                server.wait()
+            """
+        let run = try EndedProgram("/usr/bin/python3", ["-c", script, EndedProgram.built("httpbin"), path])
+        #expect(run.status == 0, "\(run.err)")
+        #expect(try #require(Int(run.out.dropLast())) < 64, "megabytes")
+    }
+
     @Test("the version is one line of the output")
     func version() throws {
         let run = try EndedProgram(shell: "'\(EndedProgram.built("httpbin"))' --version")

@@ -99,6 +99,17 @@ import TextCoding
         #expect(json(ask("/delete", "DELETE", body: "{bad"))?["json"] == .null)
     }
 
+    @Test("JSON in many levels is shown in not much more than its length")
+    func deep() throws {
+        let zeros = [String](repeating: "0", count: 1_000).joined(separator: ",")
+        let body = String(repeating: "[", count: 250) + zeros + String(repeating: "]", count: 250)
+        let response = ask("/post", "POST", body: body)
+        var shown = try #require(json(response)?["json"])
+        for _ in 1..<250 { shown = try #require(shown.items.first) }
+        #expect(shown.items.count == 1_000)
+        #expect(text(response).utf8.count < 4 * body.utf8.count)
+    }
+
     @Test("octets that are not UTF-8 are shown as a data URL")
     func binaryData() {
         #expect(Inspection.text(of: [0xFF, 0x00], type: "image/x") == "data:image/x;base64,/wA=")

@@ -83,6 +83,19 @@ import TextCoding
         #expect(DecodedForm.multipart(Array(body.utf8), contentType: "multipart/form-data") == nil)
     }
 
+    @Test("a boundary has at most 70 characters")
+    func longBoundary() {
+        for length in [1, 70, 71] {
+            let boundary = String(repeating: "-", count: length - 1) + "x"
+            let body = "--\(boundary)\r\nContent-Disposition: form-data; name=a\r\n\r\n-\r\n--\(boundary)--"
+            let form = DecodedForm.multipart(
+                Array(body.utf8),
+                contentType: "multipart/form-data; boundary=\(boundary)"
+            )
+            #expect(form == (length > 70 ? nil : DecodedForm(fields: [Pair(name: "a", value: "-")], files: [])))
+        }
+    }
+
     @Test("an empty part and a part without a name are accepted")
     func emptyParts() {
         let body = "--b\r\nContent-Disposition: form-data; name=a\r\n\r\n\r\n--b\r\nX: y\r\n\r\nz\r\n--b--"

@@ -2,6 +2,7 @@ import LoadTestSupport
 import TestServer
 import TestSupport
 import Testing
+import TextCoding
 
 @testable import LoadGenerator
 @testable import LoadReports
@@ -90,6 +91,33 @@ struct OpenLoopTests {
         #expect(try schedule(ended)["due"] as? Int == 100)
         #expect((100...103).contains(ended.number("requests", "completed") ?? 0))
         #expect(ended.report["notes"].map { "\($0)" }?.contains("counted 200 requests") == true)
+    }
+
+    @Test("rate_ratio counts no answer to a request of the warm-up that comes in the measured part")
+    func answeredLate() throws {
+        let gate = RawGate()
+        let server = try RawServer.start(
+            otherwise: [
+                .receive(.headEnd), .wait(gate), .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), .startOver,
+            ]
+        )
+        defer { server.stop() }
+        let report = TemporaryFile()
+        let run = try ChildProcess(
+            EndedProgram.built("volley"),
+            ["-R", "20", "-c", "80", "-t", "1", "--warmup", "1s", "-d", "2s", "--drain", "60s", "-T", "60s", "-q"]
+                + ["--format", "json=\(report.path)", server.url("/")]
+        )
+        // Twenty requests are due in the warm-up.
+        try server.waitForConnections(21, within: .seconds(60))
+        gate.open()
+        #expect([0, 3].contains(try run.waitForEnd()))
+        let saved = try SavedReport(path: report.path).document
+        let count = { (name: String) in saved["requests"]?[name]?.number ?? -1 }
+        let due = try #require(saved["schedule"]?["due"]?.number)
+        #expect(due == 40 && (1...20).contains(count("follow_ups")), "\(report.text)")
+        let ratio = try #require(saved["schedule"]?["rate_ratio"]?.number)
+        #expect(ratio <= 1 && ratio == (count("completed") - count("drained") - count("follow_ups")) / due)
     }
 
     @Test("a run by count sends its requests after the warm-up, however many that had")

@@ -64,6 +64,37 @@ struct OpenTelemetryTests {
         #expect((ended.report["notes"] as? [String])?.contains { $0.contains("pushes") } == false)
     }
 
+    @Test("counts with one start time never fall: the end of a warm-up and the next run have a start time each")
+    func starts() throws {
+        let (server, collector) = (try TestServer.start(), try collector("200 OK"))
+        defer {
+            server.stop()
+            collector.stop()
+        }
+        // The counts of a warm-up come about once a second.
+        let ended = try volley([
+            "-R", "100", "-t", "1", "-c", "2", "--warmup", "1500ms", "-d", "500ms", "--repeat", "2", "--interval",
+            "100ms", "--otlp", "http://127.0.0.1:\(collector.port)", server.url("/bytes/1"),
+        ])
+        #expect([0, 3].contains(ended.status), "\(ended.err)")
+        let points = try pushes(to: collector).compactMap {
+            metric("volley.requests", $0)?["sum"]?["dataPoints"]?.items.first
+        }.map { point in
+            try ["startTimeUnixNano", "timeUnixNano", "asInt"].map {
+                try #require(point[$0]?.string.flatMap { UInt64($0) })
+            }
+        }
+        for (former, next) in zip(points, points.dropFirst()) {
+            if former[0] == next[0] {
+                #expect(former[2] <= next[2])
+            } else {
+                #expect(former[1] <= next[0] && next[0] < next[1])
+            }
+        }
+        // Two warm-ups, and the measured part of each; a busy machine may push none of the second.
+        #expect(Set(points.map { $0[0] }).count >= 3, "\(points)")
+    }
+
     @Test("a collector that refuses or is not there is noted, and fails no run")
     func refused() throws {
         let (server, collector) = (try TestServer.start(), try collector("503 No"))

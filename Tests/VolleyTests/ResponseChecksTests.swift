@@ -1,6 +1,7 @@
 import HTTPEngine
 import TestSupport
 import Testing
+import TextCoding
 
 @testable import LoadGenerator
 @testable import LoadReports
@@ -22,7 +23,7 @@ struct ResponseChecksTests {
 
     @Test("content is found wherever it is cut into pieces", arguments: ["aab", "abab", "x", "aaaaab"])
     func search(needle: String) {
-        let search = BodySearch(Array(needle.utf8))
+        let search = ByteSearch(Array(needle.utf8))
         let text = Array("zzaaaabababaaaaaabxz".utf8)
         for cut in 0...text.count {
             var matched = 0

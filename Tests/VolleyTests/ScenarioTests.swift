@@ -206,6 +206,28 @@ struct ScenarioTests {
         #expect(times == counts)
     }
 
+    @Test("in the log of requests only the first request of a visit has an instant at which it was due")
+    func log() throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let scenario = file(
+            #"{"steps": [{"name": "a", "url": "/redirect/2", "pause": "1ms"}, {"name": "b", "url": "/bytes/1"}]}"#
+        )
+        let log = TemporaryFile()
+        let ended = try volley([
+            "--scenario", scenario.path, "--redirects", "4", "-R", "100", "-n", "5", "-t", "1", "-c", "4", "--drain",
+            "60s", "--format", "requests=\(log.path)", server.url("/"),
+        ])
+        #expect([0, 3].contains(ended.status), "\(ended.err)")
+        let rows = log.text.split(separator: "\n").dropFirst().map {
+            $0.split(separator: ",", omittingEmptySubsequences: false)
+        }
+        #expect(rows.count >= 15)
+        let due = rows.filter { !$0[0].isEmpty }
+        #expect(due.map { $0[4] } == [Substring](repeating: "302", count: 5) && due.allSatisfy { $0[9] == "a" })
+        #expect(Set(due.map { $0[0] }).count == 5)
+    }
+
     @Test("figures by step stand in conditions, and a file's URL is the run's")
     func conditions() throws {
         let server = try TestServer.start()

@@ -76,6 +76,38 @@ struct SentAgainTests {
         }
     }
 
+    @Test(
+        "a request that was sent and finds no connection to be sent again is a failure, and counts as sent",
+        arguments: [[], ["--cookies"], ["-R", "20"]]
+    )
+    func unconnected(line: [String]) throws {
+        let gate = RawGate()
+        let server = try RawServer.start([
+            [.receive(.headEnd), .send(Self.ok), .receive(.headEnd), .wait(gate)]
+        ])
+        defer { server.stop() }
+        let report = TemporaryFile()
+        let run = try ChildProcess(
+            EndedProgram.built("volley"),
+            ["--retry", "-n", "2", "-c", "1", "-t", "1", "-T", "60s", "--drain", "60s", "-q"] + line
+                + ["--format", "json=\(report.path)", server.url("/")]
+        )
+        try server.wait(for: 0, "two requests", within: .seconds(60)) {
+            $0.receivedText.components(separatedBy: "\r\n\r\n").count == 3
+        }
+        // From here on nothing listens.
+        server.stop()
+        #expect(try run.waitForEnd() == 4)
+        let saved = try SavedReport(path: report.path).document
+        let count = { (section: String, name: String) in saved[section]?[name]?.integer }
+        #expect(count("requests", "sent") == 2 && count("requests", "sent_again") == 1, "\(report.text)")
+        #expect(count("requests", "completed") == 1 && count("requests", "failed") == 1)
+        #expect(saved["requests"]?["balanced"]?.bool == true && count("connections", "failed") == 0)
+        guard line.first == "-R" else { return }
+        #expect(count("schedule", "due") == 2 && count("schedule", "sent") == 2, "\(report.text)")
+        #expect(count("schedule", "refused") == 0 && count("schedule", "unsent") == 0)
+    }
+
     @Test("conditions can use the requests sent again, and a POST is never sent again")
     func limits() throws {
         let server = try server(ending: .reset)

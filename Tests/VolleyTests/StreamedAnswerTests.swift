@@ -48,6 +48,21 @@ struct StreamedAnswerTests {
         #expect(try whole.histogram("stream", "gap")?.count == 80)
     }
 
+    @Test("events that come together have gaps of zero between them")
+    func together() throws {
+        let events = String(repeating: "data: x\n\n", count: 10)
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: \(events.utf8.count)\r\n\r\n"
+        let server = try RawServer.start(otherwise: .answering(Array((head + events).utf8)))
+        defer { server.stop() }
+        let report = TemporaryFile()
+        let line = ["--stream", "sse", "-n", "3", "-c", "1", "--format", "json=\(report.path)", server.url("/")]
+        #expect(try volley(line).status == 0)
+        let saved = try SavedReport(path: report.path)
+        #expect(saved.document["stream"]?["events"]?.integer == 30 && saved.document["stream"]?["stalls"]?.integer == 0)
+        let gaps = try #require(try saved.histogram("stream", "gap"))
+        #expect(gaps.count == 27 && gaps.summary(percentiles: [50])?[50] == 0)
+    }
+
     @Test("events and bytes that come while the run drains are in no rate")
     func drained() throws {
         let server = try TestServer.start()

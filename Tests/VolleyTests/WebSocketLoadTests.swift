@@ -70,6 +70,26 @@ struct WebSocketLoadTests {
         #expect(ended.number("websocket", "dropped") == 0)
     }
 
+    @Test("after a warm-up the messages on each WebSocket are the measured ones on each that could carry them")
+    func warmUp() throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let report = TemporaryFile()
+        let line = ["--warmup", "500ms", "-n", "100", "-c", "1", "-t", "1", "--requests-per-connection", "10"]
+        #expect(try volley(line + ["--format", "json=\(report.path)", socketURL(server)]).status == 0)
+        let saved = try SavedReport(path: report.path)
+        #expect(try SchemaCheck(ReportSchema.text).complaints(about: report.text) == [])
+        let merged = try ReportMerge.merge([saved, saved]).document
+        for (document, parts) in [(saved.document, 1.0), (merged, 2)] {
+            let count = { (name: String) in document["websocket"]?[name]?.number ?? -1 }
+            let answered = try #require(document["requests"]?["completed"]?.number)
+            #expect((0...1 * parts).contains(count("kept")), "\(report.text)")
+            #expect(count("messages_per_connection") == answered / (count("opened") + count("kept")))
+            // The first WebSocket and the last have fewer than ten, and each other one has ten.
+            #expect(count("messages_per_connection") > 8)
+        }
+    }
+
     @Test("an answer that is not a WebSocket, and the end of one, are failures by their kind")
     func failures() throws {
         let server = try TestServer.start()

@@ -79,6 +79,10 @@ package struct IntervalCollector {
         return emit(before: .max)
     }
 
+    /// The number of workers whose counts are those of the measured part. When it changes after a warm-up, the counts
+    /// of ``total`` have begun anew.
+    package var measuring: Int { isMeasuring.count { $0 } }
+
     /// The run so far, for the lines and pages that show it.
     package var total: Metrics { totals.reduce(into: Metrics()) { $0.merge($1) } }
 

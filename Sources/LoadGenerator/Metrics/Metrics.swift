@@ -54,8 +54,8 @@ package struct Metrics: Sendable {
 
     /// Redirections that were followed; each response on the way is in ``completed``.
     package var redirects: UInt64 = 0
-    /// Answers in the measured part that were not due by themselves: those to all but the first request of a visit, and
-    /// redirections that were followed, each of them once.
+    /// Answers in the measured part that do not count for its due requests: those to requests of the warm-up and to all
+    /// but the first request of a visit, and redirections that were followed; each of them once.
     package var followUps: UInt64 = 0
     /// Answers after the measured part, while the run drained. Every count includes them, and no rate does.
     package var drained: UInt64 = 0

@@ -38,7 +38,7 @@ package enum MetricsCodec {
     ]
 
     private static let socketCounts: [(String, any WritableKeyPath<WebSocketMetrics, UInt64> & Sendable)] = [
-        ("opened", \.opened), ("dropped", \.dropped), ("pushed", \.pushed),
+        ("opened", \.opened), ("kept", \.kept), ("dropped", \.dropped), ("pushed", \.pushed),
     ]
 
     private static let socketTimes: [(String, any WritableKeyPath<WebSocketMetrics, LatencyHistogram> & Sendable)] = [

@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// One request in the log of single requests. All times are in nanoseconds.
 package struct RequestRecord: Sendable {
-    /// The time when it was due by the schedule, after the start of the run.
+    /// The time when it was due by the schedule, after the start of the run. Nil for one without an instant of its own.
     package var due: UInt64?
     /// The time when it was sent, after the start of the run. Without a connection: when it was tried.
     package var start: UInt64

@@ -11,7 +11,7 @@ package struct StreamMetrics: Sendable {
     package var first = LatencyHistogram()
     /// The time from the instant a request was due to the first event, or to the run's end where none came.
     package var correctedFirst = LatencyHistogram()
-    /// The time between an event and the next of its stream. Events that came together have no gap.
+    /// The time between an event and the next of its stream: zero where they came together.
     package var gaps = LatencyHistogram()
 
     package init() {}

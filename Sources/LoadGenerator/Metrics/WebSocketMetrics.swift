@@ -2,6 +2,8 @@
 package struct WebSocketMetrics: Sendable {
     /// WebSockets that were opened in the measured part.
     package var opened: UInt64 = 0
+    /// WebSockets that were open when the warm-up ended.
+    package var kept: UInt64 = 0
     /// WebSockets that the server ended, or that were lost, while no answer was awaited.
     package var dropped: UInt64 = 0
     /// Messages that came while no answer was awaited.
@@ -12,8 +14,12 @@ package struct WebSocketMetrics: Sendable {
 
     package init() {}
 
+    /// WebSockets that could carry messages of the measured part.
+    package var used: UInt64 { opened &+ kept }
+
     package mutating func merge(_ other: WebSocketMetrics) {
         opened &+= other.opened
+        kept &+= other.kept
         dropped &+= other.dropped
         pushed &+= other.pushed
         open.merge(other.open)

@@ -138,8 +138,10 @@ import TLS
 
     // MARK: Streams
 
+    /// Counts events of a stream that came together: no time passed between them.
     func events(_ count: UInt64) {
         unsafe metrics.pointee.stream?.events &+= count
+        unsafe metrics.pointee.stream?.gaps.record(0, count: count &- min(1, count))
         if isDraining { unsafe metrics.pointee.stream?.drainedEvents &+= count }
     }
 
@@ -169,6 +171,9 @@ import TLS
         if !isDraining { unsafe metrics.pointee.webSocket?.opened &+= 1 }
         unsafe metrics.pointee.webSocket?.open.record(nanoseconds)
     }
+
+    /// Counts WebSockets that are open at the end of the warm-up.
+    func kept(webSockets: Int) { unsafe metrics.pointee.webSocket?.kept = UInt64(webSockets) }
 
     /// Counts a message that was answered.
     func answered(after latency: UInt64) {

@@ -39,6 +39,8 @@ final class VirtualUser: ExchangeDelegate {
     var visits: UserVisits?
     /// Whether the request is the first of its visit: only that one was due at an instant.
     var isFirstOfVisit = true
+    /// Whether the present request is the one that came due, not one that followed it.
+    var hasDueRequest: Bool { isFirstOfVisit && hops == 0 }
     var findings = ResponseFindings()
     /// The present stream's events so far, and when the first and the last of them came.
     var events: EventCounter?

@@ -3,6 +3,7 @@ import HTTP1
 import HTTPEngine
 import HTTPSemantics
 import Reactor
+import TextCoding
 
 /// The outcomes of virtual users' requests, in numbers, and the contents of their responses.
 extension VirtualUserDriver {
@@ -71,7 +72,7 @@ extension VirtualUserDriver {
         }
         user.wentWell = verdict.isSuccess
         guard case .success(let next) = verdict else { return nil }
-        if next == nil { noteCorrected(user, until: end) }
+        if next == nil { noteCorrected(user, until: end) } else { user.hops += 1 }
         return next
     }
 
@@ -99,7 +100,7 @@ extension VirtualUserDriver {
         worker.logAnswer(report, user, sent: sent, latency: latency, firstByte: firstByte)
         if worker.isDraining {
             worker.metrics.drained(isSuccess: isSuccess, name: user.name)
-        } else if !user.isFirstOfVisit || verdict.isRedirection {
+        } else if !user.isFirstOfVisit || verdict.isRedirection || isOfWarmUp(user) {
             worker.metrics.followedUp()
         }
     }
@@ -121,7 +122,6 @@ extension VirtualUserDriver {
         if let redirect = user.findings.redirect, let request {
             guard user.hops < plan.users.redirects else { return .unwanted(Failure(.check, .redirectLimit)) }
             if let next = worker.requests.factory.following(request, by: redirect) {
-                user.hops += 1
                 worker.metrics.redirected()
                 return .success(next: next)
             }
@@ -209,7 +209,7 @@ extension VirtualUserDriver {
         let time = worker.sinceBegin(now)
         if failure.kind == .timeout { noteCorrected(user, until: now) }
         if let name = user.name { worker.metrics.failed(name: name) }
-        guard let sent = report.timings.requestStart else {
+        guard let sent = report.sentAt else {
             worker.metrics.connectionFailed(failure, at: time, example: "\(label(request)): \(error)")
             if isOfSchedule(user) { worker.metrics.refused() }
             let waited = worker.nanoseconds(from: report.timings.start, to: now)
@@ -234,7 +234,7 @@ extension VirtualUserDriver {
     /// a schedule, as unsent.
     func noteUnfinished(_ user: VirtualUser, _ report: ExchangeReport) {
         let now = worker.loop.now
-        guard report.timings.requestStart != nil else {
+        guard let sent = report.sentAt else {
             if isOfSchedule(user) { worker.metrics.unsent(age: worker.nanoseconds(from: user.due, to: now)) }
             return
         }
@@ -242,7 +242,7 @@ extension VirtualUserDriver {
         noteBytes(user, report)
         worker.metrics.sent()
         noteWait(user, report)
-        if let sent = report.timings.requestStart { noteStream(user, sent: sent, until: now, isCut: true) }
+        noteStream(user, sent: sent, until: now, isCut: true)
         noteCorrected(user, until: now)
     }
 
@@ -252,14 +252,15 @@ extension VirtualUserDriver {
     }
 
     private func noteWait(_ user: VirtualUser, _ report: ExchangeReport) {
-        guard isOfSchedule(user), let start = report.timings.requestStart else { return }
-        worker.metrics.waited(worker.nanoseconds(from: user.due, to: start))
+        guard isOfSchedule(user), let sent = report.sentAt else { return }
+        worker.metrics.waited(worker.nanoseconds(from: user.due, to: sent))
     }
 
     /// Returns whether the present request is the one that came due, not one that followed it.
-    private func isOfSchedule(_ user: VirtualUser) -> Bool {
-        user.isFirstOfVisit && user.hops == 0 && user.due >= since
-    }
+    private func isOfSchedule(_ user: VirtualUser) -> Bool { user.hasDueRequest && user.due >= since }
+
+    /// Returns whether the present request came due in the warm-up.
+    func isOfWarmUp(_ user: VirtualUser) -> Bool { plan.profile != nil && user.due < since }
 
     func noteCorrected(_ user: VirtualUser, until end: Instant) {
         guard user.isFirstOfVisit, user.due >= since else { return }

@@ -1,5 +1,6 @@
 import HTTPEngine
 import Reactor
+import TextCoding
 import WebSocket
 
 /// Virtual users with a WebSocket each: a request is a message, and its answer is the next message of the server.
@@ -44,6 +45,9 @@ extension VirtualUserDriver {
         user.needsConnection = false
         if plan.profile == nil, !worker.isDraining { startNext(user) } else { free(user) }
     }
+
+    /// The number of WebSockets that have been counted as opened and can carry messages.
+    var openSockets: Int { sockets?.users.count { !$0.needsConnection && $0.link?.isOpen == true } ?? 0 }
 
     func failedToOpen(_ user: VirtualUser, _ failure: Failure, words: String, _ report: ExchangeReport) {
         guard sockets?.whenClosed == nil else { return }
@@ -123,7 +127,11 @@ extension VirtualUserDriver {
             fail(user, failure, words: "the answer is not as expected: \(problem)", latency, end)
         } else {
             worker.metrics.answered(after: latency)
-            if worker.isDraining { worker.metrics.drained(isSuccess: true) }
+            if worker.isDraining {
+                worker.metrics.drained(isSuccess: true)
+            } else if isOfWarmUp(user) {
+                worker.metrics.followedUp()
+            }
             noteCorrected(user, until: end)
             worker.logMessage(nil, user, latency: latency)
         }

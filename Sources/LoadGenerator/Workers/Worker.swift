@@ -293,6 +293,7 @@ final class Worker: TimerHandler {
         } else {
             metrics.beginMeasurement(at: now, of: plan.work)
         }
+        metrics.kept(webSockets: driver?.openSockets ?? 0)
     }
 
     /// Hands over the counts if an interval has ended. A warm-up's intervals are about a second long.

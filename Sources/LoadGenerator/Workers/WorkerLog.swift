@@ -69,9 +69,10 @@ extension Worker {
         )
     }
 
-    /// The instant at which the request was due, in nanoseconds after the start of the run. Nil without a schedule.
+    /// The instant at which the request was due, in nanoseconds after the start of the run. Nil without a schedule, and
+    /// for a request that followed another.
     private func due(_ user: VirtualUser?) -> UInt64? {
-        guard plan.profile != nil, let user else { return nil }
+        guard plan.profile != nil, let user, user.hasDueRequest else { return nil }
         return sinceBegin(user.due)
     }
 }

@@ -82,7 +82,7 @@ extension Worker: ExchangeDelegate {
         let lost = lostRequests(id, report)
         let failure = Failure(error, report)
         let now = sinceBegin(loop.now)
-        guard let sent = report.timings.requestStart else {
+        guard let sent = report.sentAt else {
             // Without a connection nothing was sent. A run by count must still end: the attempt uses one request up.
             budget? += lost - 1
             metrics.connectionFailed(failure, at: now, example: "\(plan.url): \(error)")
@@ -117,7 +117,7 @@ extension Worker: ExchangeDelegate {
     /// Counts an outcome after the end: a request that was sent is in flight, and any other does not count. The outcome
     /// of a pipeline's response counts one request, and the later outcome of the rest counts the others.
     private func noteUnfinished(_ id: ExchangeID, _ outcome: Outcome, _ report: ExchangeReport) {
-        guard report.timings.requestStart != nil else { return }
+        guard report.sentAt != nil else { return }
         noteBytes(report)
         switch outcome {
         case .completed:
@@ -164,4 +164,10 @@ extension Worker: ExchangeDelegate {
         metrics.read(wireBytes: report.bytesReceived)
         metrics.read(bodyBytes: report.contentReceived)
     }
+}
+
+extension ExchangeReport {
+    /// When the request's first byte was sent. For a request that was to be sent again and got no connection: when the
+    /// exchange began, because the time of the first attempt is forgotten. Nil if it was never sent.
+    var sentAt: Instant? { timings.requestStart ?? (retried ? timings.start : nil) }
 }

@@ -179,7 +179,7 @@ package enum ReportSchema {
                 },
                 "redirects": {"description": "Followed redirects; each is a request too.", "type": "integer", "minimum": 0},
                 "follow_ups": {
-                  "description": "Answers in the measured part that were not due by themselves: to all but the first request of each visit, and redirections that were followed.",
+                  "description": "Answers in the measured part that do not count for its due requests: those to requests of the warm-up and to all but the first request of each visit, and redirections that were followed.",
                   "type": "integer",
                   "minimum": 0
                 },

@@ -8,13 +8,14 @@ enum ReportSchemaParts {
               "description": "The figures of WebSockets, whose messages are the requests. Null for others.",
               "type": ["object", "null"],
               "additionalProperties": false,
-              "required": ["message_bytes", "binary", "opened", "opened_per_second", "messages_per_connection", "dropped", "pushed", "open"],
+              "required": ["message_bytes", "binary", "opened", "kept", "opened_per_second", "messages_per_connection", "dropped", "pushed", "open"],
               "properties": {
                 "message_bytes": {"type": "integer", "minimum": 0},
                 "binary": {"type": "boolean"},
                 "opened": {"description": "Opened in the measured part.", "type": "integer", "minimum": 0},
+                "kept": {"description": "Open when the warm-up ended.", "type": "integer", "minimum": 0},
                 "opened_per_second": {"type": "number", "minimum": 0},
-                "messages_per_connection": {"description": "Answered messages per connection.", "type": ["number", "null"], "minimum": 0},
+                "messages_per_connection": {"description": "Answered messages per connection of the measured part.", "type": ["number", "null"], "minimum": 0},
                 "dropped": {"description": "Connections that the server ended while no answer was awaited.", "type": "integer", "minimum": 0},
                 "pushed": {"description": "Messages that came while no answer was awaited.", "type": "integer", "minimum": 0},
                 "open": {"description": "From the start of a connection to the end of its handshake.", "$ref": "#/$defs/histogram"}

@@ -10,6 +10,7 @@ enum WebSocketPart {
             ("message_bytes", .integer(UInt64(options.message.count))),
             ("binary", .bool(options.isBinary)),
             ("opened", .integer(sockets.opened)),
+            ("kept", .integer(sockets.kept)),
             ("opened_per_second", .number(result.perSecond(sockets.opened))),
             ("messages_per_connection", perConnection(sockets, result.metrics).map { .number($0) } ?? .null),
             ("dropped", .integer(sockets.dropped)),
@@ -18,8 +19,8 @@ enum WebSocketPart {
         ])
     }
 
-    /// Answered messages per WebSocket, those of the warm-up included; nil without one.
+    /// Answered messages per WebSocket that could carry them; nil without one.
     private static func perConnection(_ sockets: WebSocketMetrics, _ metrics: Metrics) -> Double? {
-        sockets.open.count == 0 ? nil : Double(metrics.completed) / Double(sockets.open.count)
+        sockets.used == 0 ? nil : Double(metrics.completed) / Double(sockets.used)
     }
 }

@@ -72,8 +72,8 @@ enum HTMLPlots {
         return value
     }
 
-    /// Start and end in seconds, rate, p50, p90, p99, slowest, failed, HTTP errors, wanted rate (null without a
-    /// schedule), and an object of the counts by status.
+    /// Start and end in seconds, rate (without the answers of the drain), p50, p90, p99, slowest, failed, HTTP errors,
+    /// wanted rate (null without a schedule), and an object of the counts by status.
     private static func row(of point: JSONTree) throws(ReportError) -> JSONTree {
         let summary = try point["latency"].flatMap { value throws(ReportError) in
             try SavedReport.histogram(value, "the report")
@@ -86,7 +86,7 @@ enum HTMLPlots {
             value.map { JSONTree.number(Double($0) / 1e6) } ?? .null
         }
         return .array(
-            [.number(start / 1e9), .number(end / 1e9), .number(count("completed") / span)] + times
+            [.number(start / 1e9), .number(end / 1e9), .number((count("completed") - count("drained")) / span)] + times
                 + [
                     .number(count("failed") + count("connects_failed")), .number(count("http_errors")),
                     point["due"]?.number.map { .number($0 / span) } ?? .null,

@@ -173,8 +173,9 @@ package enum ReportMerge {
         if let sockets = document["websocket"], let opened = sockets["opened"]?.number {
             var sum = sockets
             if span > 0 { sum = sum.with("opened_per_second", .number(opened * 1e9 / Double(span))) }
-            if let all = sockets["open"]?["count"]?.number, all > 0, let answered = requests("completed") {
-                sum = sum.with("messages_per_connection", .number(answered / all))
+            let used = opened + (sockets["kept"]?.number ?? 0)
+            if used > 0, let answered = requests("completed") {
+                sum = sum.with("messages_per_connection", .number(answered / used))
             }
             document = document.with("websocket", sum)
         }

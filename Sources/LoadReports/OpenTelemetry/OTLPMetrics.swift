@@ -3,10 +3,10 @@ package import LoadGenerator
 package import TextCoding
 
 /// The counts of a current run for an OpenTelemetry collector: the body of a POST to `/v1/metrics` (OTLP/HTTP 1.x,
-/// JSON). All sums and histograms are cumulative from the start of the run.
+/// JSON). All sums and histograms are cumulative from a start time.
 package enum OTLPMetrics {
     /// - Parameters:
-    ///   - start: the start of the run in nanoseconds since 1970.
+    ///   - start: when the counts began, in nanoseconds since 1970.
     ///   - now: the time of the counts in nanoseconds since 1970.
     package static func document(_ metrics: Metrics, of plan: RunPlan, start: UInt64, now: UInt64) -> JSONTree {
         let times = Times(start: start, now: now)

@@ -10,12 +10,14 @@ internal import TextCoding
 /// a later push replaces one that failed or was skipped because the one before it was under way.
 package final class OTLPPush: Sendable {
     private let url: TargetURL
-    private let start: UInt64
     private let group: EventLoopGroup
     private let sender: LoopBound<Sender>
     private let tally: Monitor<Tally>
 
     private struct Tally {
+        /// When the counts began and when they were last pushed, in nanoseconds since 1970.
+        var start: UInt64
+        var last: UInt64
         var accepted = 0
         var failed = 0
         var underWay = 0
@@ -28,10 +30,10 @@ package final class OTLPPush: Sendable {
     /// - Parameter url: the collector's URL; a path of `/` means `/v1/metrics`.
     package init(_ url: TargetURL) throws(Errno) {
         self.url = url
-        start = UInt64(clamping: uncurl_clock_ns(CLOCK_REALTIME))
         let group = try EventLoopGroup(count: 1, name: "otlp")
         let loop = group.loops[0]
-        let tally = Monitor(Tally())
+        let now = Self.now
+        let tally = Monitor(Tally(start: now, last: now))
         let made = Monitor<LoopBound<Sender>?>(nil)
         loop.post { made.update { $0 = LoopBound(Sender(on: loop), on: loop) } }
         guard let sender = made.wait(atMost: .seconds(30), until: { $0 }) else {
@@ -40,6 +42,11 @@ package final class OTLPPush: Sendable {
         }
         (self.group, self.sender, self.tally) = (group, sender, tally)
     }
+
+    private static var now: UInt64 { UInt64(clamping: uncurl_clock_ns(CLOCK_REALTIME)) }
+
+    /// Notes that the counts have begun anew since the last push: that was the end of the former ones.
+    package func renew() { tally.withLock { $0.start = $0.last } }
 
     /// Sends the current counts, unless a push is under way.
     package func publish(_ metrics: Metrics, of plan: RunPlan) { push(metrics, of: plan, isLast: false) }
@@ -64,13 +71,13 @@ package final class OTLPPush: Sendable {
     private func wait() { _ = tally.wait(atMost: Self.patience) { $0.underWay == 0 ? true : nil } }
 
     private func push(_ metrics: Metrics, of plan: RunPlan, isLast: Bool) {
-        let isFree = tally.withLock { tally in
-            guard tally.underWay == 0 else { return false }
-            tally.underWay = 1
-            return true
+        let now = Self.now
+        let start: UInt64? = tally.withLock { tally in
+            guard tally.underWay == 0 else { return nil }
+            (tally.underWay, tally.last) = (1, now)
+            return tally.start
         }
-        guard isFree else { return }
-        let now = UInt64(clamping: uncurl_clock_ns(CLOCK_REALTIME))
+        guard let start else { return }
         let document = OTLPMetrics.document(metrics, of: plan, start: start, now: now)
         let content = Array(document.line().utf8)
         let (url, tally, sender) = (url, tally, sender)

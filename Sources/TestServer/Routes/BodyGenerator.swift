@@ -13,7 +13,7 @@ struct BodyGenerator: Sendable {
         case random(PseudoRandom, left: UInt64, piece: Int)
         case repeating([UInt8], left: UInt64)
         case cyclic([UInt8], at: Int, left: UInt64)
-        case list([[UInt8]], next: Int)
+        case numbered(Range<UInt64>, @Sendable (UInt64) -> [UInt8])
     }
 
     private var source: Source
@@ -36,8 +36,13 @@ struct BodyGenerator: Sendable {
         BodyGenerator(.cyclic(pattern, at: Int(start % UInt64(max(1, pattern.count))), left: count))
     }
 
-    static func list(_ pieces: [[UInt8]], every interval: Duration = .zero) -> BodyGenerator {
-        BodyGenerator(.list(pieces, next: 0), every: interval)
+    /// A piece for each number, made when it is sent.
+    static func numbered(
+        _ numbers: Range<UInt64>,
+        every interval: Duration = .zero,
+        _ piece: @escaping @Sendable (UInt64) -> [UInt8]
+    ) -> BodyGenerator {
+        BodyGenerator(.numbered(numbers, piece), every: interval)
     }
 
     private init(_ source: Source, every interval: Duration = .zero) {
@@ -67,10 +72,10 @@ struct BodyGenerator: Sendable {
             let count = Int(min(left, 16 * 1024))
             for step in 0..<count { bytes.append(pattern[(at + step) % pattern.count]) }
             source = .cyclic(pattern, at: (at + count) % pattern.count, left: left - UInt64(count))
-        case .list(let pieces, let next):
-            guard next < pieces.count else { return .end }
-            bytes += pieces[next]
-            source = .list(pieces, next: next + 1)
+        case .numbered(let numbers, let piece):
+            guard let number = numbers.first else { return .end }
+            bytes += piece(number)
+            source = .numbered(number + 1..<numbers.upperBound, piece)
         }
         return .piece
     }
@@ -78,7 +83,7 @@ struct BodyGenerator: Sendable {
     private var isAtEnd: Bool {
         switch source {
         case .random(_, let left, _), .repeating(_, let left), .cyclic(_, _, let left): left == 0
-        case .list(let pieces, let next): next >= pieces.count
+        case .numbered(let numbers, _): numbers.isEmpty
         }
     }
 }

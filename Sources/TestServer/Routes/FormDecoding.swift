@@ -1,18 +1,28 @@
+import TextCoding
+
 /// The plain fields and the files of a form.
 struct DecodedForm: Equatable, Sendable {
     var fields: [Pair] = []
     var files: [Pair] = []
 
-    /// `multipart/form-data` (RFC 7578, RFC 2046 §5.1). Nil if the boundary is missing or the parts do not end.
+    /// The most characters of a boundary (RFC 2046 §5.1.1).
+    private static let boundaryLimit = 70
+
+    /// `multipart/form-data` (RFC 7578, RFC 2046 §5.1). Nil if the boundary is missing or too long, or the parts do not
+    /// end.
     static func multipart(_ body: [UInt8], contentType: String) -> DecodedForm? {
-        guard let boundary = MediaType.parameter("boundary", of: contentType), !boundary.isEmpty else { return nil }
+        guard let boundary = MediaType.parameter("boundary", of: contentType),
+            (1...boundaryLimit).contains(boundary.utf8.count)
+        else { return nil }
         let delimiter = Array("--\(boundary)".utf8)
-        guard var position = find(delimiter, in: body, from: 0).map({ $0 + delimiter.count }) else { return nil }
+        let (line, emptyLine) = (ByteSearch([13, 10]), ByteSearch([13, 10, 13, 10]))
+        let partEnd = ByteSearch([13, 10] + delimiter)
+        guard var position = ByteSearch(delimiter).first(in: body).map({ $0 + delimiter.count }) else { return nil }
         var form = DecodedForm()
         while !body[position...].starts(with: "--".utf8) {
-            guard let start = find([13, 10], in: body, from: position),
-                let headEnd = find([13, 10, 13, 10], in: body, from: start),
-                let end = find([13, 10] + delimiter, in: body, from: headEnd + 2)
+            guard let start = line.first(in: body, from: position),
+                let headEnd = emptyLine.first(in: body, from: start),
+                let end = partEnd.first(in: body, from: headEnd + 2)
             else { return nil }
             let head = String(decoding: body[(start + 2)..<max(start + 2, headEnd)], as: UTF8.self)
             form.add(head, Array(body[min(headEnd + 4, end)..<end]))
@@ -36,15 +46,6 @@ struct DecodedForm: Equatable, Sendable {
         } else {
             files.append(pair)
         }
-    }
-
-    private static func find(_ needle: [UInt8], in bytes: [UInt8], from start: Int) -> Int? {
-        guard start >= 0, bytes.count >= needle.count, start <= bytes.count - needle.count else { return nil }
-        for index in start...(bytes.count - needle.count)
-        where bytes[index] == needle[0] && bytes[index..<index + needle.count].elementsEqual(needle) {
-            return index
-        }
-        return nil
     }
 }
 

@@ -27,11 +27,10 @@ enum StreamRoutes {
             return .bad("the lines are a number from 0 to \(RouteLimits.pieces)")
         }
         let common = Inspection.common(request)
-        let lines = (0..<Int(min(count, 100))).map { id in
-            let line = JSONTree.object(common + [("id", .number(id))])
-            return line.serialized(pretty: false) + [0x0A]
+        let body = BodyGenerator.numbered(0..<min(count, 100)) { id in
+            JSONTree.object(common + [("id", .integer(id))]).serialized(pretty: false) + [0x0A]
         }
-        return RouteResponse(200, type: "application/json", .generated(.list(lines), .chunked(trailers: [])))
+        return RouteResponse(200, type: "application/json", .generated(body, .chunked(trailers: [])))
     }
 
     /// `/chunked/n/delay`: n chunks, with this delay in seconds between them.
@@ -45,10 +44,9 @@ enum StreamRoutes {
     /// `/payloads/n/delay`: n JSON objects, with this delay in seconds between them.
     static func payloads(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         paced(rest) { count, delay in
-            let payloads = (0..<Int(count)).map { id in
-                JSONTree.object(["id": .number(id)]).serialized(pretty: false) + [0x0A]
+            let body = BodyGenerator.numbered(0..<count, every: delay) { id in
+                JSONTree.object(["id": .integer(id)]).serialized(pretty: false) + [0x0A]
             }
-            let body = BodyGenerator.list(payloads, every: delay)
             return RouteResponse(200, type: "application/json", .generated(body, .chunked(trailers: [])))
         }
     }
@@ -63,8 +61,9 @@ enum StreamRoutes {
         else { return .bad("count is at most \(RouteLimits.pieces), delay in seconds") }
         let first = request.field("last-event-id").flatMap { Arguments.count($0, upTo: count) }.map { $0 + 1 } ?? 1
         guard first <= count else { return RouteResponse(204, .none) }
-        let events = (first...count).map { Array("id: \($0)\nevent: count\ndata: {\"number\": \($0)}\n\n".utf8) }
-        let body = BodyGenerator.list(events, every: delay)
+        let body = BodyGenerator.numbered(first..<count + 1, every: delay) {
+            Array("id: \($0)\nevent: count\ndata: {\"number\": \($0)}\n\n".utf8)
+        }
         let response = RouteResponse(200, type: "text/event-stream", .generated(body, .chunked(trailers: [])))
         return response.with("Cache-Control", "no-store")
     }

@@ -5,8 +5,6 @@ extension JSONTree {
         .object(members.map { ($0.key, $0.value) })
     }
 
-    static func number(_ value: Int) -> JSONTree { .number(String(value)) }
-
     /// Pairs as an object. A repeated name has an array of its values.
     static func grouping(_ pairs: [Pair]) -> JSONTree {
         var members: [(name: String, values: [JSONTree])] = []

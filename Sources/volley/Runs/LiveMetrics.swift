@@ -10,6 +10,9 @@ struct LiveMetrics {
 
     var isWanted: Bool { server != nil || push != nil }
 
+    /// Notes that the counts begin anew: with another run, or at the end of a warm-up.
+    func renew() { push?.renew() }
+
     func publish(_ metrics: Metrics, of plan: RunPlan) {
         server?.publish(metrics, of: plan)
         push?.publish(metrics, of: plan)

@@ -10,6 +10,8 @@ struct RunWatch: RunObserver {
     private(set) var intervals: IntervalBoard?
     let log: RequestLogBoard?
     private var collector: IntervalCollector?
+    /// The number of workers whose counts were last published as those of the measured part.
+    private var measuring = 0
     private(set) var series = IntervalSeries()
     /// The start of the current run in the reports of several runs, in nanoseconds.
     private var offset: UInt64 = 0
@@ -61,6 +63,7 @@ struct RunWatch: RunObserver {
 
     /// - Parameter startedAt: the start in milliseconds since 1970.
     mutating func begin(startedAt: UInt64) {
+        live.renew()
         guard !hasBegun else { return }
         hasBegun = true
         for stream in streams {
@@ -92,6 +95,7 @@ struct RunWatch: RunObserver {
         let complete = collector.collect()
         take(complete)
         self.collector = collector
+        noteBeginning(collector)
         if abortsOnFail, let last = complete.last {
             conditions.look(at: collector.total, measured: last.end)
         }
@@ -109,6 +113,7 @@ struct RunWatch: RunObserver {
         if var collector {
             take(collector.finish(&results, measured: measured))
             self.collector = collector
+            noteBeginning(collector)
             live.finish(collector.total, of: plan)
         }
         display.clear()
@@ -127,6 +132,12 @@ struct RunWatch: RunObserver {
             notes.append("the log of requests lacks \(lost) lines: its file is too slow")
         }
         return notes + live.notes
+    }
+
+    /// Notes the end of a warm-up, with which the counts begin anew.
+    private mutating func noteBeginning(_ collector: IntervalCollector) {
+        if plan.warmup > 0, collector.measuring != measuring { live.renew() }
+        measuring = collector.measuring
     }
 
     private mutating func take(_ intervals: [Interval]) {
