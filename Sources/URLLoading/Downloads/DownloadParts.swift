@@ -58,7 +58,7 @@ enum DownloadParts {
     ///
     /// - Parameter now: in seconds since 1970.
     static func sweep(_ folder: String, at now: Int) {
-        for name in StoreFile.names(in: folder) where isPart(name) {
+        for name in (try? StoreFile.names(in: folder)) ?? [] where isPart(name) {
             let path = folder + "/" + name
             var found = stat()
             guard unsafe lstat(path, &found) == 0, found.st_mode & S_IFMT == S_IFREG, found.st_uid == geteuid(),

@@ -78,7 +78,13 @@ struct DescriptorTests {
         folder.write(Array("01234".utf8), to: "part")
         await #expect(processExitsWith: .success) { [path = folder.path + "/part" as String] in
             let url = URL(string: "http://h.test/")!
-            let data = ResumeData(url: url, fields: [:], validator: "\"v\"", path: path, received: 5, expected: 10)
+            let data = ResumeData(
+                request: URLRequest(url: url),
+                validator: "\"v\"",
+                path: path,
+                received: 5,
+                expected: 10
+            )
             guard let all = Descriptors.taken() else { _exit(2) }
             do throws(Errno) {
                 _ = try data.verified()
