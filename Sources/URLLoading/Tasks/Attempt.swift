@@ -15,6 +15,8 @@ struct Attempt: ~Copyable {
     var hasReadContent = false
     /// Decides what becomes of this attempt's answers.
     var machine: AnswerMachine
+    /// Whether the first request resumes an earlier task, which a redirect has led to another origin.
+    private let beginsElsewhere: Bool
     /// The transaction on the network now, or the last one.
     var transaction: Transaction?
     /// How many of the session's proxies for the request's host could not be used.
@@ -47,6 +49,7 @@ struct Attempt: ~Copyable {
     init(_ request: URLRequest, _ rules: AnswerMachine.Rules, resuming resumption: ResumeData?) {
         self.request = request
         self.resumption = resumption
+        beginsElsewhere = request.hasLeftOrigin
         machine = AnswerMachine(rules, resuming: resumption?.offer)
     }
 
@@ -54,6 +57,7 @@ struct Attempt: ~Copyable {
     init(anewAfter last: borrowing Attempt, _ request: URLRequest, resuming resumption: ResumeData?) {
         self.request = request
         self.resumption = resumption
+        beginsElsewhere = last.beginsElsewhere
         authorizations = last.authorizations
         content = last.content
         hasReadContent = last.hasReadContent
@@ -70,6 +74,10 @@ struct Attempt: ~Copyable {
         // A download of coded content cannot be resumed: the server counts the octets of the coded form.
         self.request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
     }
+
+    /// Whether a redirect of this task, or of the one that it resumes, has led to another origin: fields for the first
+    /// origin alone are then left out.
+    var hasLeftOrigin: Bool { beginsElsewhere || machine.hasLeftOrigin }
 
     var url: WebURL { WebURL(transaction?.url ?? request.url ?? URLRequest.nowhere) }
 

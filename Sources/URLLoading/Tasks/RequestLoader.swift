@@ -129,7 +129,7 @@ class RequestLoader: TaskLoader {
             attempt.content,
             spec.content,
             engine,
-            hasLeftOrigin: attempt.machine.hasLeftOrigin,
+            hasLeftOrigin: attempt.hasLeftOrigin,
             looksIntoCache: { attempt.cacheMode(settings).looksIntoCache }
         )
         guard let load else { return loadItself() }

@@ -100,7 +100,7 @@ extension Attempt {
         // which stay the task's when it continues with another request.
         let terms = spec.request?.values.terms?.values
         let isRepeatable =
-            opening == nil && !machine.hasLeftOrigin && content.isEmpty && terms == nil && proxyFailures == 0
+            opening == nil && !hasLeftOrigin && content.isEmpty && terms == nil && proxyFailures == 0
         var last: RequestPlan?
         if isRepeatable, let plan = engine.lastPlan, plan.serves(request, url) { last = plan }
         let place: HTTPURL
@@ -150,7 +150,7 @@ extension Attempt {
 
     private func builder(_ url: URL, _ content: UploadContent, _ engine: SessionEngine) -> RequestBuilder {
         var builder = RequestBuilder(settings: engine.settings, request: request, url: url, content: content)
-        builder.hasLeftOrigin = machine.hasLeftOrigin
+        builder.hasLeftOrigin = hasLeftOrigin
         return builder
     }
 
@@ -341,7 +341,7 @@ extension Attempt {
             guard let response, let key = CacheKey(request) else { return nil }
             let made = CachedURLResponse(response: response, data: data, storagePolicy: policy)
             let settings = engine.settings
-            let fields = settings.fields(with: request.values.fields, hasLeftOrigin: machine.hasLeftOrigin)
+            let fields = settings.fields(with: request.values.fields, hasLeftOrigin: hasLeftOrigin)
             return (made.answered(fields, at: Date(), settings.vary), key)
         }
         guard let transaction, let response = response as? HTTPURLResponse else { return nil }

@@ -63,8 +63,11 @@ final class ResumableUpload {
     var length: Int64 { machine.length ?? -1 }
 
     /// Notes that a request with all of the content is sent: the first one, or one after a redirect or a challenge.
-    func create(_ request: URLRequest) {
+    ///
+    /// - Parameter hasLeftOrigin: whether a redirect has led to another origin.
+    func create(_ request: URLRequest, hasLeftOrigin: Bool) {
         creation = request
+        if hasLeftOrigin { creation.values.hasLeftOrigin = true }
         if case .file(let path, _) = content { file = StoreFile.state(path) }
         machine.create(length: file?.size ?? machine.length)
     }
@@ -77,7 +80,7 @@ final class ResumableUpload {
         }
         switch machine.request {
         case .create:
-            create(original)
+            create(original, hasLeftOrigin: false)
             return original
         case .askOffset(let resource, let fields): return request("HEAD", resource, fields, length: nil)
         case .append(let resource, let offset, let fields):
