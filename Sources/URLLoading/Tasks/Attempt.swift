@@ -21,6 +21,9 @@ struct Attempt: ~Copyable {
     var transaction: Transaction?
     /// How many of the session's proxies for the request's host could not be used.
     var proxyFailures = 0
+    /// Whether the server is asked for content without coding: a download of coded content cannot be resumed, since the
+    /// server counts the octets of the coded form.
+    private(set) var offersIdentity = false
     /// How many octets of the content have been sent.
     var sent: Int64 = 0
     /// The Cookie field for the request that a subclass of `HTTPCookieStorage` has given; nil for none.
@@ -70,9 +73,7 @@ struct Attempt: ~Copyable {
     /// - Parameter isKept: whether the content is kept for another process, which may resume it.
     mutating func replaceRequest(by request: URLRequest, isKept: Bool) {
         replaceUpload(by: request)
-        guard isKept, !request.decidesOnCoding else { return }
-        // A download of coded content cannot be resumed: the server counts the octets of the coded form.
-        self.request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+        offersIdentity = isKept && !request.decidesOnCoding
     }
 
     /// Whether a redirect of this task, or of the one that it resumes, has led to another origin: fields for the first

@@ -8,9 +8,13 @@ internal import Reactor
 extension Attempt {
     /// Returns the response for a head from the network.
     func answered(_ head: ResponseHead, _ url: URL, _ settings: SessionSettings) -> HTTPURLResponse {
-        let isDecoded =
-            head.contains(.contentEncoding) && !request.decidesOnCoding && !settings.fields.contains("Accept-Encoding")
-        return HTTPURLResponse(url: url, head: head, isDecoded: isDecoded)
+        HTTPURLResponse(url: url, head: head, isDecoded: head.contains(.contentEncoding) && isDecoding(settings))
+    }
+
+    /// Whether the engine decodes content that comes coded (``EngineRequest/Options/decodesContent``).
+    private func isDecoding(_ settings: SessionSettings) -> Bool {
+        guard !request.decidesOnCoding, machine.resumptionFields.isEmpty else { return false }
+        return offersIdentity || !settings.fields.contains("Accept-Encoding")
     }
 
     /// Returns the machine's step after a head from the network, and applies the head's other effects: cookies,

@@ -151,6 +151,7 @@ extension Attempt {
     private func builder(_ url: URL, _ content: UploadContent, _ engine: SessionEngine) -> RequestBuilder {
         var builder = RequestBuilder(settings: engine.settings, request: request, url: url, content: content)
         builder.hasLeftOrigin = hasLeftOrigin
+        builder.offersIdentity = offersIdentity
         return builder
     }
 

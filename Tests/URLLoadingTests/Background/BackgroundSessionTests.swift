@@ -510,6 +510,31 @@ struct BackgroundSessionTests {
         session.invalidateAndCancel()
     }
 
+
+    @Test("a download that comes coded although no coding was offered is decoded", arguments: [nil, "gzip"])
+    func coded(ofSession: String?) async throws {
+        let head = """
+            HTTP/1.1 200 OK\r
+            ETag: "v1"\r
+            Content-Encoding: gzip\r
+            Content-Length: \(SharedCacheTests.gzip.count)\r
+            \r
+
+            """
+        let server = try RawServer.start([[.receive(.headEnd), .send(Array(head.utf8) + SharedCacheTests.gzip)]])
+        let configuration = configuration
+        if let ofSession { configuration.httpAdditionalHeaders = ["accept-encoding": ofSession] }
+        let recorder = BackgroundRecorder()
+        let session = URLSession(configuration: configuration, delegate: recorder, delegateQueue: nil)
+        session.downloadTask(with: try request(server)).resume()
+        await recorder.events(1)
+        #expect(recorder.files == [Array("plain".utf8)])
+        let fields = sent(server).components(separatedBy: "\r\n").filter { $0.lowercased().contains("encoding") }
+        #expect(fields == ["Accept-Encoding: identity"])
+        await isEmpty()
+        session.invalidateAndCancel()
+    }
+
     @Test("bytes after the last note of the ledger are not resumed from")
     func behindTheNote() async throws {
         let server = try RawServer.start([RawScript(Self.rest(from: 7_000))])
