@@ -162,6 +162,28 @@ struct ProxyConfigurationTests {
         #expect(String(decoding: data, as: UTF8.self).contains("1000"))
     }
 
+    /// A broadcast address: the kernel has no route for TCP, and sends nothing.
+    private static let nowhere = "255.255.255.255"
+
+    @Test("a task waits for a proxy to which there is no way, and fails at once if it is not to wait")
+    func waits() async throws {
+        let configuration = URLSessionConfiguration.isolated
+        let proxy = ProxyConfiguration(httpCONNECTProxy: .hostPort(host: Self.nowhere, port: 3128))
+        configuration.proxyConfigurations = [proxy]
+        let hurried = URLSession(configuration: configuration)
+        defer { hurried.invalidateAndCancel() }
+        let target = try url(plain.url("/get"))
+        let error = await #expect(throws: URLError.self) { try await hurried.data(from: target) }
+        #expect(error?.code == .notConnectedToInternet)
+        configuration.waitsForConnectivity = true
+        configuration.timeoutIntervalForResource = 1
+        let patient = URLSession(configuration: configuration)
+        defer { patient.invalidateAndCancel() }
+        let late = await #expect(throws: URLError.self) { try await patient.data(from: target) }
+        #expect(late?.code == .timedOut)
+        #expect(plain.requestCount == 0)
+    }
+
     @Test("a configuration that names no host fails the request unsent, and the error names the property")
     func unreadable() async throws {
         for endpoint in [ProxyConfiguration.Endpoint.hostPort(host: "a b", port: 9), .hostPort(host: "h", port: 0)] {
