@@ -244,7 +244,11 @@ class RequestLoader: TaskLoader {
             }
             observation?.note(.waitsForConnectivity)
             // Nothing of the content has been read, so a stream can be used again.
-            start(after: pause) { [self] in transact() }
+            start(after: pause) { [self] in
+                // The proxies may be reached again, too.
+                attempt.proxyFailures = 0
+                transact()
+            }
         case .beginAnew(let pause): beginAnew(after: pause)
         case .requestWhole:
             attempt.removePart()

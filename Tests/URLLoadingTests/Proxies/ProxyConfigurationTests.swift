@@ -184,6 +184,28 @@ struct ProxyConfigurationTests {
         #expect(plain.requestCount == 0)
     }
 
+    @Test("a task that has waited for connectivity uses its proxies again")
+    func afterWaiting() async throws {
+        let raw = try RawServer.start([
+            [.receive(.headEnd), .close],
+            [
+                .receive(.headEnd), .send("HTTP/1.1 200 OK\r\n\r\n"),
+                .receive(.headEnd), .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
+            ],
+        ])
+        var proxy = ProxyConfiguration(httpCONNECTProxy: at(raw.port))
+        proxy.allowFailover = true
+        let configuration = URLSessionConfiguration.isolated
+        configuration.proxyConfigurations = [proxy]
+        configuration.waitsForConnectivity = true
+        configuration.timeoutIntervalForResource = 30
+        let session = URLSession(configuration: configuration)
+        defer { session.invalidateAndCancel() }
+        // Without the proxy there is no way either, so that the task waits.
+        let (data, _) = try await session.data(from: url("http://\(Self.nowhere)/"))
+        #expect(data == Data("ok".utf8))
+    }
+
     @Test("a configuration that names no host fails the request unsent, and the error names the property")
     func unreadable() async throws {
         for endpoint in [ProxyConfiguration.Endpoint.hostPort(host: "a b", port: 9), .hostPort(host: "h", port: 0)] {
