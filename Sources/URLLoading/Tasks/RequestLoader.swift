@@ -13,6 +13,8 @@ internal import Synchronization
 class RequestLoader: TaskLoader {
     final var attempt: Attempt
     private var record: Record?
+    /// The request that the delegate of a delayed task has given instead of the task's own.
+    private var given: URLRequest?
 
     init(
         _ request: URLRequest,
@@ -78,6 +80,14 @@ class RequestLoader: TaskLoader {
         guard let date = task.beginDate else { return startFromDisk(attempt.request) }
         let delay = RequestBuilder.duration(min(date.timeIntervalSinceNow, RequestBuilder.longest)) ?? .zero
         start(after: delay) { [self] in askWhetherToBegin(attempt.request) }
+    }
+
+    /// Begins with another request than the task's own. New tries begin with it too.
+    final func begin(with request: URLRequest) {
+        given = request
+        task.currentRequest = request
+        attempt.upload?.begin(with: request)
+        startFromDisk(request)
     }
 
     /// Begins with the part of an earlier download, after a thread has checked that the file on disk is what was
@@ -311,7 +321,7 @@ class RequestLoader: TaskLoader {
 
     /// Tries again instead of failing, and keeps the bytes that have come if the server can be asked for the rest.
     private func beginAnew(after pause: Duration) {
-        guard let request = spec.request else { return }
+        guard let request = given ?? spec.request else { return }
         observation?.note(.sendsAgain)
         attempt = attempt.anew(request, continuing: delivery.takeFile())
         task.snapshot.withLock { $0.response = nil }

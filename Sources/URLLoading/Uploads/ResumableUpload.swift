@@ -7,7 +7,7 @@ internal import HTTPSemantics
 final class ResumableUpload {
     private(set) var machine: UploadMachine
     /// The first request, before redirects: an upload that begins anew sends it again.
-    private let original: URLRequest
+    private var original: URLRequest
     /// The first request, after redirects.
     private var creation: URLRequest
     /// The source of the content.
@@ -61,6 +61,9 @@ final class ResumableUpload {
 
     /// In octets; -1 where it is not known.
     var length: Int64 { machine.length ?? -1 }
+
+    /// Replaces the first request, before anything is sent.
+    func begin(with request: URLRequest) { (original, creation) = (request, request) }
 
     /// Notes that a request with all of the content is sent: the first one, or one after a redirect or a challenge.
     ///

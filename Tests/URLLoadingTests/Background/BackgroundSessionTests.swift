@@ -510,6 +510,23 @@ struct BackgroundSessionTests {
         session.invalidateAndCancel()
     }
 
+    @Test("a delayed task whose delegate gives another request begins anew with that one")
+    func delayedTwice() async throws {
+        let server = try RawServer.start([[.receive(.headEnd), .reset], RawScript(Self.whole())])
+        try leave { record, _ in
+            record.request = try request(server)
+            record.beginDate = .distantPast
+        }
+        var other = URLRequest(url: try url(server.url("/other")))
+        other.setValue("fresh", forHTTPHeaderField: "X-Token")
+        let recorder = BackgroundRecorder(delayed: other)
+        let session = try await session(recorder)
+        await recorder.events(1)
+        #expect(recorder.files == [Self.content])
+        #expect(sent(server, 1).hasPrefix("GET /other ") && sent(server, 1).contains("X-Token: fresh\r\n"))
+        await isEmpty()
+        session.invalidateAndCancel()
+    }
 
     @Test("a download that comes coded although no coding was offered is decoded", arguments: [nil, "gzip"])
     func coded(ofSession: String?) async throws {
