@@ -107,6 +107,8 @@ class RequestLoader: TaskLoader {
     /// Begins the first request of the task, or continues with another one: makes its content, and transacts.
     final func start(_ request: URLRequest) {
         attempt.replaceRequest(by: request, isKept: background != nil && task is URLSessionDownloadTask)
+        // The requests of a resumable upload differ in their URLs, by which a storage of the program's finds cookies.
+        if attempt.upload != nil { task.currentRequest = attempt.request }
         do throws(URLError) {
             if let refused = request.refusedField {
                 let reason = "the field “\(refused)” was given a value that cannot be sent"
@@ -324,7 +326,7 @@ class RequestLoader: TaskLoader {
         guard let request = given ?? spec.request else { return }
         observation?.note(.sendsAgain)
         attempt = attempt.anew(request, continuing: delivery.takeFile())
-        task.snapshot.withLock { $0.response = nil }
+        task.snapshot.withLock { ($0.response, $0.currentRequest) = (nil, request) }
         start(after: pause) { [self] in startFromDisk(request) }
     }
 

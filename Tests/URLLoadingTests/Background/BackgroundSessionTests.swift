@@ -528,6 +528,41 @@ struct BackgroundSessionTests {
         session.invalidateAndCancel()
     }
 
+    /// A storage of the program's own class, which a session asks by its tasks.
+    private final class OwnCookies: HTTPCookieStorage, @unchecked Sendable {}
+
+    @Test(
+        "a download that begins anew after a redirect gets the first server's cookies from a storage of its own class"
+    )
+    func cookiesAnew() async throws {
+        let target = try RawServer.start([[.receive(.headEnd), .reset]])
+        let redirect = """
+            HTTP/1.1 302 Found\r
+            Location: http://localhost:\(target.port)/\r
+            Connection: close\r
+            Content-Length: 0\r
+            \r
+
+            """
+        let server = try RawServer.start([[.receive(.headEnd), .send(redirect), .finish], RawScript(Self.whole())])
+        let storage = OwnCookies()
+        for (name, host) in [("first", "127.0.0.1"), ("second", "localhost")] {
+            let cookie = HTTPCookie(properties: [.name: name, .value: "1", .path: "/", .domain: host])
+            storage.setCookie(try #require(cookie))
+        }
+        let configuration = configuration
+        configuration.httpCookieStorage = storage
+        let recorder = BackgroundRecorder()
+        let session = URLSession(configuration: configuration, delegate: recorder, delegateQueue: nil)
+        session.downloadTask(with: try request(server)).resume()
+        await recorder.events(1)
+        #expect(recorder.files == [Self.content])
+        #expect(sent(target).contains("Cookie: second=1\r\n"))
+        #expect(sent(server, 1).contains("Cookie: first=1\r\n"))
+        await isEmpty()
+        session.invalidateAndCancel()
+    }
+
     @Test("a download that comes coded although no coding was offered is decoded", arguments: [nil, "gzip"])
     func coded(ofSession: String?) async throws {
         let head = """

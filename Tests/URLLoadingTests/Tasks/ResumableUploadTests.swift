@@ -317,6 +317,40 @@ struct ResumableUploadTests {
         #expect(sent.contains("Upload-Offset: 5\r\n"))
     }
 
+    /// A storage of the program's own class, which a session asks by its tasks.
+    private final class OwnCookies: HTTPCookieStorage, @unchecked Sendable {}
+
+    @Test("a storage of the program's own class is asked for the cookies of the server that keeps the upload")
+    func cookiesElsewhere() async throws {
+        let keeper = try RawServer.start([
+            [
+                .receive(.headEnd),
+                .send("HTTP/1.1 204 No Content\r\nUpload-Offset: 5\r\nUpload-Complete: ?0\r\n\r\n"),
+                .receive(.headEnd), .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
+            ]
+        ])
+        let place = Self.place("http://localhost:\(keeper.port)/7")
+        let server = try RawServer.start([
+            [.receive(.headEnd), .send(Array(place.utf8)), .receive(.bytes(1 << 20)), .reset]
+        ])
+        let storage = OwnCookies()
+        for (name, host) in [("first", "127.0.0.1"), ("second", "localhost")] {
+            let cookie = HTTPCookie(properties: [.name: name, .value: "1", .path: "/", .domain: host])
+            storage.setCookie(try #require(cookie))
+        }
+        let configuration = configuration(.six)
+        configuration.httpCookieStorage = storage
+        let session = URLSession(configuration: configuration)
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: try url(server.url("/files")))
+        request.httpMethod = "POST"
+        _ = try await session.upload(for: request, from: Self.octets)
+        #expect(String(decoding: server.received(0).prefix(2000), as: UTF8.self).contains("Cookie: first=1\r\n"))
+        let sent = String(decoding: keeper.received(0).prefix(2000), as: UTF8.self)
+        #expect(sent.contains("HEAD /7") && sent.contains("PATCH /7"))
+        #expect(sent.components(separatedBy: "Cookie: second=1\r\n").count == 3 && !sent.contains("first=1"))
+    }
+
     @Test("an upload that begins anew does so with the request that the delegate of a delayed task has given")
     @available(*, deprecated)
     func delayedAnew() async throws {
