@@ -126,7 +126,8 @@ struct Attempt: ~Copyable {
 
     /// Notes that the sending begins. Returns the content's length in bytes; -1 if it is not known.
     mutating func beginSending() -> Int64 {
-        sent = upload?.rest ?? 0
+        // The question how much of an upload has arrived sends nothing, and changes nothing.
+        if upload?.isAsking != true { sent = upload?.rest ?? 0 }
         return upload?.length ?? content.length
     }
 

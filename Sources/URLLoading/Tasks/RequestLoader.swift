@@ -133,7 +133,7 @@ class RequestLoader: TaskLoader {
             return whenRunning { [self] in transact() }
         }
         let length = attempt.beginSending()
-        task.snapshot.withLock { $0.counts.expectedToSend = length }
+        task.snapshot.withLock { ($0.counts.sent, $0.counts.expectedToSend) = (attempt.sent, length) }
         guard attempt.upload?.machine.isCreating != false else { return loadItself() }
         let load = ProtocolLoad.make(
             for: self,
