@@ -297,7 +297,9 @@ class RequestLoader: TaskLoader {
         // Nothing waits for the rest of the answer: a server in trouble may never send it.
         drop(held)
         serve(found, age: age ?? found.age)
-        if let refresh { attempt.refresh(found, url, refresh, spec, delivery.isAskedAboutCaching, session, engine) }
+        if let refresh {
+            attempt.refresh(found, url, refresh, task, spec, delivery.isAskedAboutCaching, session, engine)
+        }
     }
 
     private func serve(updated fresh: StoredExchange) {
@@ -362,9 +364,7 @@ class RequestLoader: TaskLoader {
     /// Keeps the cookies and credentials of a 101.
     final func noteSwitch(_ response: HTTPURLResponse) {
         attempt.noteSwitch(response, task, engine)
-        guard let storage = settings.cookieSubclass else { return }
-        let cookies = attempt.cookies(of: response, settings)
-        // Nothing waits for the storage.
-        if !cookies.isEmpty { storage.store(cookies, for: task) {} }
+        guard let scope = attempt.transaction?.plan.scope else { return }
+        settings.giveCookies(of: response, from: scope, to: attempt.request, for: task)
     }
 }

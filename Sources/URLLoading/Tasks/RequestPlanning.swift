@@ -279,6 +279,7 @@ extension Attempt {
         _ found: CachedURLResponse,
         _ url: URL,
         _ conditions: [(name: String, value: String)],
+        _ task: URLSessionTask,
         _ spec: TaskSpec,
         _ isAsked: Bool,
         _ session: URLSession,
@@ -305,6 +306,7 @@ extension Attempt {
                 engine.settings.vary
             ) { [request, isAuthorizedAlone] response in
                 engine.keepCookies(of: response, from: scope, to: request)
+                engine.settings.giveCookies(of: response, from: scope, to: request, for: task)
                 if let answer, !isAuthorizedAlone {
                     engine.authorizations.note(response.fields.list, for: WebURL(url), in: answer.space)
                 }
