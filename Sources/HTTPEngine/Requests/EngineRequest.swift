@@ -41,6 +41,9 @@ public final class EngineRequest: Sendable {
         /// `Accept-Encoding` of the caller's wins and turns this off; so does a `Range`, which would cut the coded form
         /// (RFC 9110 §14.2).
         public var decodesContent = true
+        /// Offer no coding but `identity`, for content of which parts may be requested later. Content that comes coded
+        /// all the same is decoded as otherwise. An `Accept-Encoding` of the caller's wins here too.
+        package var offersIdentity = false
         /// How far content may grow when it is decoded.
         public var decodingLimits = DecodingLimits()
         /// Whether the caller says that sending twice does no harm, for methods that are not idempotent.
@@ -143,8 +146,8 @@ public final class EngineRequest: Sendable {
         destination = Destination(origin, options, needsTunnel: !options.upgrade.isEmpty || method == "CONNECT")
         spans = options.timeouts.map(Timeouts.Spans.init)
         isIdempotent = options.isIdempotent || RetryRule.isIdempotent(method)
-        decodesContent =
-            options.decodesContent && !fields.contains("Accept-Encoding") && !fields.contains("Range")
+        let isDecided = fields.contains("Accept-Encoding")
+        decodesContent = options.decodesContent && !isDecided && !fields.contains("Range")
         isThrottled = options.sendingRate != nil || options.receivingRate != nil
         closes = fields.hasToken(.connection, "close")
         context =
@@ -176,7 +179,11 @@ public final class EngineRequest: Sendable {
             // RFC 9112 §3.2.3: CONNECT's target is the authority.
             try all.append("Host", options.host ?? (method == "CONNECT" ? target : origin.authority))
             for index in 0..<fields.count { try all.append(fields, at: index) }
-            if decodesContent { try all.append("Accept-Encoding", ContentCoding.accepted) }
+            if options.offersIdentity, !isDecided {
+                try all.append("Accept-Encoding", "identity")
+            } else if decodesContent {
+                try all.append("Accept-Encoding", ContentCoding.accepted)
+            }
             if !offer.isEmpty {
                 try all.append("Connection", "Upgrade")
                 try all.append("Upgrade", offer.fieldValue)

@@ -250,6 +250,7 @@ public struct AnswerMachine: ~Copyable, Sendable {
         }
         let decision = ResumeRule.decide(
             status: head.status,
+            contentCoding: head.fields["Content-Encoding"],
             contentRange: head.fields["Content-Range"],
             entityTag: head.fields["ETag"],
             lastModified: head.fields["Last-Modified"],

@@ -17,6 +17,7 @@ public enum ResumeRule {
     ///
     /// - Parameters:
     ///   - status: the response's status.
+    ///   - contentCoding: the value of Content-Encoding; nil without one.
     ///   - contentRange: the value of the field; nil without one.
     ///   - entityTag: the value of the field; nil without one.
     ///   - lastModified: the value of the field; nil without one.
@@ -26,6 +27,7 @@ public enum ResumeRule {
     ///   - expected: the length of the whole as it was known; -1 if it was not.
     public static func decide(
         status: Int,
+        contentCoding: String? = nil,
         contentRange: String?,
         entityTag: String?,
         lastModified: String?,
@@ -34,7 +36,10 @@ public enum ResumeRule {
         received: Int64,
         expected: Int64
     ) -> Decision {
+        // What is on disk is not coded, and a request for a range has its answer's content as it comes.
+        let isCoded = contentCoding.map { $0.lowercased() != "identity" } ?? false
         switch status {
+        case 200..<300 where isCoded: return .askAgain
         case 206:
             guard let range = contentRange.flatMap(ContentRange.init), range.first == received else { return .askAgain }
             guard let total = range.total, expected < 0 || total == expected, range.last == total - 1 else {

@@ -89,6 +89,8 @@ extension BackgroundRecord {
         writer.put(expectsToReceive)
         writer.put(optional: begun) { $0.put($1.timeIntervalSinceReferenceDate) }
         writer.put(optional: upload) { $0.put($1) }
+        // Only such a record has this flag: the others stay as earlier processes have written them.
+        if request.hasLeftOrigin { writer.put(true) }
         return Self.seal.closed(writer.bytes)
     }
 
@@ -131,6 +133,7 @@ extension BackgroundRecord {
         expectsToReceive = try reader.number()
         begun = try reader.optional { reader throws(OctetReader.Malformed) in try reader.date() }
         upload = try reader.optional { reader throws(OctetReader.Malformed) in try reader.upload() }
+        if !reader.isAtEnd { request.values.hasLeftOrigin = try reader.flag() }
     }
 }
 

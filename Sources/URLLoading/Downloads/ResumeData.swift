@@ -36,6 +36,8 @@ struct ResumeData: Sendable {
         static let expected = "NSURLSessionResumeBytesExpected"
         /// The key of the CRC-32 of the received octets, for background downloads.
         static let checksum = "URLLoadingResumeChecksum"
+        /// The key of ``URLRequest/hasLeftOrigin``; absent if it is false.
+        static let hasLeftOrigin = "URLLoadingResumeHasLeftOrigin"
     }
 
     private static let version = 1
@@ -74,6 +76,7 @@ struct ResumeData: Sendable {
             request = URLRequest(url: url)
             request.allHTTPHeaderFields = list[Key.fields] as? [String: String]
         }
+        request.values.hasLeftOrigin = list[Key.hasLeftOrigin] as? Bool == true
         self.validator = validator
         self.path = path
         self.received = Int64(received)
@@ -91,6 +94,7 @@ struct ResumeData: Sendable {
             Key.received: Int(received), Key.expected: Int(expected),
         ]
         if case .known(let sum) = sum { list[Key.checksum] = Int(sum.checksum) }
+        if request.hasLeftOrigin { list[Key.hasLeftOrigin] = true }
         return XMLPropertyList.write(list)
     }
 

@@ -129,7 +129,9 @@ enum ErrorTranslation {
 
     private static func code(_ error: ProxyError) -> URLError.Code {
         switch error {
-        case .unreachable, .refused, .socks, .target: .cannotConnectToHost
+        // The URL's host is not the one that was not found.
+        case .unreachable(let error): error.attempts.isEmpty ? .cannotConnectToHost : code(error)
+        case .refused, .socks, .target: .cannotConnectToHost
         case .authenticationRequired, .credentials: .userAuthenticationRequired
         case .tls(let error): code(error)
         case .closed: .networkConnectionLost

@@ -4,7 +4,7 @@ package import HTTPEngine
 
 /// Properties that Uncurl sets on a request, and that this room's public API does not have. Copies of the request have
 /// them too. A task keeps those of its first request, so that no redirect, challenge or retry loses them. They are
-/// never archived.
+/// never archived, except that resume data say that a request has left its origin.
 extension URLRequest {
     /// Content in segments, instead of data or a stream.
     package var segments: SegmentedBody? {
@@ -17,6 +17,10 @@ extension URLRequest {
         get { values.sendsContentWithGET }
         set { values.sendsContentWithGET = newValue }
     }
+
+    /// Whether a redirect of an earlier task, which this request resumes, has led to another origin. That origin gets
+    /// no secrets of a session or a manager.
+    package var hasLeftOrigin: Bool { values.hasLeftOrigin }
 
     /// The name of a field that was refused because it cannot be sent, and has got no other value since; nil for none.
     package var refusedField: String? { values.refusedField }

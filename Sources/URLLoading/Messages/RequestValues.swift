@@ -32,6 +32,8 @@ struct RequestValues {
     var maximumDataLength: Int?
     /// Whether a GET's content is sent. If false, a GET with content is refused.
     var sendsContentWithGET = false
+    /// See ``URLRequest/hasLeftOrigin``.
+    var hasLeftOrigin = false
     var networkServiceType = NSURLRequest.NetworkServiceType.default
     var allowsCellularAccess = true
     var allowsExpensiveNetworkAccess = true

@@ -25,6 +25,8 @@ struct RequestBuilder {
     var endpoint = Endpoint.origin
     /// Whether a redirect has led to another origin, which must not get the session's secrets.
     var hasLeftOrigin = false
+    /// Whether no coding is offered, whatever the session's own fields say.
+    var offersIdentity = false
     /// The TLS settings, for https.
     var context: TLSContext?
     /// The opening handshake of a WebSocket.
@@ -66,6 +68,7 @@ struct RequestBuilder {
         options.proxies = proxies
         options.tls = context
         options.endpoint = endpoint
+        options.offersIdentity = offersIdentity
         options.sendingRate = terms?.rates?.sending
         options.receivingRate = terms?.rates?.receiving
         options.host = values.fields?["Host"]
@@ -119,7 +122,10 @@ struct RequestBuilder {
             try fields.append("Content-Type", "application/x-www-form-urlencoded")
         }
         if let own { try add(own, to: &fields) { _ in true } }
-        try add(session, to: &fields) { settings.applies($0, to: own, hasLeftOrigin: hasLeftOrigin) }
+        try add(session, to: &fields) { name in
+            settings.applies(name, to: own, hasLeftOrigin: hasLeftOrigin)
+                && !(offersIdentity && HeaderNames.areEqual(name, "Accept-Encoding"))
+        }
         for (name, value) in extra { try fields.replace(name, value) }
         for (name, value) in secrets { try fields.replace(name, octets: value) }
         return fields

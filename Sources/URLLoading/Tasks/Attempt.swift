@@ -15,10 +15,15 @@ struct Attempt: ~Copyable {
     var hasReadContent = false
     /// Decides what becomes of this attempt's answers.
     var machine: AnswerMachine
+    /// Whether the first request resumes an earlier task, which a redirect has led to another origin.
+    private let beginsElsewhere: Bool
     /// The transaction on the network now, or the last one.
     var transaction: Transaction?
     /// How many of the session's proxies for the request's host could not be used.
     var proxyFailures = 0
+    /// Whether the server is asked for content without coding: a download of coded content cannot be resumed, since the
+    /// server counts the octets of the coded form.
+    private(set) var offersIdentity = false
     /// How many octets of the content have been sent.
     var sent: Int64 = 0
     /// The Cookie field for the request that a subclass of `HTTPCookieStorage` has given; nil for none.
@@ -47,6 +52,7 @@ struct Attempt: ~Copyable {
     init(_ request: URLRequest, _ rules: AnswerMachine.Rules, resuming resumption: ResumeData?) {
         self.request = request
         self.resumption = resumption
+        beginsElsewhere = request.hasLeftOrigin
         machine = AnswerMachine(rules, resuming: resumption?.offer)
     }
 
@@ -54,6 +60,7 @@ struct Attempt: ~Copyable {
     init(anewAfter last: borrowing Attempt, _ request: URLRequest, resuming resumption: ResumeData?) {
         self.request = request
         self.resumption = resumption
+        beginsElsewhere = last.beginsElsewhere
         authorizations = last.authorizations
         content = last.content
         hasReadContent = last.hasReadContent
@@ -66,10 +73,12 @@ struct Attempt: ~Copyable {
     /// - Parameter isKept: whether the content is kept for another process, which may resume it.
     mutating func replaceRequest(by request: URLRequest, isKept: Bool) {
         replaceUpload(by: request)
-        guard isKept, !request.decidesOnCoding else { return }
-        // A download of coded content cannot be resumed: the server counts the octets of the coded form.
-        self.request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+        offersIdentity = isKept && !request.decidesOnCoding
     }
+
+    /// Whether a redirect of this task, or of the one that it resumes, has led to another origin: fields for the first
+    /// origin alone are then left out.
+    var hasLeftOrigin: Bool { beginsElsewhere || machine.hasLeftOrigin }
 
     var url: WebURL { WebURL(transaction?.url ?? request.url ?? URLRequest.nowhere) }
 
@@ -117,7 +126,8 @@ struct Attempt: ~Copyable {
 
     /// Notes that the sending begins. Returns the content's length in bytes; -1 if it is not known.
     mutating func beginSending() -> Int64 {
-        sent = upload?.rest ?? 0
+        // The question how much of an upload has arrived sends nothing, and changes nothing.
+        if upload?.isAsking != true { sent = upload?.rest ?? 0 }
         return upload?.length ?? content.length
     }
 

@@ -8,9 +8,13 @@ internal import Reactor
 extension Attempt {
     /// Returns the response for a head from the network.
     func answered(_ head: ResponseHead, _ url: URL, _ settings: SessionSettings) -> HTTPURLResponse {
-        let isDecoded =
-            head.contains(.contentEncoding) && !request.decidesOnCoding && !settings.fields.contains("Accept-Encoding")
-        return HTTPURLResponse(url: url, head: head, isDecoded: isDecoded)
+        HTTPURLResponse(url: url, head: head, isDecoded: head.contains(.contentEncoding) && isDecoding(settings))
+    }
+
+    /// Whether the engine decodes content that comes coded (``EngineRequest/Options/decodesContent``).
+    private func isDecoding(_ settings: SessionSettings) -> Bool {
+        guard !request.decidesOnCoding, machine.resumptionFields.isEmpty else { return false }
+        return offersIdentity || !settings.fields.contains("Accept-Encoding")
     }
 
     /// Returns the machine's step after a head from the network, and applies the head's other effects: cookies,
@@ -48,11 +52,7 @@ extension Attempt {
 
     /// Returns the answer's cookies that its server may set and the session takes, for a storage of the program's.
     func cookies(of response: HTTPURLResponse, _ settings: SessionSettings) -> [HTTPCookie] {
-        guard let scope = transaction?.plan.scope, request.httpShouldHandleCookies else { return [] }
-        let cookies = CookieStore.cookies(in: response.fields.setCookieLines, from: scope)
-        let document = request.mainDocumentURL
-        return CookieStore.admitted(cookies, from: scope, document: document, by: [settings.cookiePolicy])
-            .map { HTTPCookie($0, created: CookieStore.now) }
+        transaction.map { settings.cookies(of: response, from: $0.plan.scope, to: request) } ?? []
     }
 
     private func asked(_ transaction: Transaction, _ caching: AskedRequest.Caching) -> AskedRequest {
@@ -181,5 +181,31 @@ extension Attempt {
         }
         let space = isAuthorizedAlone ? accept(&machine, &authorizations) : accept(&machine, &engine.authorizations)
         if let space { storeCredential(for: space, task, engine) }
+    }
+}
+
+extension SessionSettings {
+    /// Returns the answer's cookies that its server may set and the session takes, for a storage of the program's.
+    fileprivate func cookies(
+        of response: HTTPURLResponse,
+        from scope: CookieScope,
+        to request: URLRequest
+    ) -> [HTTPCookie] {
+        guard request.httpShouldHandleCookies else { return [] }
+        let cookies = CookieStore.cookies(in: response.fields.setCookieLines, from: scope)
+        return CookieStore.admitted(cookies, from: scope, document: request.mainDocumentURL, by: [cookiePolicy])
+            .map { HTTPCookie($0, created: CookieStore.now) }
+    }
+
+    /// Has a storage of the program's store the answer's cookies. Nothing waits for the storage.
+    func giveCookies(
+        of response: HTTPURLResponse,
+        from scope: CookieScope,
+        to request: URLRequest,
+        for task: URLSessionTask
+    ) {
+        guard let storage = cookieSubclass else { return }
+        let cookies = cookies(of: response, from: scope, to: request)
+        if !cookies.isEmpty { storage.store(cookies, for: task) {} }
     }
 }

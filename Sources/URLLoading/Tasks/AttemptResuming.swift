@@ -96,6 +96,8 @@ extension Attempt {
     /// - Parameter path: where the file will be.
     private func resumeData(_ file: DownloadFile, at path: String) -> ResumeData? {
         guard file.written > 0, let validator else { return nil }
+        var request = request
+        if hasLeftOrigin { request.values.hasLeftOrigin = true }
         return ResumeData(
             request: request,
             validator: validator,

@@ -31,13 +31,13 @@ extension Attempt {
         }
         let from = upload.creationURL
         if upload.machine.isCreating {
-            upload.create(request)
+            upload.create(request, hasLeftOrigin: hasLeftOrigin)
             self.request = request
         } else {
             // The first request of a resumed task asks how far the earlier task has come.
             self.request = transaction == nil ? upload.nextRequest() : request
         }
-        guard !upload.machine.isCreating, !machine.hasLeftOrigin, let from, let to = self.request.url,
+        guard !upload.machine.isCreating, !hasLeftOrigin, let from, let to = self.request.url,
             WebOrigin(from) != WebOrigin(to)
         else { return }
         // Another server does not get the session's secrets.

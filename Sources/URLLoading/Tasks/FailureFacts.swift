@@ -55,10 +55,14 @@ extension EngineError {
         }
     }
 
-    /// Whether the kernel or the name service says that the server cannot be reached now. A server that refuses a
-    /// connection was reached.
+    /// Whether the kernel or the name service says that the server, or its proxy, cannot be reached now. One that
+    /// refuses a connection was reached.
     fileprivate var isWithoutConnectivity: Bool {
-        guard case .connect(let error) = self else { return false }
+        let error: ConnectError
+        switch self {
+        case .connect(let failure), .proxy(.unreachable(let failure)): error = failure
+        default: return false
+        }
         guard !error.attempts.isEmpty else { return true }
         return error.attempts.allSatisfy { $0.errno == .networkUnreachable || $0.errno == .hostUnreachable }
     }

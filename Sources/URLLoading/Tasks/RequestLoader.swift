@@ -13,6 +13,8 @@ internal import Synchronization
 class RequestLoader: TaskLoader {
     final var attempt: Attempt
     private var record: Record?
+    /// The request that the delegate of a delayed task has given instead of the task's own.
+    private var given: URLRequest?
 
     init(
         _ request: URLRequest,
@@ -81,6 +83,14 @@ class RequestLoader: TaskLoader {
         start(after: delay) { [self] in askWhetherToBegin(attempt.request) }
     }
 
+    /// Begins with another request than the task's own. New tries begin with it too.
+    final func begin(with request: URLRequest) {
+        given = request
+        task.currentRequest = request
+        attempt.upload?.begin(with: request)
+        startFromDisk(request)
+    }
+
     /// Begins with the part of an earlier download, after a thread has checked that the file on disk is what was
     /// written.
     final func startFromDisk(_ request: URLRequest) {
@@ -111,6 +121,8 @@ class RequestLoader: TaskLoader {
     /// Begins the first request of the task, or continues with another one: makes its content, and transacts.
     final func start(_ request: URLRequest) {
         attempt.replaceRequest(by: request, isKept: background != nil && task is URLSessionDownloadTask)
+        // The requests of a resumable upload differ in their URLs, by which a storage of the program's finds cookies.
+        if attempt.upload != nil { task.currentRequest = attempt.request }
         do throws(URLError) {
             if let refused = request.refusedField {
                 let reason = "the field “\(refused)” was given a value that cannot be sent"
@@ -135,7 +147,7 @@ class RequestLoader: TaskLoader {
             return whenRunning { [self] in transact() }
         }
         let length = attempt.beginSending()
-        task.snapshot.withLock { $0.counts.expectedToSend = length }
+        task.snapshot.withLock { ($0.counts.sent, $0.counts.expectedToSend) = (attempt.sent, length) }
         guard attempt.upload?.machine.isCreating != false else { return loadItself() }
         let load = ProtocolLoad.make(
             for: self,
@@ -143,7 +155,7 @@ class RequestLoader: TaskLoader {
             attempt.content,
             spec.content,
             engine,
-            hasLeftOrigin: attempt.machine.hasLeftOrigin,
+            hasLeftOrigin: attempt.hasLeftOrigin,
             looksIntoCache: { attempt.cacheMode(settings).looksIntoCache }
         )
         guard let load else { return loadItself() }
@@ -258,7 +270,11 @@ class RequestLoader: TaskLoader {
             }
             observation?.note(.waitsForConnectivity)
             // Nothing of the content has been read, so a stream can be used again.
-            start(after: pause) { [self] in transact() }
+            start(after: pause) { [self] in
+                // The proxies may be reached again, too.
+                attempt.proxyFailures = 0
+                transact()
+            }
         case .beginAnew(let pause): beginAnew(after: pause)
         case .requestWhole:
             attempt.removePart()
@@ -295,7 +311,9 @@ class RequestLoader: TaskLoader {
         // Nothing waits for the rest of the answer: a server in trouble may never send it.
         drop(held)
         serve(found, age: age ?? found.age)
-        if let refresh { attempt.refresh(found, url, refresh, spec, delivery.isAskedAboutCaching, session, engine) }
+        if let refresh {
+            attempt.refresh(found, url, refresh, task, spec, delivery.isAskedAboutCaching, session, engine)
+        }
     }
 
     private func serve(updated fresh: StoredExchange) {
@@ -321,10 +339,10 @@ class RequestLoader: TaskLoader {
 
     /// Tries again instead of failing, and keeps the bytes that have come if the server can be asked for the rest.
     private func beginAnew(after pause: Duration) {
-        guard let request = spec.request else { return }
+        guard let request = given ?? spec.request else { return }
         observation?.note(.sendsAgain)
         attempt = attempt.anew(request, continuing: delivery.takeFile())
-        task.snapshot.withLock { $0.response = nil }
+        task.snapshot.withLock { ($0.response, $0.currentRequest) = (nil, request) }
         start(after: pause) { [self] in startFromDisk(request) }
     }
 
@@ -360,9 +378,7 @@ class RequestLoader: TaskLoader {
     /// Keeps the cookies and credentials of a 101.
     final func noteSwitch(_ response: HTTPURLResponse) {
         attempt.noteSwitch(response, task, engine)
-        guard let storage = settings.cookieSubclass else { return }
-        let cookies = attempt.cookies(of: response, settings)
-        // Nothing waits for the storage.
-        if !cookies.isEmpty { storage.store(cookies, for: task) {} }
+        guard let scope = attempt.transaction?.plan.scope else { return }
+        settings.giveCookies(of: response, from: scope, to: attempt.request, for: task)
     }
 }

@@ -22,16 +22,15 @@ extension RequestLoader: ExchangeDelegate {
     }
 
     private func judge(_ response: HTTPURLResponse) {
-        let caching: AskedRequest.Caching = settings.cache == nil ? .none : isStorable ? .stores : .compares
         guard let step = attempt.judge(response, caching, task, engine) else { return accept(response) }
         perform(step, response, nil)
     }
 
-    /// Whether the cache may store the answer under the URL. It may not if the answer depends on the request's content,
-    /// or on one of several servers.
-    private var isStorable: Bool {
-        delivery.isStorable && !attempt.request.values.sendsContentWithGET
-            && spec.request?.values.terms?.values.endpoint == nil
+    /// What the cache makes of the answer. The answer of one of several servers says nothing about what is stored under
+    /// the URL. An answer that depends on the request's content is not stored.
+    private var caching: AskedRequest.Caching {
+        guard settings.cache != nil, spec.request?.values.terms?.values.endpoint == nil else { return .none }
+        return delivery.isStorable && !attempt.request.values.sendsContentWithGET ? .stores : .compares
     }
 
     private func informed(_ head: ResponseHead, _ url: URL) {

@@ -77,10 +77,9 @@ extension RequestLoader {
             case (.continueLoading, _): startFromDisk(request)
             case (.useNewRequest, let other):
                 let next = other ?? request
-                task.currentRequest = next
                 // The part on disk is of the first request's URL.
                 if next.url != request.url { attempt.resume(from: nil) }
-                startFromDisk(next)
+                begin(with: next)
             case (.cancel, _): cancel(.atOnce)
             }
         }

@@ -100,7 +100,7 @@ extension Attempt {
         // which stay the task's when it continues with another request.
         let terms = spec.request?.values.terms?.values
         let isRepeatable =
-            opening == nil && !machine.hasLeftOrigin && content.isEmpty && terms == nil && proxyFailures == 0
+            opening == nil && !hasLeftOrigin && content.isEmpty && terms == nil && proxyFailures == 0
         var last: RequestPlan?
         if isRepeatable, let plan = engine.lastPlan, plan.serves(request, url) { last = plan }
         let place: HTTPURL
@@ -150,7 +150,8 @@ extension Attempt {
 
     private func builder(_ url: URL, _ content: UploadContent, _ engine: SessionEngine) -> RequestBuilder {
         var builder = RequestBuilder(settings: engine.settings, request: request, url: url, content: content)
-        builder.hasLeftOrigin = machine.hasLeftOrigin
+        builder.hasLeftOrigin = hasLeftOrigin
+        builder.offersIdentity = offersIdentity
         return builder
     }
 
@@ -278,6 +279,7 @@ extension Attempt {
         _ found: CachedURLResponse,
         _ url: URL,
         _ conditions: [(name: String, value: String)],
+        _ task: URLSessionTask,
         _ spec: TaskSpec,
         _ isAsked: Bool,
         _ session: URLSession,
@@ -304,6 +306,7 @@ extension Attempt {
                 engine.settings.vary
             ) { [request, isAuthorizedAlone] response in
                 engine.keepCookies(of: response, from: scope, to: request)
+                engine.settings.giveCookies(of: response, from: scope, to: request, for: task)
                 if let answer, !isAuthorizedAlone {
                     engine.authorizations.note(response.fields.list, for: WebURL(url), in: answer.space)
                 }
@@ -341,7 +344,7 @@ extension Attempt {
             guard let response, let key = CacheKey(request) else { return nil }
             let made = CachedURLResponse(response: response, data: data, storagePolicy: policy)
             let settings = engine.settings
-            let fields = settings.fields(with: request.values.fields, hasLeftOrigin: machine.hasLeftOrigin)
+            let fields = settings.fields(with: request.values.fields, hasLeftOrigin: hasLeftOrigin)
             return (made.answered(fields, at: Date(), settings.vary), key)
         }
         guard let transaction, let response = response as? HTTPURLResponse else { return nil }

@@ -7,7 +7,7 @@ internal import HTTPSemantics
 final class ResumableUpload {
     private(set) var machine: UploadMachine
     /// The first request, before redirects: an upload that begins anew sends it again.
-    private let original: URLRequest
+    private var original: URLRequest
     /// The first request, after redirects.
     private var creation: URLRequest
     /// The source of the content.
@@ -62,9 +62,15 @@ final class ResumableUpload {
     /// In octets; -1 where it is not known.
     var length: Int64 { machine.length ?? -1 }
 
+    /// Replaces the first request, before anything is sent.
+    func begin(with request: URLRequest) { (original, creation) = (request, request) }
+
     /// Notes that a request with all of the content is sent: the first one, or one after a redirect or a challenge.
-    func create(_ request: URLRequest) {
+    ///
+    /// - Parameter hasLeftOrigin: whether a redirect has led to another origin.
+    func create(_ request: URLRequest, hasLeftOrigin: Bool) {
         creation = request
+        if hasLeftOrigin { creation.values.hasLeftOrigin = true }
         if case .file(let path, _) = content { file = StoreFile.state(path) }
         machine.create(length: file?.size ?? machine.length)
     }
@@ -77,7 +83,7 @@ final class ResumableUpload {
         }
         switch machine.request {
         case .create:
-            create(original)
+            create(original, hasLeftOrigin: false)
             return original
         case .askOffset(let resource, let fields): return request("HEAD", resource, fields, length: nil)
         case .append(let resource, let offset, let fields):

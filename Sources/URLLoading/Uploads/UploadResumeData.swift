@@ -36,6 +36,8 @@ struct UploadResumeData: Sendable {
         static let path = "URLLoadingUploadPath"
         /// Inode, size, seconds, nanoseconds.
         static let state = "URLLoadingUploadFileState"
+        /// The key of ``URLRequest/hasLeftOrigin``; absent if it is false.
+        static let hasLeftOrigin = "URLLoadingUploadHasLeftOrigin"
     }
 
     private static let version = 1
@@ -50,6 +52,7 @@ struct UploadResumeData: Sendable {
         else { return nil }
         guard let values = OctetReader.request(octets) else { return nil }
         request = URLRequest(storage: RequestStorage(values))
+        request.values.hasLeftOrigin = list[Key.hasLeftOrigin] as? Bool == true
         self.resource = resource
         self.draft = draft
         if let path = list[Key.path] as? String {
@@ -66,6 +69,7 @@ struct UploadResumeData: Sendable {
             Key.version: UploadResumeData.version, Key.request: Data(OctetWriter.octets(of: request)),
             Key.resource: resource.absoluteString, Key.draft: draft.rawValue,
         ]
+        if request.hasLeftOrigin { list[Key.hasLeftOrigin] = true }
         switch content {
         case .data(let data): list[Key.data] = data
         case .file(let path, let state):

@@ -70,7 +70,8 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
     }
 
     public func adapt(_ request: URLRequest, for attempt: RequestAttempt) async throws -> URLRequest {
-        if isWithinRefresh { return request }
+        // The credential is not for the origin to which a redirect has led a resumed download.
+        if isWithinRefresh || request.hasLeftOrigin { return request }
         var (credential, version) = try current()
         if isRefreshing || authenticator.needsRefresh(credential) {
             credential = try await refreshed(credential, version)
@@ -83,6 +84,7 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
     public func retry(_ failure: FailedAttempt) async -> RetryDecision {
         if isWithinRefresh { return .doNotRetry }
         guard authenticator.isAuthenticationFailure(failure), let request = failure.request else { return .doNotRetry }
+        guard !request.hasLeftOrigin else { return .doNotRetry }
         do {
             let (credential, version) = try current()
             // The request was sent with an older credential.

@@ -19,6 +19,7 @@ extension HTTPRequestOperation {
         let (validator, total) = facts.withLock { ($0.validator ?? "", $0.total) }
         switch ResumeRule.decide(
             status: response.statusCode,
+            contentCoding: response.value(forHTTPHeaderField: "Content-Encoding"),
             contentRange: response.value(forHTTPHeaderField: "Content-Range"),
             entityTag: response.value(forHTTPHeaderField: "ETag"),
             lastModified: response.value(forHTTPHeaderField: "Last-Modified"),

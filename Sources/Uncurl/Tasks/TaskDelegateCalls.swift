@@ -92,13 +92,18 @@ extension TaskDelegate: URLSessionTaskDelegate {
             core.note(nil, of: space)
             return (.useCredential, URLCredential(trust: trust))
         }
-        // The credential is for the origin of the request, and not for another one that a redirect leads to. A
-        // credential that the server has refused is not offered again.
-        guard let credential, space.takes(credential), space.isProxy() || space.isOrigin(of: task.originalRequest?.url)
-        else {
+        // A credential that the server has refused is not offered again.
+        guard let credential, space.takes(credential), space.isProxy() || isFirstOrigin(space, of: task) else {
             return usesCredentialStorage ? (.performDefaultHandling, nil) : (.useCredential, nil)
         }
         return challenge.previousFailureCount == 0 ? (.useCredential, credential) : (.rejectProtectionSpace, nil)
+    }
+
+    /// Whether the credential is for this space. It is for the origin of the request, and not for another one that a
+    /// redirect leads to, or has led to before the task resumed it.
+    private func isFirstOrigin(_ space: URLProtectionSpace, of task: URLSessionTask) -> Bool {
+        guard let request = task.originalRequest, !request.hasLeftOrigin else { return false }
+        return space.isOrigin(of: request.url)
     }
 
     /// Stores the refusal by host, because other tasks may wait for the same connection.

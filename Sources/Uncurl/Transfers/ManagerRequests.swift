@@ -87,7 +87,8 @@ extension URLSessionManager {
     }
 
     /// Resumes a download. It starts over if the server's content has changed. Interceptors and options apply to the
-    /// request for the rest as to any other.
+    /// request for the rest as to any other. At another origin, to which a redirect has led the download,
+    /// ``RequestOptions/credential`` and ``AuthenticationInterceptor`` do not apply.
     public func download(
         resuming data: Data,
         to destination: DownloadDestination? = nil,

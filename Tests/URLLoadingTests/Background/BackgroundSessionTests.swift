@@ -510,6 +510,83 @@ struct BackgroundSessionTests {
         session.invalidateAndCancel()
     }
 
+    @Test("a delayed task whose delegate gives another request begins anew with that one")
+    func delayedTwice() async throws {
+        let server = try RawServer.start([[.receive(.headEnd), .reset], RawScript(Self.whole())])
+        try leave { record, _ in
+            record.request = try request(server)
+            record.beginDate = .distantPast
+        }
+        var other = URLRequest(url: try url(server.url("/other")))
+        other.setValue("fresh", forHTTPHeaderField: "X-Token")
+        let recorder = BackgroundRecorder(delayed: other)
+        let session = try await session(recorder)
+        await recorder.events(1)
+        #expect(recorder.files == [Self.content])
+        #expect(sent(server, 1).hasPrefix("GET /other ") && sent(server, 1).contains("X-Token: fresh\r\n"))
+        await isEmpty()
+        session.invalidateAndCancel()
+    }
+
+    /// A storage of the program's own class, which a session asks by its tasks.
+    private final class OwnCookies: HTTPCookieStorage, @unchecked Sendable {}
+
+    @Test(
+        "a download that begins anew after a redirect gets the first server's cookies from a storage of its own class"
+    )
+    func cookiesAnew() async throws {
+        let target = try RawServer.start([[.receive(.headEnd), .reset]])
+        let redirect = """
+            HTTP/1.1 302 Found\r
+            Location: http://localhost:\(target.port)/\r
+            Connection: close\r
+            Content-Length: 0\r
+            \r
+
+            """
+        let server = try RawServer.start([[.receive(.headEnd), .send(redirect), .finish], RawScript(Self.whole())])
+        let storage = OwnCookies()
+        for (name, host) in [("first", "127.0.0.1"), ("second", "localhost")] {
+            let cookie = HTTPCookie(properties: [.name: name, .value: "1", .path: "/", .domain: host])
+            storage.setCookie(try #require(cookie))
+        }
+        let configuration = configuration
+        configuration.httpCookieStorage = storage
+        let recorder = BackgroundRecorder()
+        let session = URLSession(configuration: configuration, delegate: recorder, delegateQueue: nil)
+        session.downloadTask(with: try request(server)).resume()
+        await recorder.events(1)
+        #expect(recorder.files == [Self.content])
+        #expect(sent(target).contains("Cookie: second=1\r\n"))
+        #expect(sent(server, 1).contains("Cookie: first=1\r\n"))
+        await isEmpty()
+        session.invalidateAndCancel()
+    }
+
+    @Test("a download that comes coded although no coding was offered is decoded", arguments: [nil, "gzip"])
+    func coded(ofSession: String?) async throws {
+        let head = """
+            HTTP/1.1 200 OK\r
+            ETag: "v1"\r
+            Content-Encoding: gzip\r
+            Content-Length: \(SharedCacheTests.gzip.count)\r
+            \r
+
+            """
+        let server = try RawServer.start([[.receive(.headEnd), .send(Array(head.utf8) + SharedCacheTests.gzip)]])
+        let configuration = configuration
+        if let ofSession { configuration.httpAdditionalHeaders = ["accept-encoding": ofSession] }
+        let recorder = BackgroundRecorder()
+        let session = URLSession(configuration: configuration, delegate: recorder, delegateQueue: nil)
+        session.downloadTask(with: try request(server)).resume()
+        await recorder.events(1)
+        #expect(recorder.files == [Array("plain".utf8)])
+        let fields = sent(server).components(separatedBy: "\r\n").filter { $0.lowercased().contains("encoding") }
+        #expect(fields == ["Accept-Encoding: identity"])
+        await isEmpty()
+        session.invalidateAndCancel()
+    }
+
     @Test("bytes after the last note of the ledger are not resumed from")
     func behindTheNote() async throws {
         let server = try RawServer.start([RawScript(Self.rest(from: 7_000))])

@@ -162,6 +162,50 @@ struct ProxyConfigurationTests {
         #expect(String(decoding: data, as: UTF8.self).contains("1000"))
     }
 
+    /// A broadcast address: the kernel has no route for TCP, and sends nothing.
+    private static let nowhere = "255.255.255.255"
+
+    @Test("a task waits for a proxy to which there is no way, and fails at once if it is not to wait")
+    func waits() async throws {
+        let configuration = URLSessionConfiguration.isolated
+        let proxy = ProxyConfiguration(httpCONNECTProxy: .hostPort(host: Self.nowhere, port: 3128))
+        configuration.proxyConfigurations = [proxy]
+        let hurried = URLSession(configuration: configuration)
+        defer { hurried.invalidateAndCancel() }
+        let target = try url(plain.url("/get"))
+        let error = await #expect(throws: URLError.self) { try await hurried.data(from: target) }
+        #expect(error?.code == .notConnectedToInternet)
+        configuration.waitsForConnectivity = true
+        configuration.timeoutIntervalForResource = 1
+        let patient = URLSession(configuration: configuration)
+        defer { patient.invalidateAndCancel() }
+        let late = await #expect(throws: URLError.self) { try await patient.data(from: target) }
+        #expect(late?.code == .timedOut)
+        #expect(plain.requestCount == 0)
+    }
+
+    @Test("a task that has waited for connectivity uses its proxies again")
+    func afterWaiting() async throws {
+        let raw = try RawServer.start([
+            [.receive(.headEnd), .close],
+            [
+                .receive(.headEnd), .send("HTTP/1.1 200 OK\r\n\r\n"),
+                .receive(.headEnd), .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
+            ],
+        ])
+        var proxy = ProxyConfiguration(httpCONNECTProxy: at(raw.port))
+        proxy.allowFailover = true
+        let configuration = URLSessionConfiguration.isolated
+        configuration.proxyConfigurations = [proxy]
+        configuration.waitsForConnectivity = true
+        configuration.timeoutIntervalForResource = 30
+        let session = URLSession(configuration: configuration)
+        defer { session.invalidateAndCancel() }
+        // Without the proxy there is no way either, so that the task waits.
+        let (data, _) = try await session.data(from: url("http://\(Self.nowhere)/"))
+        #expect(data == Data("ok".utf8))
+    }
+
     @Test("a configuration that names no host fails the request unsent, and the error names the property")
     func unreadable() async throws {
         for endpoint in [ProxyConfiguration.Endpoint.hostPort(host: "a b", port: 9), .hostPort(host: "h", port: 0)] {

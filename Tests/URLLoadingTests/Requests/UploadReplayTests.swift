@@ -27,18 +27,39 @@ struct UploadReplayTests {
     }
 
     /// A first answer that makes it necessary, and an echo of how much came.
-    private func peer(_ first: String) throws -> RawServer {
+    private func peer(_ first: String, isSentAgain: Bool = true) throws -> RawServer {
         let body = RawStep.receive(.bytes(content.count))
         let answer = RawStep.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        let second: [RawStep] = isSentAgain ? [.receive(.headEnd), body, answer] : [.receive(.headEnd), answer]
         return try RawServer.start([
-            [.receive(.headEnd), body, .send(first), .receive(.headEnd), body, answer],
-            [.receive(.headEnd), body, answer],
+            RawScript([.receive(.headEnd), body, .send(first)] + second), RawScript(second),
         ])
     }
 
     private static let redirect = "HTTP/1.1 307 Temporary Redirect\r\nLocation: /again\r\nContent-Length: 0\r\n\r\n"
     private static let challenge =
         "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=x\r\nContent-Length: 0\r\n\r\n"
+
+    @Test("what was sent of an upload does not count any more once a redirect has made it a GET")
+    func becomesGet() async throws {
+        let redirect = "HTTP/1.1 303 See Other\r\nLocation: /done\r\nContent-Length: 0\r\n\r\n"
+        let peer = try peer(redirect, isSentAgain: false)
+        let progress = Mutex<Progress?>(nil)
+        let shown = Sightings<[Int64]>()
+        var answers = Recorder.Answers()
+        answers.onData = { _ in
+            if let now = progress.withLock({ $0 }) { shown.add([now.completedUnitCount, now.totalUnitCount]) }
+        }
+        let recorder = Recorder(answers)
+        let session = URLSession(configuration: .isolated, delegate: recorder, delegateQueue: nil)
+        defer { session.invalidateAndCancel() }
+        let task = session.uploadTask(with: try request(peer.url("/")), from: content)
+        progress.withLock { $0 = task.progress }
+        task.resume()
+        await recorder.end()
+        #expect(recorder.told.data == Data("ok".utf8) && shown.all == [[2, 2]])
+        #expect(task.countOfBytesSent == 0 && task.countOfBytesExpectedToSend == 0)
+    }
 
     @Test(
         "a stream that has been read is requested again after a redirect and a challenge",

@@ -123,6 +123,28 @@ struct StorageSubclassTests {
         #expect(await storage.stored.wait { $0 == ["/ [\"s\"]"] })
     }
 
+    @Test("a subclass stores the cookies of an answer that nobody waits for")
+    func refreshing() async throws {
+        let kept = "HTTP/1.1 200 OK\r\nCache-Control: max-age=0, stale-while-revalidate=600\r\nETag: \"a\"\r\n"
+        let server = try RawServer.start([
+            [
+                .receive(.headEnd), .send(kept + "Content-Length: 3\r\n\r\none"),
+                .receive(.headEnd), .send(kept + "Set-Cookie: late=1\r\nContent-Length: 3\r\n\r\ntwo"),
+            ]
+        ])
+        let storage = Screening()
+        let configuration = URLSessionConfiguration.isolated
+        configuration.httpCookieStorage = storage
+        configuration.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0, diskPath: nil)
+        let session = URLSession(configuration: configuration)
+        defer { session.invalidateAndCancel() }
+        for _ in 0..<2 {
+            let (data, _) = try await session.data(from: try url(server.url("/a")))
+            #expect(data == Data("one".utf8))
+        }
+        #expect(await storage.stored.wait { $0 == ["/a [\"late\"]"] })
+    }
+
     /// Notes which data tasks it is asked for.
     private final class AskedCache: URLCache, @unchecked Sendable {
         let asked = Sightings<String>()

@@ -82,7 +82,8 @@ struct RequestLoaderResumptionTests {
     @Test(
         "a rest that is not ours is not appended: the whole is asked for",
         arguments: [
-            "another tag", "another place", "another place in chunks", "another length", "416", "416 with a page",
+            "another tag", "another place", "another place in chunks", "another length", "coded", "416",
+            "416 with a page",
         ]
     )
     func strange(what: String) async throws {
@@ -99,6 +100,7 @@ struct RequestLoaderResumptionTests {
                     ),
                 ]
             case "another length": Self.range("ETag: \"v1\"\r\n", total: Self.content.count + 5)
+            case "coded": Self.range("ETag: \"v1\"\r\nContent-Encoding: gzip\r\n")
             case "416":
                 [.receive(.headEnd), .send(Self.head("416 Range Not Satisfiable", "Content-Range: bytes */7\r\n", 0))]
             default:
@@ -113,6 +115,14 @@ struct RequestLoaderResumptionTests {
         let (bytes, server) = try await goesOn([answer, Self.whole("ETag: \"v2\"\r\n")])
         #expect(bytes == Self.content)
         #expect(!sent(server, server.connections.count - 1).contains("If-Range"))
+    }
+
+    @Test("content that has changed and comes coded is requested again without a range, and decoded")
+    func coded() async throws {
+        let coded = Self.whole("ETag: \"v2\"\r\nContent-Encoding: gzip\r\n", SharedCacheTests.gzip)
+        let (bytes, server) = try await goesOn([coded, coded])
+        #expect(bytes == Array("plain".utf8))
+        #expect(sent(server, 1).contains("If-Range:") && !sent(server, 2).contains("Range:"))
     }
 
     @Test("a rest that does not repeat the validator is cut, and the next download continues behind it")

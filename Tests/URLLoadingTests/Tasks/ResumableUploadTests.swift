@@ -316,6 +316,72 @@ struct ResumableUploadTests {
         #expect(!sent.contains("secret") && !sent.contains("X-API-Key"))
         #expect(sent.contains("Upload-Offset: 5\r\n"))
     }
+
+    /// A storage of the program's own class, which a session asks by its tasks.
+    private final class OwnCookies: HTTPCookieStorage, @unchecked Sendable {}
+
+    @Test("a storage of the program's own class is asked for the cookies of the server that keeps the upload")
+    func cookiesElsewhere() async throws {
+        let keeper = try RawServer.start([
+            [
+                .receive(.headEnd),
+                .send("HTTP/1.1 204 No Content\r\nUpload-Offset: 5\r\nUpload-Complete: ?0\r\n\r\n"),
+                .receive(.headEnd), .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
+            ]
+        ])
+        let place = Self.place("http://localhost:\(keeper.port)/7")
+        let server = try RawServer.start([
+            [.receive(.headEnd), .send(Array(place.utf8)), .receive(.bytes(1 << 20)), .reset]
+        ])
+        let storage = OwnCookies()
+        for (name, host) in [("first", "127.0.0.1"), ("second", "localhost")] {
+            let cookie = HTTPCookie(properties: [.name: name, .value: "1", .path: "/", .domain: host])
+            storage.setCookie(try #require(cookie))
+        }
+        let configuration = configuration(.six)
+        configuration.httpCookieStorage = storage
+        let session = URLSession(configuration: configuration)
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: try url(server.url("/files")))
+        request.httpMethod = "POST"
+        _ = try await session.upload(for: request, from: Self.octets)
+        #expect(String(decoding: server.received(0).prefix(2000), as: UTF8.self).contains("Cookie: first=1\r\n"))
+        let sent = String(decoding: keeper.received(0).prefix(2000), as: UTF8.self)
+        #expect(sent.contains("HEAD /7") && sent.contains("PATCH /7"))
+        #expect(sent.components(separatedBy: "Cookie: second=1\r\n").count == 3 && !sent.contains("first=1"))
+    }
+
+    @Test("an upload that begins anew does so with the request that the delegate of a delayed task has given")
+    @available(*, deprecated)
+    func delayedAnew() async throws {
+        let place = Self.place("/7")
+        let server = try RawServer.start([
+            [.receive(.headEnd), .send(Array(place.utf8)), .receive(.bytes(1 << 20)), .reset],
+            [
+                .receive(.headEnd), .send("HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n"), .finish,
+            ],
+            [
+                .receive(.headEnd), .receive(.bytes(Self.size)),
+                .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
+            ],
+        ])
+        var other = URLRequest(url: try url(server.url("/other")))
+        other.httpMethod = "POST"
+        other.setValue("fresh", forHTTPHeaderField: "X-Token")
+        let delegate = Growing(beginningWith: other) {}
+        let session = URLSession(configuration: configuration(.six), delegate: delegate, delegateQueue: nil)
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: try url(server.url("/files")))
+        request.httpMethod = "POST"
+        let task = session.uploadTask(with: request, from: Self.octets)
+        task.earliestBeginDate = Date()
+        task.resume()
+        await delegate.recorder.end()
+        #expect(delegate.recorder.told.error == nil)
+        #expect(String(decoding: server.received(1), as: UTF8.self).contains("X-Token: fresh\r\n"))
+        let sent = String(decoding: server.received(2).prefix(2000), as: UTF8.self)
+        #expect(sent.hasPrefix("POST /other ") && sent.contains("X-Token: fresh\r\n"))
+    }
 }
 
 /// Gives the stream that it is asked for.
@@ -354,9 +420,13 @@ private final class Streaming: NSObject, URLSessionDataDelegate {
 /// Does something to the content when a delayed task is about to begin.
 private final class Growing: NSObject, URLSessionTaskDelegate {
     let recorder = Recorder()
+    private let other: URLRequest?
     private let grow: @Sendable () -> Void
 
-    init(_ grow: @escaping @Sendable () -> Void) { self.grow = grow }
+    /// - Parameter other: the request that the task is to begin with; nil for its own.
+    init(beginningWith other: URLRequest? = nil, _ grow: @escaping @Sendable () -> Void) {
+        (self.other, self.grow) = (other, grow)
+    }
 
     func urlSession(
         _ session: URLSession,
@@ -365,7 +435,7 @@ private final class Growing: NSObject, URLSessionTaskDelegate {
         completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
     ) {
         grow()
-        completionHandler(.continueLoading, nil)
+        completionHandler(other == nil ? .continueLoading : .useNewRequest, other)
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {

@@ -231,7 +231,7 @@ struct SharedCacheTests {
     }
 
     /// "plain" in gzip, in one stored block.
-    private static let gzip: [UInt8] = [
+    static let gzip: [UInt8] = [
         31, 139, 8, 0, 0, 0, 0, 0, 0, 255, 1, 5, 0, 250, 255, 112, 108, 97, 105, 110, 207, 98, 32, 25, 5, 0, 0, 0,
     ]
 

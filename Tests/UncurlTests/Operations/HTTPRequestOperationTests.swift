@@ -193,6 +193,10 @@ struct HTTPRequestOperationTests {
                 "HTTP/1.1 416 Range Not Satisfiable\r\nContent-Length: 0\r\nContent-Range: bytes */3\r\n\r\n",
                 "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabcdefghij",
             ],
+            [
+                "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nETag: \"b\"\r\nContent-Encoding: gzip\r\n\r\ncoded",
+                "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabcdefghij",
+            ],
         ]
     )
     func startsOver(answers: [String]) async throws {

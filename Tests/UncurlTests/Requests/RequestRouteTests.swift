@@ -41,6 +41,30 @@ struct RequestRouteTests {
         #expect(text(other, 0).contains("Host: 127.0.0.1:\(other.port)\r\n"))
     }
 
+    @Test(
+        "a HEAD that is sent to another server changes nothing of what is stored",
+        .rows("W6"),
+        arguments: ["a", "b"]
+    )
+    func headElsewhere(tag: String) async throws {
+        let kept = "HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nContent-Length: 3\r\n"
+        let server = try RawServer.answering([kept + "ETag: \"a\"\r\n\r\none"])
+        let other = try RawServer.answering([kept + "ETag: \"\(tag)\"\r\nX-Other: 1\r\n\r\n"])
+        let configuration = URLSessionConfiguration.isolated
+        configuration.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
+        let manager = HTTPSessionManager(configuration: configuration)
+        manager.hooks.willCacheResponse = { _, _, proposed in proposed }
+        let place = server.url("/x")
+        #expect(await manager.response(to: HTTPRequest(place), serializer: .data).value == Data("one".utf8))
+        var head = HTTPRequest(.head, place)
+        head.options.connectTo = try ConnectTo(host: "127.0.0.1", port: Int(other.port))
+        #expect(await manager.response(to: head, serializer: .data).response?.statusCode == 200)
+        #expect(text(other, 0).hasPrefix("HEAD /x "))
+        let again = await manager.response(to: HTTPRequest(place), serializer: .data)
+        #expect(again.value == Data("one".utf8) && again.response?.value(forHTTPHeaderField: "X-Other") == nil)
+        #expect(text(server, 0).components(separatedBy: "GET ").count == 2)
+    }
+
     @Test("over TLS, the names are the URL's and not those of the place to connect to", .rows("W6", "D18"))
     func securely() async throws {
         let made = try TestCertificates.localhost
