@@ -11,6 +11,7 @@ extension HTTPRequestOperation {
         return .transport(URLError(.dataLengthExceedsMaximum, userInfo: [NSLocalizedDescriptionKey: words]))
     }
 
+    /// Runs on the session's delegate queue, since it calls the program's code.
     func ended(_ outcome: TaskOutcome, _ delegate: TaskDelegate, _ session: URLSession) {
         outcome.settle?(true)
         session.tellEnd(of: outcome.task, outcome.error, manager.core, delegate)
