@@ -57,4 +57,26 @@ struct OperationPauseTests {
             ]
         )
     }
+
+    @Test("a pause that comes while an operation asks again for the whole content is kept")
+    func pausedWhileAsking() async throws {
+        let server = try TestServer.start()
+        let manager = server.manager()
+        let operation = try operation(server.url("/bytes/3"), manager)
+        let task = manager.session.dataTask(with: operation.request)
+        defer { task.cancel() }
+        operation.facts.withLock { facts in
+            facts.state = .pausing(task, resumes: false)
+            facts.asksAgain = true
+        }
+        operation.start()
+        let outcome = TaskOutcome(task: task, response: nil, data: Data(), file: nil, error: nil, metrics: nil)
+        operation.ended(outcome, manager.delegate(for: TaskPlan(kind: .data)), manager.session)
+        guard case .paused = operation.facts.withLock({ $0.state }) else {
+            Issue.record("it has begun")
+            return
+        }
+        operation.resume()
+        #expect(await end(operation).data.count == 3)
+    }
 }
