@@ -366,6 +366,18 @@ struct EventLoopTests {
 
     // MARK: Ending
 
+    @Test("a message that a loop has taken runs, even if the loop ends before the poster has signalled it")
+    func takenLast() throws {
+        let bench = try LoopBench()
+        let loop = bench.loop
+        let run = Shared(false)
+        // What a thread does that is held up in the middle of its post, after the loop's last look.
+        loop.post { #expect(loop.mailbox.take(.call { run.change { $0 = true } })) }
+        loop.stop()
+        bench.run()
+        #expect(run.value)
+    }
+
     @Test("letters posted before the stop are delivered, later ones refused, and everything is let go")
     func stopping() throws {
         let bench = try LoopBench()

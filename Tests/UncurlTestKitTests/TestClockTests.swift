@@ -59,6 +59,17 @@ struct TestClockTests {
         await waiting.value
     }
 
+    @Test("a cancelled task that would run to the next deadline returns at once if nothing sleeps")
+    func cancelledRun() async {
+        let word = Word<Duration>()
+        let task = Task { [clock] in
+            while !Task.isCancelled { await Task.yield() }
+            word.give(await clock.runToNextDeadline())
+        }
+        task.cancel()
+        #expect(await word.wait("the cancelled run", .seconds(60)) == .zero && clock.now.offset == .zero)
+    }
+
     @Test("a repeating timer is run step by step")
     func repeating() async {
         let ticks = Mutex(0)

@@ -37,6 +37,8 @@ struct FilesTests {
         #expect(try Files.read(path, for: "").count == 15)
         try Files.replaceContents(of: descriptor, with: "new")
         #expect(try Files.read(path, for: "") == Array("new".utf8))
+        try Files.replaceContents(of: descriptor, with: "again")
+        #expect(try Files.read(path, for: "") == Array("again".utf8))
     }
 
     @Test("a file that cannot be written is refused with the reason")

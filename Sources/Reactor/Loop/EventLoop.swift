@@ -47,7 +47,7 @@ public final class EventLoop: @unchecked Sendable {
     private static let lookLifetime: Int64 = 100_000
 
     private let clock: LoopClock
-    private let mailbox: Mailbox
+    let mailbox: Mailbox
     private var poller: Poller
     private var slots: [Slot] = []
     private var free: [UInt32] = []
@@ -245,6 +245,7 @@ public final class EventLoop: @unchecked Sendable {
         mailbox.thread.adopt()
         while !stopping { turn() }
         mailbox.close()
+        // A thread whose message was taken may not have signalled it yet.
         deliverMessages()
         for call in idleCalls.take() { call() }
         releaseEverything()
@@ -275,7 +276,7 @@ public final class EventLoop: @unchecked Sendable {
         if alarm.isDue(now) { alarm.take()?.alarmRang() }
         serveUnfinished()
         fireTimers()
-        deliverMessages()
+        if mailbox.isSignalled { deliverMessages() }
         if idleCalls.endTurn(events: ready) { for call in idleCalls.take() { call() } }
     }
 
@@ -343,7 +344,6 @@ public final class EventLoop: @unchecked Sendable {
     /// Delivers messages, at a time read after they were posted, so that no timer of theirs is early. What is posted
     /// meanwhile, also by these, waits for the next turn, so messages cannot hold the loop.
     private func deliverMessages() {
-        guard mailbox.isSignalled else { return }
         mailbox.drain(into: &messages)
         stamp()
         readySockets = .notLookedFor

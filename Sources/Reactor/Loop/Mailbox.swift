@@ -29,12 +29,17 @@ final class Mailbox: Sendable {
 
     /// Adds a message. Returns false if the loop has ended: then the message was not taken.
     func post(_ message: Message) -> Bool {
-        let taken = state.withLock { state in
+        let taken = take(message)
+        if taken { wake() }
+        return taken
+    }
+
+    /// The first half of ``post(_:)``: the loop does not hear of the message yet.
+    func take(_ message: Message) -> Bool {
+        state.withLock { state in
             if !state.closed { state.messages.append(message) }
             return !state.closed
         }
-        if taken { wake() }
-        return taken
     }
 
     func wake() {

@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// Calls the program's code for one task, in order, on the session's delegate queue, even if that queue runs several
 /// operations at once. The calls of one turn of the loop are one operation. It is queued at the end of the turn, so it
-/// runs after everything that the program had put on the queue by then.
+/// runs after everything that the program had put on the queue by then. It cannot be cancelled, so no call is lost.
 ///
 /// Content that waits here has a weight. When too much waits, ``add(weight:on:_:)`` returns false, and the loader stops
 /// reading until ``whenRoom(_:)`` calls it back.
@@ -91,7 +91,7 @@ final class CallbackQueue: Sendable {
             state.batches.append(state.gathered)
             state.gathered = []
         }
-        queue.addOperation { self.run() }
+        queue.addLasting { self.run() }
     }
 
     private func run() {

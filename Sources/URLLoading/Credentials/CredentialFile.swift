@@ -92,12 +92,14 @@ struct CredentialFile: Sendable {
     /// A lock is held while the file is written once, some milliseconds; only a stopped process holds it longer.
     private static let lockLimit = Duration.seconds(1)
 
-    /// Makes a change to what the file holds, and returns the result. A damaged file counts as empty and is moved
-    /// aside. Blocks while another process does the same, for a second at most.
+    /// Makes a change to what the file holds, and returns the result and the state that the file has with it. A damaged
+    /// file counts as empty and is moved aside. Blocks while another process does the same, for a second at most.
     ///
     /// - Throws: the disk's error: it may be full, or read-only. EBUSY: another process holds the lock. EFBIG: the file
     ///   would be too long to be read.
-    func update(_ change: (inout CredentialTable) -> Void) throws(StoreFile.Fault) -> CredentialTable {
+    func update(
+        _ change: (inout CredentialTable) -> Void
+    ) throws(StoreFile.Fault) -> (table: CredentialTable, state: StoreFile.State?) {
         try StoreFile.makeDirectory(StoreFile.parent(of: path))
         return try StoreFile.locked(path + ".lock", upTo: Self.lockLimit) { () throws(StoreFile.Fault) in
             let before: CredentialTable
@@ -115,7 +117,8 @@ struct CredentialFile: Sendable {
             var table = before
             change(&table)
             if table != before { try write(table) }
-            return table
+            // Read under the lock: later it may be the state of what another process has written.
+            return (table, state)
         }
     }
 

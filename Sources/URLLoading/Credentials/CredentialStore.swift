@@ -135,8 +135,8 @@ final class CredentialStore: Sendable {
         guard let file else { return nil }
         var isChanged = false
         do throws(StoreFile.Fault) {
-            let table = try file.update { isChanged = body(&$0) }
-            known.withLock { ($0.kept, $0.seen) = (table, file.state) }
+            let (table, state) = try file.update { isChanged = body(&$0) }
+            known.withLock { ($0.kept, $0.seen) = (table, state) }
             return isChanged
         } catch {
             return nil

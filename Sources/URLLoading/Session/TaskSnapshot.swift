@@ -109,7 +109,7 @@ extension Progress {
 }
 
 /// A task's counts of content, in bytes.
-struct TaskCounts {
+struct TaskCounts: Equatable {
     var sent: Int64 = 0
     var received: Int64 = 0
     var expectedToSend: Int64 = 0

@@ -223,12 +223,12 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         fresh.cancellationHandler = { [weak self] in self?.cancel() }
         fresh.pausingHandler = { [weak self] in self?.followProgress() }
         fresh.resumingHandler = { [weak self] in self?.followProgress() }
-        let (progress, counts) = snapshot.withLock { snapshot in
+        let progress = snapshot.withLock { snapshot in
             let progress = snapshot.progress ?? fresh
             snapshot.progress = progress
-            return (progress, snapshot.progressCounts)
+            return progress
         }
-        counts.show(on: progress)
+        show(on: progress)
         return progress
     }
 

@@ -11,14 +11,15 @@ final class LoopHome: SessionHome {
     /// The session's part on its loop, or the reason why there is none.
     private let engine: Result<LoopBound<SessionEngine>, Errno>
 
-    init(_ configuration: URLSessionConfiguration, hasDelegate: Bool) {
+    /// - Parameter observers: nil for those of the configuration.
+    init(_ configuration: URLSessionConfiguration, hasDelegate: Bool, observers: [any SessionObserver]? = nil) {
         let settings = SessionSettings(configuration)
         let security = SessionSecurity(settings, hasDelegate: hasDelegate)
         let background =
             configuration.isBackground
             ? BackgroundSession(configuration.identifier ?? "", in: configuration.stateDirectory) : nil
         self.security = security
-        observers = configuration.observers
+        self.observers = observers ?? configuration.observers
         self.background = background
         engine = Result { () throws(Errno) in
             let loop = try SharedLoops.next()
@@ -70,14 +71,15 @@ final class LoopHome: SessionHome {
     /// Tells the session's observers that a task begins. They do not observe WebSockets, which are not a request with
     /// one answer.
     private func observe(_ task: URLSessionTask) {
-        let isFirst = task.snapshot.withLock { snapshot in
-            guard !snapshot.isObserved, snapshot.suspensions == 0, snapshot.fate == .open else { return false }
+        guard !(task is URLSessionWebSocketTask) else { return }
+        let observation = task.snapshot.withLock { snapshot -> TaskObservation? in
+            guard !snapshot.isObserved, snapshot.suspensions == 0, snapshot.fate == .open else { return nil }
             snapshot.isObserved = true
-            return true
+            // It is there before the observers are called: the load finds it whenever it begins or ends.
+            snapshot.observation = TaskObservation(snapshot.identifier, snapshot.originalRequest)
+            return snapshot.observation
         }
-        guard isFirst, !(task is URLSessionWebSocketTask) else { return }
-        let observation = TaskObservation(task.taskIdentifier, task.originalRequest, by: observers)
-        task.snapshot.withLock { $0.observation = observation }
+        observation?.begin(by: observers)
     }
 
     func cancel(_ task: URLSessionTask, in session: URLSession, _ way: TaskCancellation) -> Bool {

@@ -25,6 +25,21 @@ extension URLSessionTask {
         if let progress { shown.show(on: progress) }
         return counts
     }
+
+    /// Shows on a new progress how far the task has come by now. The loop may show later counts at the same time, and
+    /// older ones must not stay over them, so they are compared afterwards.
+    func show(on progress: Progress) {
+        var shown: (counts: TaskCounts, isWhole: Bool)?
+        while true {
+            let (counts, isWhole) = snapshot.withLock { snapshot in
+                (snapshot.progressCounts, snapshot.state == .completed && snapshot.error == nil)
+            }
+            if let shown, shown == (counts, isWhole) { return }
+            counts.show(on: progress)
+            if isWhole { progress.finish() }
+            shown = (counts, isWhole)
+        }
+    }
 }
 
 extension Data {

@@ -36,7 +36,7 @@ struct TaskFinish: Sendable {
             if let refusal = move.refusal(file, outcome, by: serializer.validation) {
                 return make(outcome, .refused(refusal), group)
             }
-            session.delegateQueue.addOperation { make(outcome, move.run(file, outcome), group) }
+            session.delegateQueue.addLasting { make(outcome, move.run(file, outcome), group) }
         }
     }
 

@@ -242,7 +242,9 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
             delegate,
             in: session,
             collectsMetrics: manager.collectsMetrics,
-            to: .handler { [self] in ended($0, delegate, session) }
+            to: .handler { outcome in
+                session.delegateQueue.addLasting { [self] in ended(outcome, delegate, session) }
+            }
         )
         control.watchers.tell(.createdTask(task))
         manager.core.post(TaskNotification.operationDidStart, self)

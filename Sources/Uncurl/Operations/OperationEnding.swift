@@ -11,28 +11,24 @@ extension HTTPRequestOperation {
         return .transport(URLError(.dataLengthExceedsMaximum, userInfo: [NSLocalizedDescriptionKey: words]))
     }
 
+    /// Runs on the session's delegate queue, since it calls the program's code.
     func ended(_ outcome: TaskOutcome, _ delegate: TaskDelegate, _ session: URLSession) {
         outcome.settle?(true)
         session.tellEnd(of: outcome.task, outcome.error, manager.core, delegate)
-        let goesOn = facts.withLock { facts -> Bool? in
+        let next = facts.withLock { facts -> (isPause: Bool, begins: Bool)? in
+            let isPause = if case .pausing = facts.state { true } else { false }
             // The task may have ended before the pause stopped it.
-            guard case .pausing(_, let resumes) = facts.state, outcome.error?.code == .cancelled, facts.failure == nil,
-                !isCancelled
+            guard facts.asksAgain || isPause && outcome.error?.code == .cancelled, facts.failure == nil, !isCancelled
             else { return nil }
-            facts.state = resumes ? .beginning(pauses: false) : .paused
             facts.asksAgain = false
-            return resumes
+            return (isPause, facts.state.goOn())
         }
         control.watchers.tell(.completedTask(outcome.task, outcome.error))
         if let metrics = outcome.metrics { control.watchers.tell(.collectedMetrics(metrics)) }
-        if let goesOn {
-            manager.core.post(TaskNotification.operationDidFinish, self)
+        if let next {
+            if next.isPause { manager.core.post(TaskNotification.operationDidFinish, self) }
             delegate.open()
-            return goesOn ? begin() : ()
-        }
-        if asksAgain(outcome) {
-            delegate.open()
-            return begin()
+            return next.begins ? begin() : ()
         }
         let data = sink.withLock { $0?.data ?? Data() }
         let (failure, head) = facts.withLock { ($0.failure, $0.response) }
@@ -92,12 +88,7 @@ extension HTTPRequestOperation {
                 // The cancel did not find a paused operation, so nothing else would end it.
                 if isCancelled { return nil }
                 facts.retryCount += 1
-                if case .pausing(_, resumes: false) = facts.state {
-                    facts.state = .paused
-                    return false
-                }
-                facts.state = .beginning(pauses: facts.state.isPaused)
-                return true
+                return facts.state.goOn()
             }
             guard let begins else { return finish(cancelled) }
             if begins { begin() }

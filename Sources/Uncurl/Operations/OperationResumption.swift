@@ -6,7 +6,7 @@ internal import URLLoading
 /// Decides what an operation does with the head of an answer, the first one or one after a pause.
 extension HTTPRequestOperation {
     /// - Parameter response: nil for an answer that is not HTTP, such as a file. It is always the whole content.
-    /// - Returns: false if the task must stop: because the whole content must be requested (``asksAgain(_:)``), or
+    /// - Returns: false if the task must stop: because the whole content must be requested (`asksAgain`), or
     ///   because the output stream has already received other content (`failure`).
     func receive(_ response: HTTPURLResponse?) -> Bool {
         let held = sink.withLock { $0?.count ?? 0 }
@@ -72,16 +72,6 @@ extension HTTPRequestOperation {
                 facts.withLock { $0.failure = .output(error) }
                 return false
             }
-        }
-    }
-
-    /// Whether the answer was not the rest of the kept content, so that the whole content is requested.
-    func asksAgain(_ outcome: TaskOutcome) -> Bool {
-        facts.withLock { facts in
-            guard facts.asksAgain, !isCancelled else { return false }
-            facts.asksAgain = false
-            facts.state = .beginning(pauses: false)
-            return true
         }
     }
 }

@@ -91,6 +91,16 @@ enum OperationState {
         return false
     }
 
+    /// The task has ended, and another one continues. True: the caller makes it; false: a resume will, after a pause.
+    mutating func goOn() -> Bool {
+        if case .pausing(_, resumes: false) = self {
+            self = .paused
+            return false
+        }
+        self = .beginning(pauses: isPaused)
+        return true
+    }
+
     /// The task has been made. True: the caller runs it; false: the caller cancels it.
     mutating func begin(_ task: URLSessionTask) -> Bool {
         switch self {

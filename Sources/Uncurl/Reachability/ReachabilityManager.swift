@@ -155,6 +155,9 @@ public final class ReachabilityManager: Sendable {
         return observation
     }
 
+    /// The number of observations that have been added and not been released.
+    var observations: Int { state.withLock { $0.observers.values.count { $0.observation != nil } } }
+
     private func add(_ observation: ReachabilityObservation) {
         state.withLock { state in
             state.observers = state.observers.filter { $0.value.observation != nil }
@@ -167,16 +170,17 @@ public final class ReachabilityManager: Sendable {
     /// reader's task is cancelled, and when the manager is released.
     public var statuses: AsyncStream<ReachabilityStatus> {
         AsyncStream { continuation in
+            let observation = ReachabilityObservation {
+                continuation.yield($0)
+            } ended: {
+                continuation.finish()
+            }
+            // A stream that has already ended would keep the handler, and the handler the observation.
+            continuation.onTermination = { _ in observation.cancel() }
             // On the queue no status is being reported, so the next one follows the current one.
             queue.async { [self] in
                 if let current = state.withLock({ $0.hasTold ? $0.told : nil }) { continuation.yield(current) }
-                let observation = ReachabilityObservation {
-                    continuation.yield($0)
-                } ended: {
-                    continuation.finish()
-                }
                 add(observation)
-                continuation.onTermination = { _ in observation.cancel() }
             }
         }
     }

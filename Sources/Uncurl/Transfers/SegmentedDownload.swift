@@ -269,7 +269,7 @@ final class SegmentedDownload: Sendable {
         }
         let session = manager.session
         let place: URL = try await withCheckedThrowingContinuation { continuation in
-            session.delegateQueue.addOperation { [destination] in
+            session.delegateQueue.addLasting { [destination] in
                 continuation.resume(with: Result { try Self.put(file, head, destination) })
             }
         }

@@ -51,7 +51,7 @@ final class StreamEnding: Sendable {
         let (delegate, session, task) = (taskEnd.delegate, taskEnd.session, chunks.task)
         guard !delegate.interests.isDisjoint(with: [.content, .received]) else { return }
         await withCheckedContinuation { continuation in
-            session.delegateQueue.addOperation {
+            session.delegateQueue.addLasting {
                 delegate.urlSession(session, dataTask: task, didReceive: data)
                 delegate.tellReceived(total, of: task.countOfBytesExpectedToReceive)
                 continuation.resume()

@@ -300,7 +300,7 @@ final class TransferRun: Sendable {
             return .ended(outcome, delegate, .refused(refusal))
         }
         let download = await unsafe withUnsafeContinuation { continuation in
-            session.delegateQueue.addOperation {
+            session.delegateQueue.addLasting {
                 unsafe continuation.resume(returning: move.run(file, outcome))
             }
         }

@@ -38,6 +38,8 @@ extension Files {
     /// Replaces the content of a file. Devices and pipes cannot be truncated, and need not be.
     static func replaceContents(of descriptor: CInt, with text: String) throws(Errno) {
         _ = ftruncate(descriptor, 0)
+        // Otherwise the text would follow a hole as long as what was written before.
+        _ = lseek(descriptor, 0, SEEK_SET)
         try BlockingOutput.writeAll(text, to: descriptor)
         try BlockingOutput.checkWrites(to: descriptor)
     }

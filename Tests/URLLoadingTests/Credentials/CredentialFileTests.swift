@@ -20,7 +20,7 @@ struct CredentialFileTests {
             _ = table.setDefault(credential("b"), for: space)
             _ = table.set(credential("c"), for: proxy, isFirst: false)
         }
-        #expect(try file.read() == written && written.spaces.count == 2)
+        #expect(try file.read() == written.table && written.table.spaces.count == 2)
         let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
         #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
     }
@@ -40,7 +40,17 @@ struct CredentialFileTests {
     func merging() throws {
         _ = try file.update { _ = $0.set(credential("a"), for: space, isFirst: false) }
         let both = try file.update { _ = $0.set(credential("b"), for: space, isFirst: false) }
-        #expect(both.credentials(for: space)?.count == 2)
+        #expect(both.table.credentials(for: space)?.count == 2)
+    }
+
+    @Test("a change returns the state that it has left, not that after another process's change")
+    func states() throws {
+        let first = try file.update { _ = $0.set(credential("a"), for: space, isFirst: false) }
+        #expect(first.state == file.state && first.state != nil)
+        let unchanged = try file.update { _ = $0.set(credential("a"), for: space, isFirst: false) }
+        #expect(unchanged.state == first.state)
+        let second = try file.update { _ = $0.set(credential("b"), for: space, isFirst: false) }
+        #expect(second.state == file.state && second.state != first.state)
     }
 
     @Test(

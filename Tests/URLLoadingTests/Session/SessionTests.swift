@@ -293,6 +293,21 @@ struct SessionTests {
         #expect(task.progress.isFinished && task.progress.fractionCompleted == 1)
     }
 
+    @Test(
+        "a progress that is first asked for after the end shows all of it, and is finished",
+        arguments: ["Content-Length: 0\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"]
+    )
+    func lateProgress(rest: String) async throws {
+        let raw = try RawServer.start([[.receive(.headEnd), .send("HTTP/1.1 200 OK\r\n" + rest)]])
+        let session = URLSession(configuration: .isolated)
+        defer { session.finishTasksAndInvalidate() }
+        let task = session.dataTask(with: try url(raw.url("/")))
+        task.resume()
+        await until { task.state == .completed }
+        #expect(task.progress.isFinished && task.progress.fractionCompleted == 1)
+        #expect(task.progress.completedUnitCount == max(1, task.countOfBytesReceived))
+    }
+
     @Test("the limits of TLS versions apply, and the metrics tell the version", arguments: [TLSVersion.v1_2, .v1_3])
     func versions(version: TLSVersion) async throws {
         var configuration = TLSServerConfiguration(try TestCertificates.localhost)

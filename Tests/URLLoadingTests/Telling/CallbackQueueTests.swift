@@ -82,6 +82,24 @@ struct CallbackQueueTests {
         #expect(notes.all == (0..<500).map { "\($0)" } && overlaps.load(ordering: .relaxed) == 0)
     }
 
+    @Test("no call is lost if the program cancels all operations of the queue")
+    func cancelled() async {
+        let gate = Gate()
+        queue.addOperation {
+            notes.add("user")
+            gate.wait()
+        }
+        await until { !notes.all.isEmpty }
+        callbacks.add(on: queue) { notes.add("first") }
+        await until { queue.operationCount == 2 }
+        queue.cancelAllOperations()
+        callbacks.add(on: queue) { notes.add("second") }
+        await withCheckedContinuation { continuation in _ = loop.post { continuation.resume() } }
+        gate.open()
+        await drained()
+        #expect(notes.all == ["user", "first", "second"])
+    }
+
     @Test("a call that waits for room is made once, when half of the weight is gone; if there is room, at once")
     func room() async {
         callbacks.whenRoom { notes.add("room") }
