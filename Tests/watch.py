@@ -107,6 +107,8 @@ class Run:
 
 # What the tests leave in their temporary folder goes with it, also after a run that was ended.
 with tempfile.TemporaryDirectory(prefix="uncurl-") as folder:
+    # As /tmp is: squid reads its files there as a user of its own.
+    os.chmod(folder, 0o1777)
     run = Run(sys.argv[1], sys.argv[2:], folder)
     try:
         status = run.follow()
