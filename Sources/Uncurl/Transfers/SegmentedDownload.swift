@@ -218,10 +218,10 @@ final class SegmentedDownload: Sendable {
         } else {
             stream = try await opened(segment, validator)
             let total = state.withLock { $0.plan?.total }
-            guard stream.response.wholeLength(ofPart: segment.first, segment.last, validator, total) != nil else {
-                // The content has changed, or the server sent something else.
-                throw Unfit()
-            }
+            // The content has changed, or the server sent something else, or coded this part.
+            guard stream.response.value(forHTTPHeaderField: "Content-Encoding") == nil,
+                stream.response.wholeLength(ofPart: segment.first, segment.last, validator, total) != nil
+            else { throw Unfit() }
         }
         for try await data in stream {
             await control.ready()

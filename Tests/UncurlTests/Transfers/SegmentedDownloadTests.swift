@@ -13,9 +13,14 @@ struct SegmentedDownloadTests {
     private static let half = Int(SegmentPlan.shortest)
     private static let content = (0..<total).map { UInt8(truncatingIfNeeded: $0 / 7) }
 
-    private static func part(_ range: Range<Int>, tag: String = "a", sending count: Int? = nil) -> [RawStep] {
+    private static func part(
+        _ range: Range<Int>,
+        tag: String = "a",
+        sending count: Int? = nil,
+        _ fields: String = ""
+    ) -> [RawStep] {
         let head =
-            "HTTP/1.1 206 Partial Content\r\nContent-Length: \(range.count)\r\nETag: \"\(tag)\"\r\n"
+            "HTTP/1.1 206 Partial Content\r\nContent-Length: \(range.count)\r\nETag: \"\(tag)\"\r\n\(fields)"
             + "Content-Range: bytes \(range.lowerBound)-\(range.upperBound - 1)/\(total)\r\nConnection: close\r\n\r\n"
         return [.receive(.headEnd), .send(Array(head.utf8) + content[range].prefix(count ?? .max))]
     }
@@ -86,10 +91,13 @@ struct SegmentedDownloadTests {
         #expect(sent[2].contains("If-Range: \"a\"\r\n"))
     }
 
-    @Test("a server whose content has changed is asked for the whole of it", .rows("W2"))
+    @Test("a server whose content has changed, or that codes a later part, is asked for the whole of it", .rows("W2"))
     func changed() async throws {
         let new = Array("new".utf8)
-        for answer in [Self.whole(new), RawScript(Self.part(Self.half..<Self.total, tag: "b") + [.finish])] {
+        let rest = Self.half..<Self.total
+        let coded = Self.part(rest, "Content-Encoding: gzip\r\n")
+        for answer in [Self.whole(new), RawScript(Self.part(rest, tag: "b") + [.finish]), RawScript(coded + [.finish])]
+        {
             let server = try RawServer.start([
                 RawScript(Self.part(0..<Self.half) + [.finish]), answer, Self.whole(new),
             ])
