@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Reactor
 internal import URLLoading
 
 /// Puts a finished file at its place in one step: at every moment the place has what it had before, or the whole file.
@@ -16,25 +17,57 @@ struct FilePlacement {
 
     /// - Throws: ``FileFailure/Obstacle`` for what is not replaced, or `CocoaError`. The file then stays where it was.
     func run() throws {
-        // Opened before the move: at the place, another file may have taken the name since.
-        let descriptor = unsafe open(file.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        defer { if descriptor >= 0 { close(descriptor) } }
         if isLinked {
-            try removeName()
-            return permit(descriptor)
+            _ = try permitting(file) {
+                try removeName()
+                return true
+            }
+            return
         }
         if let obstacle = try obstacle() { throw obstacle }
-        if try put(file) { return permit(descriptor) }
-        let copy = try FileCopy(of: file, at: copyPlace)
+        if try permitting(file, { try put(file) }) { return }
+        let copy = copyPlace
         do {
-            try copy.write()
-            guard try put(copy.url) else { throw failure(EXDEV) }
+            try write(copy)
+            guard try permitting(copy, { try put(copy) }) else { throw failure(EXDEV) }
         } catch {
-            copy.remove()
+            WritableFile.remove(copy.path)
             throw error
         }
-        permit(copy.descriptor)
-        try? FileManager.default.removeItem(at: file)
+        WritableFile.remove(file.path)
+    }
+
+    /// Copies the file, and waits until the disk has the copy: some file systems tell only then that it does not fit.
+    private func write(_ copy: URL) throws {
+        let source: OpenFile
+        do throws(OpenFile.Problem) {
+            source = try OpenFile(path: file.path)
+        } catch {
+            let code = if case .system(let error) = error { error.code } else { EINVAL }
+            throw failure(code)
+        }
+        WritableFile.remove(copy.path)
+        do throws(Errno) {
+            let target = try WritableFile(creating: copy.path)
+            while case let piece = try source.read(at: target.offset, atMost: 1 << 20), !piece.isEmpty {
+                try target.write(piece.span)
+            }
+            try target.sync()
+        } catch {
+            throw failure(error.code)
+        }
+    }
+
+    /// Gives a file its permissions if `move` has put it at the place.
+    ///
+    /// - Returns: what `move` returns: whether the file is there.
+    private func permitting(_ source: URL, _ move: () throws -> Bool) throws -> Bool {
+        // Opened before the move: at the place, another file may have taken the name since.
+        let descriptor = unsafe open(source.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        defer { if descriptor >= 0 { close(descriptor) } }
+        guard try move() else { return false }
+        permit(descriptor)
+        return true
     }
 
     /// The umask is read from `/proc`: the system call that returns it also sets it, for all threads. Where it cannot
@@ -137,5 +170,12 @@ struct FilePlacement {
         return unsafe rename(source.path, place.path) == 0
     }
 
-    private func failure(_ code: CInt) -> CocoaError { CocoaError(writing: place, code) }
+    private func failure(_ code: CInt) -> CocoaError {
+        let cause = POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO)
+        let words = unsafe String(cString: strerror(code))
+        let facts: [String: Any] = [
+            NSLocalizedDescriptionKey: words, NSFilePathErrorKey: place.path, NSUnderlyingErrorKey: cause,
+        ]
+        return CocoaError(.fileWriteUnknown, userInfo: facts)
+    }
 }
