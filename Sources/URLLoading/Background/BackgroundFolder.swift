@@ -17,8 +17,6 @@ final class BackgroundFolder: Sendable {
     private static let partSuffix = ".part"
     /// The suffix of files that are not records: partial downloads for later tasks, and damaged records.
     private static let keptSuffix = ".kept"
-    /// In seconds. A partial file that is not resumed within a week is not needed (the default limit of a resource).
-    private static let keptTime: Int64 = 604_800
     /// The longest record: it has a request with its content, and an upload's answer.
     private static let mostOctets = 64 << 20
     /// The longest request. A record that is written must be readable later, whatever is added to it.
@@ -144,7 +142,7 @@ final class BackgroundFolder: Sendable {
             if found.damaged.contains(where: { isPart(name, of: $0) }) { continue }
             let isKept = name.hasSuffix(BackgroundFolder.keptSuffix)
             let age = StoreFile.state("\(path)/\(name)").map { now - $0.seconds } ?? 0
-            if !isKept || age > BackgroundFolder.keptTime { StoreFile.remove("\(path)/\(name)") }
+            if !isKept || age > StoreFile.keptTime { StoreFile.remove("\(path)/\(name)") }
         }
     }
 

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Glibc
 internal import Reactor
 
 /// A download on disk, written while it comes, under a name of its own in the temporary folder. It is deleted if the
@@ -14,8 +13,6 @@ final class DownloadFile: @unchecked Sendable {
     /// The expected number of bytes; -1 where it is unknown.
     var total: Int64 = -1
     private var isKept = false
-    /// Whether an earlier download has begun the file.
-    private var isContinued = false
     /// The sum of the file's content; nil where it is not needed.
     private(set) var sum: ContentSum?
     private var ledger: SumLedger?
@@ -59,7 +56,6 @@ final class DownloadFile: @unchecked Sendable {
         // A part that is in use again is not an old one.
         StoreFile.touch(resumption.path)
         written = resumption.received
-        isContinued = true
         if case .known(let sum) = resumption.sum { self.sum = sum }
     }
 
@@ -103,10 +99,8 @@ final class DownloadFile: @unchecked Sendable {
     /// - Parameter keeping: whether the content is complete, for the program; otherwise the file is deleted, unless it
     ///   is kept for a later download.
     func finish(keeping: Bool) {
-        // While it is open, it is locked.
-        if keeping, sum == nil, isContinued || DownloadParts.isPart(url.path) {
-            url = URL(fileURLWithPath: DownloadParts.completed(url.path))
-        }
+        // It is renamed while it is open, since it is locked until then.
+        if keeping, sum == nil, file != nil { url = URL(fileURLWithPath: DownloadParts.completed(url.path)) }
         file = nil
         if !keeping, !isKept { remove() }
     }

@@ -4,21 +4,17 @@ internal import Glibc
 internal import Synchronization
 
 /// The unfinished downloads in the temporary folder. Their names differ from those of complete ones, which belong to
-/// the program. A part stays for its resume data, or because its process was killed; if nobody resumes it, it is
-/// removed.
+/// the program. A part stays because resume data names it, or because its process was killed. A sweep removes the parts
+/// that nobody resumes.
 enum DownloadParts {
     private static let prefix = "URLLoading_"
     private static let suffix = ".part"
-    /// In seconds: a week, as in the folders of background sessions.
-    private static let keptTime = 604_800
     /// Between two sweeps of one process.
     private static let interval = Duration.seconds(3600)
     private static let lastSweep = Mutex<ContinuousClock.Instant?>(nil)
 
-    /// A path that has never been used.
-    static func freshPath(in folder: String) -> String { freshPath(in: folder, suffix) }
-
-    private static func freshPath(in folder: String, _ suffix: String) -> String {
+    /// A path that has never been used, by default for a part.
+    static func freshPath(in folder: String, suffix: String = DownloadParts.suffix) -> String {
         // Not a UUID: Foundation reads /dev/urandom for it, and without a free descriptor all UUIDs are equal.
         let number = UInt128.random(in: 0 ... .max)
         return folder + (folder.hasSuffix("/") ? "" : "/") + prefix + String(number, radix: 16) + suffix
@@ -26,14 +22,8 @@ enum DownloadParts {
 
     /// Gives a complete download the name of one, in the same folder. Returns its path.
     static func completed(_ path: String) -> String {
-        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
-        let whole = freshPath(in: folder, ".tmp")
+        let whole = freshPath(in: StoreFile.parent(of: path), suffix: ".tmp")
         return unsafe rename(path, whole) == 0 ? whole : path
-    }
-
-    static func isPart(_ path: String) -> Bool {
-        let name = path.lastIndex(of: "/").map { path[$0...].dropFirst() } ?? path[...]
-        return name.hasPrefix(prefix) && name.hasSuffix(suffix)
     }
 
     /// Sweeps a folder, away from the caller's thread, unless that was done within the last hour.
@@ -58,11 +48,11 @@ enum DownloadParts {
     ///
     /// - Parameter now: in seconds since 1970.
     static func sweep(_ folder: String, at now: Int) {
-        for name in (try? StoreFile.names(in: folder)) ?? [] where isPart(name) {
+        for name in (try? StoreFile.names(in: folder)) ?? [] where name.hasPrefix(prefix) && name.hasSuffix(suffix) {
             let path = folder + "/" + name
             var found = stat()
             guard unsafe lstat(path, &found) == 0, found.st_mode & S_IFMT == S_IFREG, found.st_uid == geteuid(),
-                now - found.st_mtim.tv_sec > keptTime
+                Int64(now - found.st_mtim.tv_sec) > StoreFile.keptTime
             else { continue }
             StoreFile.remove(path)
         }

@@ -166,8 +166,9 @@ enum StoreFile {
     private static let unfinished = ".tmp"
     /// The suffix of a file that could not be read, kept for a person to look at.
     private static let damaged = ".damaged"
-    /// How long such a file is kept, in seconds: a week.
-    private static let damagedTime: Int64 = 604_800
+    /// How long a file is kept that nothing refers to and somebody may still want: a part of a download, a damaged
+    /// file. In seconds: a week, the default limit of a resource.
+    static let keptTime: Int64 = 604_800
 
     static func damagedPath(of path: String) -> String { path + damaged }
 
@@ -199,7 +200,7 @@ enum StoreFile {
         return ((try? names(in: folder)) ?? []).compactMap { name in
             guard name.hasPrefix(file + ".") else { return nil }
             let isOld =
-                name == file + damaged && state("\(folder)/\(name)").map { now - $0.seconds > damagedTime } == true
+                name == file + damaged && state("\(folder)/\(name)").map { now - $0.seconds > keptTime } == true
             return isOld || name.hasSuffix(unfinished) ? "\(folder)/\(name)" : nil
         }
     }
