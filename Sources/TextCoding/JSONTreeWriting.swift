@@ -1,6 +1,6 @@
 extension JSONTree {
-    /// The document, indented by two blanks, with a line feed at its end. An array or an object in 16 others is on one
-    /// line: indentation by any depth would multiply the length.
+    /// The document, indented by two blanks, with a line feed at its end. What is nested more than 16 levels deep is on
+    /// one line: without a limit, the indentation could make the text hundreds of times as long.
     package var text: String {
         var writer = JSONTreeWriter(gap: "", indents: true)
         writer.write(self, depth: 0)
@@ -20,7 +20,7 @@ extension JSONTree {
 private struct JSONTreeWriter {
     let gap: String
     let indents: Bool
-    /// The number of levels whose elements have lines of their own.
+    /// How many levels of nesting are indented.
     private static let levels = 16
     var octets: [UInt8] = []
 

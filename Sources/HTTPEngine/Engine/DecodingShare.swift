@@ -1,5 +1,5 @@
-/// How much a connection may decode in one turn of its loop. A few kilobytes may expand to gigabytes; meanwhile no
-/// other socket would be served, no timer would fire, and nobody could cancel.
+/// How much a connection may decode in one turn of its loop. A few kilobytes may expand to gigabytes. Without a limit,
+/// the loop would serve no other socket, fire no timer and take no cancel until all of it is decoded.
 struct DecodingShare {
     /// In bytes: some milliseconds' work. One read of ordinary text, of 256 KiB, expands to less.
     static let most = 4 << 20

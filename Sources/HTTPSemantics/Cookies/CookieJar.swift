@@ -233,7 +233,7 @@ public struct CookieJar: Sendable {
 
     /// Takes back changes that could not be written.
     public mutating func restoreChanges(_ keys: Set<Cookie.Key>) {
-        // The few are added to the many.
+        // The smaller set is added to the larger one.
         if keys.count > changes.count { changes = keys.union(changes) } else { changes.formUnion(keys) }
         limitChanges()
     }

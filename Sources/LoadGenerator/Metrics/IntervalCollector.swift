@@ -79,8 +79,7 @@ package struct IntervalCollector {
         return emit(before: .max)
     }
 
-    /// The number of workers whose counts are those of the measured part. When it changes after a warm-up, the counts
-    /// of ``total`` have begun anew.
+    /// How many workers have ended their warm-up. Each time it grows, counts of ``total`` have begun anew.
     package var measuring: Int { isMeasuring.count { $0 } }
 
     /// The run so far, for the lines and pages that show it.

@@ -26,6 +26,10 @@ struct PatternParser {
     /// The highest count in `{n}`. A higher one is a mistake.
     private static let countLimit = 1_000
 
+    /// The longest text in braces that can be a count, with its braces. Without a limit, many open braces would each
+    /// search the whole text for their end.
+    private static let countLength = 32
+
     init(_ text: String) { bytes = Array(text.utf8) }
 
     mutating func parse() throws(BytePattern.Problem) -> PatternNode {
@@ -88,10 +92,8 @@ struct PatternParser {
 
     /// Reads `{2}`, `{2,}` or `{2,5}`. Returns nil where a brace is an ordinary character.
     private mutating func count() throws(BytePattern.Problem) -> (Int, Int?)? {
-        // A count is short: without a limit, many open braces would each search the whole text.
-        let longest = 32
         guard next == UInt8(ascii: "{"),
-            let close = bytes[position...].prefix(longest).firstIndex(of: UInt8(ascii: "}"))
+            let close = bytes[position...].prefix(Self.countLength).firstIndex(of: UInt8(ascii: "}"))
         else { return nil }
         let text = String(decoding: bytes[(position + 1)..<close], as: UTF8.self)
         let ends = text.split(separator: ",", omittingEmptySubsequences: false)

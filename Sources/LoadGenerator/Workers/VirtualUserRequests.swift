@@ -26,7 +26,7 @@ extension VirtualUserDriver {
         if let settled = try? planned.settled(&context) { user.request = settled }
     }
 
-    /// Makes this user's values those that places are filled in with.
+    /// Makes this user's values the ones that fill in the next request's places.
     private func take(_ user: VirtualUser) {
         (context.user, context.number, context.variables) = (user.number, user.sequence, user.variables)
     }

@@ -245,7 +245,7 @@ public final class EventLoop: @unchecked Sendable {
         mailbox.thread.adopt()
         while !stopping { turn() }
         mailbox.close()
-        // A thread whose message was taken may not have signalled it yet.
+        // The mailbox may hold a message that was added before it closed, and that is not signalled yet.
         deliverMessages()
         for call in idleCalls.take() { call() }
         releaseEverything()

@@ -1,7 +1,7 @@
 package import Foundation
 
-/// An operation that cannot be cancelled. A program may cancel all operations of its session's delegate queue; if that
-/// cancelled the report of a task's end, whoever waits for the end would wait for ever.
+/// An operation that cannot be cancelled. A program may cancel all operations of its session's delegate queue. The
+/// report of a task's end runs even so, because a caller may wait for it.
 private final class LastingOperation: Operation, @unchecked Sendable {
     private let call: @Sendable () -> Void
 
@@ -13,6 +13,6 @@ private final class LastingOperation: Operation, @unchecked Sendable {
 }
 
 extension OperationQueue {
-    /// Adds an operation that runs even if it is cancelled before.
+    /// Adds an operation that runs even if the program cancels it.
     package func addLasting(_ call: @escaping @Sendable () -> Void) { addOperation(LastingOperation(call)) }
 }

@@ -103,8 +103,8 @@ final class SessionSecurity: TrustEvaluator {
         }
     }
 
-    /// The digest of the identity that this session has last shown to a server; nil for none. If that was forgotten, it
-    /// is a random one, which equals no other: what the server answers is then for nobody else.
+    /// The digest of the identity that this session has last shown to a server; nil for none. If the session
+    /// has forgotten it, the digest is a random one: it equals no other, so no other session gets the server's answers.
     func identity(shownTo origin: Origin) -> [UInt8]? {
         shown.withLock { shown in
             if let digest = shown[origin] { return digest }

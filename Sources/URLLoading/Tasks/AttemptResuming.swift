@@ -39,7 +39,8 @@ extension Attempt {
         return file
     }
 
-    /// Continues the download on disk, or removes its file if `read` is nil: then it has not what was written.
+    /// Continues the download on disk, or removes its file if `read` is nil: then the file
+    /// does not hold what was written.
     mutating func resume(from read: ResumeData?) {
         if read == nil { removePart() }
         resumption = read

@@ -1,7 +1,7 @@
-/// The last refusals of servers, by host. Each has a chain of certificates, so only the newest are kept.
+/// The last refusals of servers, by host. A refusal holds a chain of certificates, so only the newest are kept.
 struct RefusalTable {
-    /// More than the hosts whose refused tasks end at one time. A task of a host that was left out ends with the
-    /// session's own error.
+    /// The most refusals. Tasks of fewer hosts are refused at one time; beyond that, a task ends with the session's own
+    /// error.
     private static let capacity = 64
 
     /// The oldest first.

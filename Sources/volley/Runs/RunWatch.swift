@@ -10,7 +10,7 @@ struct RunWatch: RunObserver {
     private(set) var intervals: IntervalBoard?
     let log: RequestLogBoard?
     private var collector: IntervalCollector?
-    /// The number of workers whose counts were last published as those of the measured part.
+    /// How many workers had ended their warm-up when the counts were last published.
     private var measuring = 0
     private(set) var series = IntervalSeries()
     /// The start of the current run in the reports of several runs, in nanoseconds.
