@@ -358,6 +358,31 @@ struct EventLoopTests {
         #expect(order.value == ["bytes", "timer"])
     }
 
+    @Test("messages that came while a handler held the loop are delivered before the timer that ran out meanwhile")
+    func heldMessages() throws {
+        let bench = try LoopBench(manual: true)
+        let (loop, clock) = (bench.loop, try #require(bench.clock))
+        let (slow, waker) = Wire.pair()
+        defer { for end in [slow, waker] { close(end) } }
+        let order = Shared<[String]>([])
+        let holder = Probe()
+        let holding = try loop.register(slow, .read, holder)
+        holder.onReady = { _ in
+            loop.deregister(holding)
+            loop.post { order.change { $0.append("message") } }
+            clock.advance(by: .seconds(2), waking: loop)
+            loop.stamp()
+        }
+        let timer = Alarm { _ in
+            order.change { $0.append("timer") }
+            loop.stop()
+        }
+        _ = loop.arm(at: loop.now.advanced(by: .seconds(1)), timer)
+        Wire.send(waker, "x")
+        bench.run()
+        #expect(order.value == ["message", "timer"])
+    }
+
     @Test("on a manual clock the suspend-proof time is the same time")
     func sinceBoot() throws {
         let bench = try LoopBench(manual: true)

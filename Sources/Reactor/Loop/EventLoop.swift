@@ -280,19 +280,20 @@ public final class EventLoop: @unchecked Sendable {
         if idleCalls.endTurn(events: ready) { for call in idleCalls.take() { call() } }
     }
 
-    /// Fires the timers that have run out. The sockets are checked once more first, and the clock is not read again in
-    /// between: events that came before a deadline are handled before its timer fires, even if this thread was stopped
+    /// Fires the timers that have run out by now. The sockets and the mailbox are checked once more first: events and
+    /// messages that came before a deadline are handled before its timer fires, even if this thread was stopped
     /// meanwhile (SIGSTOP, a debugger, a signal that ended the wait early, a busy machine).
     private func fireTimers() {
         guard let next = timers.nextWake, next <= now else { return }
+        let time = now
         takeReadyEvents()
-        for index in 0..<timers.advance(to: now) {
+        if mailbox.isSignalled { deliverMessages() }
+        for index in 0..<timers.advance(to: time) {
             if let (id, handler) = timers.takeDue(at: index) { handler.timerFired(id) }
         }
     }
 
-    /// Dispatches what is ready now, without waiting and at this turn's time: batch after batch, as long as there may
-    /// be sockets that have had no turn.
+    /// Dispatches what is ready now, without waiting, until every socket has had its turn.
     private func takeReadyEvents() {
         for _ in 0...registrations / Poller.batch {
             guard let ready = try? poller.wait(milliseconds: 0) else { return }

@@ -23,9 +23,7 @@ final class DownloadFile: @unchecked Sendable {
     ///   - makeRoom: called once where no descriptor is left. Returns whether one has become free.
     init(for source: URL?, at path: String? = nil, makingRoom makeRoom: () -> Bool = { false }) throws(URLError) {
         self.source = source
-        let folder = NSTemporaryDirectory()
-        if path == nil { DownloadParts.sweepIfDue(folder) }
-        url = URL(fileURLWithPath: path ?? DownloadParts.freshPath(in: folder))
+        url = URL(fileURLWithPath: path ?? DownloadParts.newPart(in: NSTemporaryDirectory()))
         sum = path.map { _ in ContentSum() }
         do throws(Errno) {
             do throws(Errno) {

@@ -6,15 +6,21 @@ internal import Synchronization
 /// The unfinished downloads in the temporary folder. Their names differ from those of complete ones, which belong to
 /// the program. A part stays because resume data names it, or because its process was killed. A sweep removes the parts
 /// that nobody resumes.
-enum DownloadParts {
+package enum DownloadParts {
     private static let prefix = "URLLoading_"
     private static let suffix = ".part"
     /// Between two sweeps of one process.
     private static let interval = Duration.seconds(3600)
     private static let lastSweep = Mutex<ContinuousClock.Instant?>(nil)
 
+    /// Returns a path for a new part, and sweeps the folder if that is due.
+    package static func newPart(in folder: String) -> String {
+        sweepIfDue(folder)
+        return freshPath(in: folder)
+    }
+
     /// A path that has never been used, by default for a part.
-    static func freshPath(in folder: String, suffix: String = DownloadParts.suffix) -> String {
+    private static func freshPath(in folder: String, suffix: String = DownloadParts.suffix) -> String {
         // Not a UUID: Foundation reads /dev/urandom for it, and without a free descriptor all UUIDs are equal.
         let number = UInt128.random(in: 0 ... .max)
         return folder + (folder.hasSuffix("/") ? "" : "/") + prefix + String(number, radix: 16) + suffix
@@ -27,7 +33,7 @@ enum DownloadParts {
     }
 
     /// Sweeps a folder, away from the caller's thread, unless that was done within the last hour.
-    static func sweepIfDue(_ folder: String) {
+    private static func sweepIfDue(_ folder: String) {
         guard noteSweep(at: .now, after: lastSweep) else { return }
         DispatchQueue.global(qos: .utility).async { sweep(folder, at: Int(Date().timeIntervalSince1970)) }
     }

@@ -2,13 +2,14 @@ internal import Glibc
 internal import Reactor
 internal import URLLoading
 
-/// The file of a download that comes in several parts at once. Any thread may write to it.
+/// The file of a download that comes in several parts at once. Any thread may write to it. If its process is killed, it
+/// stays in the temporary folder until the next sweep of downloads that nobody resumes.
 final class SegmentFile: Sendable {
     let url: URL
     private let descriptor: CInt
 
     init() throws(UncurlError) {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent("Uncurl-\(UUID().uuidString).part")
+        url = URL(fileURLWithPath: DownloadParts.newPart(in: NSTemporaryDirectory()))
         descriptor = unsafe open(url.path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
         if descriptor < 0 { throw Self.failure(url, errno) }
     }

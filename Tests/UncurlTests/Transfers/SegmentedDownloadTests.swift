@@ -366,6 +366,15 @@ struct SegmentedDownloadTests {
         #expect(try Self.content(await download.value) == [1, 2, 3])
     }
 
+    @Test("if its process is killed, its file is removed with other downloads that nobody resumes", .rows("W2"))
+    func sweptName() throws {
+        let file = try SegmentFile()
+        defer { file.remove() }
+        // The names that `DownloadParts` sweeps.
+        #expect(file.url.lastPathComponent.hasPrefix("URLLoading_"))
+        #expect(file.url.pathExtension == "part")
+    }
+
     @Test("parts are handed out from the front, and what is missing first ends what is there")
     func plan() throws {
         var plan = SegmentPlan(total: 4_000_000, first: .init(first: 0, last: 262_143), segments: 2)
