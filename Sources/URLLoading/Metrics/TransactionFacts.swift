@@ -57,11 +57,10 @@ struct TransactionFacts: Sendable {
     }
 
     /// Makes the values for an answer from the cache.
-    init(stored response: URLResponse, _ count: Int, since start: Date) {
+    init(stored response: URLResponse, _ count: Int, at date: Date) {
         self.response = response
         fetchType = .localCache
-        (fetchStart, responseStart) = (start, start)
-        responseEnd = max(start, Date())
+        (fetchStart, responseStart, responseEnd) = (date, date, date)
         responseContentBytes = Int64(count)
     }
 
@@ -102,9 +101,11 @@ struct WallClock: Sendable {
         wall = Date()
     }
 
-    func date(_ other: Instant?) -> Date? {
-        other.map { wall.addingTimeInterval(Double($0.nanoseconds(since: instant)) / 1e9) }
+    func date(_ other: Instant) -> Date {
+        wall.addingTimeInterval(Double(other.nanoseconds(since: instant)) / 1e9)
     }
+
+    func date(_ other: Instant?) -> Date? { other.map { date($0) } }
 }
 
 extension tls_protocol_version_t {

@@ -1,8 +1,11 @@
 import Foundation
+import TLS
 import TestServer
 import TestSupport
 import Testing
 
+@testable import HTTPEngine
+@testable import Reactor
 @testable import URLLoading
 
 @Suite("TransactionFacts", .timeLimit(.minutes(5)))
@@ -33,5 +36,126 @@ struct TransactionFactsTests {
         #expect(transaction.countOfResponseHeaderBytesReceived == Int64(hint.utf8.count + head.utf8.count))
         #expect(transaction.countOfResponseBodyBytesReceived == Int64(content.utf8.count))
         #expect(transaction.countOfResponseBodyBytesAfterDecoding == 2)
+    }
+
+    /// The dates that a transaction has, in the order of its phases.
+    private func dates(_ transaction: URLSessionTaskTransactionMetrics) -> [Date] {
+        [
+            transaction.fetchStartDate, transaction.domainLookupStartDate, transaction.domainLookupEndDate,
+            transaction.connectStartDate, transaction.secureConnectionStartDate, transaction.secureConnectionEndDate,
+            transaction.connectEndDate, transaction.requestStartDate, transaction.requestEndDate,
+            transaction.responseStartDate, transaction.responseEndDate,
+        ].compactMap(\.self)
+    }
+
+    private func expectOrder(_ metrics: URLSessionTaskMetrics) {
+        for transaction in metrics.transactionMetrics {
+            let dates = dates(transaction)
+            #expect(dates == dates.sorted())
+            #expect(dates.allSatisfy(metrics.taskInterval.contains))
+        }
+    }
+
+    private func load(_ session: URLSession, _ address: String) async throws -> URLSessionTaskMetrics {
+        let recorder = Recorder(Self.trusting)
+        _ = try await session.data(from: try url(address), delegate: recorder)
+        return try #require(recorder.told.metrics)
+    }
+
+    private static let trusting: Recorder.Answers = {
+        var answers = Recorder.Answers()
+        answers.challenge = { challenge in
+            (.useCredential, challenge.protectionSpace.serverTrust.map { URLCredential(trust: $0) })
+        }
+        return answers
+    }()
+
+    @Test("the first load's dates rise from the look-up to the answer; a reused connection has no dates of its making")
+    func phases() async throws {
+        let context = try TLSServerContext(TLSServerConfiguration(try TestCertificates.localhost))
+        let server = try TestServer.start(tls: context)
+        let session = URLSession(configuration: .isolated)
+        defer { session.invalidateAndCancel() }
+        let address = server.url("/bytes/10", host: "localhost")
+        let (first, second) = (try await load(session, address), try await load(session, address))
+        for metrics in [first, second] {
+            expectOrder(metrics)
+            let transaction = try #require(metrics.transactionMetrics.first)
+            #expect(metrics.transactionMetrics.count == 1)
+            #expect(!transaction.isProxyConnection)
+            #expect(transaction.negotiatedTLSProtocolVersion == .TLSv13)
+            #expect(transaction.negotiatedTLSCipherSuite != nil)
+        }
+        let (made, reused) = (first.transactionMetrics[0], second.transactionMetrics[0])
+        // The address of `localhost` is not looked up.
+        #expect(!made.isReusedConnection && dates(made).count == 9)
+        #expect(reused.isReusedConnection && dates(reused).count == 5)
+        #expect(reused.domainLookupStartDate == nil && reused.domainLookupEndDate == nil)
+        #expect(reused.connectStartDate == nil && reused.connectEndDate == nil)
+        #expect(reused.secureConnectionStartDate == nil && reused.secureConnectionEndDate == nil)
+    }
+
+    @Test("a new connection's look-up has dates, before those of the connect; a reused connection's has none")
+    func lookup() {
+        let start = Instant.current()
+        let instants = (0..<4).map { start.advanced(by: .seconds($0)) }
+        let timings = ConnectTimings(
+            lookupStart: instants[0],
+            lookupEnd: instants[1],
+            connectStart: instants[2],
+            connectEnd: instants[3],
+            address: .loopback(),
+            attempts: 1
+        )
+        var report = ExchangeReport(start: start)
+        report.connection = ConnectionRecord(timings, HandshakeTimings(), nil, nil, nil)
+        let clock = WallClock(start)
+        var facts = TransactionFacts(report, nil, clock)
+        #expect(facts.lookupStart == clock.date(instants[0]) && facts.lookupEnd == clock.date(instants[1]))
+        #expect(facts.connectStart == clock.date(instants[2]) && facts.connectEnd == clock.date(instants[3]))
+        report.reusedConnection = true
+        facts = TransactionFacts(report, nil, clock)
+        #expect(facts.lookupStart == nil && facts.lookupEnd == nil && facts.connectEnd == nil)
+    }
+
+    @Test("a load through a proxy says so")
+    func proxy() async throws {
+        let proxy = try RawServer.start([
+            [.receive(.headEnd), .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")]
+        ])
+        let configuration = URLSessionConfiguration.isolated
+        configuration.connectionProxyDictionary = [
+            "HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": Int(proxy.port),
+        ]
+        let session = URLSession(configuration: configuration)
+        defer { session.invalidateAndCancel() }
+        let metrics = try await load(session, "http://origin.test/")
+        expectOrder(metrics)
+        #expect(metrics.transactionMetrics.map(\.isProxyConnection) == [true])
+        #expect(metrics.transactionMetrics.first?.remotePort == "\(proxy.port)")
+        #expect(metrics.transactionMetrics.first?.negotiatedTLSCipherSuite == nil)
+    }
+
+    @Test("all dates are within the task's interval, also of a task that begins late in a long turn of the loop")
+    func lateInTurn() async throws {
+        let server = try TestServer.start()
+        let session = URLSession(configuration: .isolated)
+        defer { session.invalidateAndCancel() }
+        let address = server.url("/bytes/10")
+        // The context of the loop and its connection are made.
+        expectOrder(try await load(session, address))
+        let (gate, recorder) = (Gate(), Recorder())
+        let task = session.dataTask(with: try url(address))
+        task.delegate = recorder
+        session.post { _ in gate.wait() }
+        // Both come in the turn after the gate's.
+        session.post { _ in
+            let end = ContinuousClock.now + .milliseconds(200)
+            while ContinuousClock.now < end {}
+        }
+        task.resume()
+        gate.open()
+        await recorder.end()
+        expectOrder(try #require(recorder.told.metrics))
     }
 }
