@@ -1,4 +1,5 @@
 import Foundation
+import HTTPEngine
 import Synchronization
 import TestServer
 import TestSupport
@@ -145,30 +146,73 @@ struct BackgroundSessionTests {
         session.invalidateAndCancel()
     }
 
+    /// How the underlying error of a refusal describes it.
+    private func reason(_ error: (any Error)?) -> String {
+        (((error as? URLError)?.userInfo[NSUnderlyingErrorKey]) as? NSError)?.localizedDescription ?? ""
+    }
+
     @Test(
-        "a background session refuses data tasks, handlers, data, streams, awaited tasks and other schemes with errors"
+        "a background session refuses data tasks, handlers, data, streams, forms, awaited tasks and other schemes, unsent"
     )
     func refused() async throws {
+        let server = try TestServer.start()
         let session = try await session(nil)
-        let target = try url("http://127.0.0.1:9/")
-        await #expect(throws: URLError.self) { try await session.data(from: target) }
-        await #expect(throws: URLError.self) { try await session.download(from: target) }
+        let target = try url(server.url("/get"))
+        let callers = "a background session reports to a delegate, not to a handler or to a waiting caller"
+        func isOfCallers(_ error: any Error) -> Bool {
+            (error as? URLError)?.code == .unknown && reason(error).contains(callers)
+        }
+        await #expect { try await session.data(from: target) } throws: { isOfCallers($0) }
+        await #expect { try await session.download(from: target) } throws: { isOfCallers($0) }
         let request = URLRequest(url: target)
         let error = await withCheckedContinuation { continuation in
             session.downloadTask(with: request) { continuation.resume(returning: ($2 as? URLError)) }.resume()
         }
         #expect(error?.userInfo[NSURLErrorFailingURLErrorKey] as? URL == target)
-        #expect((error?.userInfo[NSUnderlyingErrorKey] as? NSError)?.localizedDescription.isEmpty == false)
-        let tasks: [URLSessionTask] = [
-            session.dataTask(with: request), session.uploadTask(with: request, from: Data([1])),
-            session.uploadTask(withStreamedRequest: request), session.webSocketTask(with: target),
-            session.streamTask(withHostName: "127.0.0.1", port: 9),
-            session.downloadTask(with: try url("file:///etc/hosts")),
+        #expect(error.map(isOfCallers) == true)
+        var streamed = request
+        streamed.httpMethod = "POST"
+        streamed.httpBodyStream = InputStream(data: Data([1]))
+        var form = streamed
+        form.segments = SegmentedBody([.bytes([1])])
+        let kinds = "a background session has download and upload tasks only"
+        let files = "a background session uploads files only"
+        let tasks: [(URLSessionTask, URLError.Code, String)] = [
+            (session.dataTask(with: request), .unknown, kinds),
+            (session.webSocketTask(with: target), .unknown, kinds),
+            (session.streamTask(withHostName: "127.0.0.1", port: Int(server.port)), .unknown, kinds),
+            (session.uploadTask(with: streamed, from: Data([1])), .unknown, files),
+            (session.uploadTask(withStreamedRequest: streamed), .unknown, files),
+            (session.downloadTask(with: streamed), .unknown, "a stream does not outlive its process"),
+            (session.downloadTask(with: form), .unknown, "a form does not outlive its process"),
+            (
+                session.downloadTask(with: try url("file:///etc/hosts")), .unsupportedURL,
+                "a background session loads http and https only"
+            ),
         ]
-        for task in tasks { task.resume() }
-        await until { tasks.allSatisfy { $0.state == .completed } }
-        for task in tasks { #expect(task.error is URLError) }
-        #expect(names == ["lock"])
+        for (task, _, _) in tasks { task.resume() }
+        await until { tasks.allSatisfy { $0.0.state == .completed } }
+        for (task, code, words) in tasks {
+            #expect((task.error as? URLError)?.code == code)
+            #expect(reason(task.error).contains(words))
+        }
+        #expect(names == ["lock"] && server.requestCount == 0)
+        session.invalidateAndCancel()
+    }
+
+    @Test("a task whose record cannot be written fails unsent, and the session forgets it")
+    func unwritten() async throws {
+        let server = try RawServer.start([], otherwise: RawScript(Self.whole()))
+        let session = try await session(nil)
+        let record = base.path + "/background/id-test/1.task"
+        try FileManager.default.createDirectory(atPath: record, withIntermediateDirectories: false)
+        let task = session.downloadTask(with: try url(server.url("/file")))
+        task.resume()
+        await until { task.state == .completed }
+        #expect((task.error as? URLError)?.code == .cannotWriteToFile)
+        #expect(reason(task.error).contains("the task cannot be recorded"))
+        #expect(await session.allTasks.isEmpty)
+        #expect(server.connections.isEmpty && names == ["1.task", "lock"])
         session.invalidateAndCancel()
     }
 
