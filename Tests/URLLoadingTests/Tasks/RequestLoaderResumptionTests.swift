@@ -372,6 +372,37 @@ struct RequestLoaderResumptionTests {
         #expect(sent(server, 2).contains("Range: bytes=\(Self.half)-\r\n"))
     }
 
+    @Test("resume data of another version, of no octets, or for a POST makes a task that fails unsent")
+    func changedData() async throws {
+        let server = try RawServer.start(
+            [Self.cut("ETag: \"v1\"\r\n")],
+            otherwise: Self.range("ETag: \"v1\"\r\n")
+        )
+        let session = URLSession(configuration: .isolated)
+        defer { session.invalidateAndCancel() }
+        let data = try await resumeData(session, server)
+        func with(_ key: String, _ value: Int) throws -> Data? {
+            var list = try #require(XMLPropertyList.read(data))
+            #expect(list.updateValue(value, forKey: key) != nil)
+            return XMLPropertyList.write(list)
+        }
+        var post = try #require(ResumeData(data))
+        post.request.httpMethod = "POST"
+        for changed in try [
+            with("NSURLSessionResumeInfoVersion", 2), with("NSURLSessionResumeBytesReceived", 0), post.data,
+        ] {
+            let changed = try #require(changed)
+            await #expect { try await session.download(resumeFrom: changed) } throws: {
+                ($0 as? URLError)?.code == .unsupportedURL
+            }
+        }
+        #expect(server.connections.count == 1)
+        let same = try #require(try with("NSURLSessionResumeInfoVersion", 1))
+        let (file, _) = try await session.download(resumeFrom: same)
+        defer { try? FileManager.default.removeItem(at: file) }
+        #expect(try Array(Data(contentsOf: file)) == Self.content)
+    }
+
     @Test("data that is no resume data makes a task that fails", arguments: ["", "junk", "<plist></plist>"])
     func junk(text: String) async throws {
         let session = URLSession(configuration: .isolated)

@@ -289,6 +289,41 @@ struct ResumableUploadTests {
         }
     }
 
+    @Test("resume data of another version, or with a resource that is no web server's, makes a task that fails unsent")
+    func changedData() async throws {
+        let server = try RawServer.start([
+            [.receive(.headEnd), .send(Self.place("/7")), .receive(.bytes(1 << 20)), .reset]
+        ])
+        let session = URLSession(configuration: configuration(.six))
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: try url(server.url("/files")))
+        request.httpMethod = "POST"
+        request.rates = TransferRates(sending: TransferRate(bytesPerSecond: 1 << 16))
+        let recorder = Listening()
+        let task = session.uploadTask(with: request, from: Self.octets)
+        task.delegate = recorder
+        task.resume()
+        await until { recorder.isInformed }
+        let data = try #require(await task.cancelByProducingResumeData())
+        let connections = server.connections.count
+        #expect(UploadResumeData(data)?.resource.path == "/7")
+        let configuration = configuration(nil)
+        configuration.timeoutIntervalForResource = 5
+        let other = URLSession(configuration: configuration)
+        defer { other.invalidateAndCancel() }
+        for (key, value) in [
+            ("NSURLSessionResumeInfoVersion", 2 as Any), ("URLLoadingUploadResource", "file:///etc/passwd"),
+        ] {
+            var list = try #require(XMLPropertyList.read(data))
+            #expect(list.updateValue(value, forKey: key) != nil)
+            let changed = try #require(XMLPropertyList.write(list))
+            await #expect { try await other.upload(resumeFrom: changed) } throws: {
+                ($0 as? URLError)?.code == .unsupportedURL
+            }
+        }
+        #expect(server.connections.count == connections)
+    }
+
     @Test("secrets stay with the server that they are for, where the upload is kept by another")
     func elsewhere() async throws {
         let keeper = try RawServer.start([
