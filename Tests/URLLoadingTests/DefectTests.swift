@@ -87,6 +87,10 @@ struct DefectTests {
         var request = URLRequest(url: url("/headers"))
         request.httpShouldHandleCookies = false
         #expect(try await !text(request).contains("k=v"))
+        request.url = url("/cookies/set?x=1")
+        _ = try await text(request)
+        #expect(session.configuration.httpCookieStorage?.cookies?.map(\.name) == ["k"])
+        request.url = url("/headers")
         request.httpShouldHandleCookies = true
         request.setValue("own=1", forHTTPHeaderField: "Cookie")
         let answer = try await text(request)

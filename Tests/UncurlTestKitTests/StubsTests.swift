@@ -272,6 +272,23 @@ struct StubsTests {
         #expect(try await stranger.data(from: url("http://a.test/login")).0 == Data("unknown".utf8))
     }
 
+    @Test("a session that sets no cookies sends none of its storage, and keeps the answer's, as on the network")
+    func unsetCookies() async throws {
+        stubs.add(
+            .get("http://a.test/me").withoutHeader("Cookie"),
+            .status(200, headers: ["Set-Cookie": "b=2; Path=/"])
+        )
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpShouldSetCookies = false
+        stubs.install(in: configuration)
+        let storage = try #require(configuration.httpCookieStorage)
+        let cookie = HTTPCookie(properties: [.name: "a", .value: "1", .path: "/", .domain: "a.test"])
+        storage.setCookie(try #require(cookie))
+        _ = try await URLSession(configuration: configuration).data(from: url("http://a.test/me"))
+        #expect(stubs.unmatched.isEmpty)
+        #expect(Set(storage.cookies?.map(\.name) ?? []) == ["a", "b"])
+    }
+
     @Test("a redirect that makes an upload a GET leaves out its content")
     func redirectedUpload() async throws {
         stubs.add(.post("http://a.test/from"), .redirect(to: "/to", status: 303))
