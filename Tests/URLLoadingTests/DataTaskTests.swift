@@ -395,12 +395,25 @@ struct DataTaskTests {
 @Suite("Contents of URLs", .timeLimit(.minutes(5)))
 struct RemoteContentsTests {
     @Test("Data and String are read from http URLs; an error status is an error")
-    func contents() throws {
+    func contents() async throws {
         let server = try TestServer.start()
-        let (bytes, page) = (URL(string: server.url("/bytes/5000"))!, URL(string: server.url("/encoding/utf8"))!)
-        defer { for url in [bytes, page] { URLCache.shared.removeCachedResponse(for: URLRequest(url: url)) } }
-        #expect(try Data(contentsOf: bytes).count == 5000)
-        #expect(try !String(contentsOf: page, encoding: .utf8).isEmpty)
-        #expect(throws: CocoaError.self) { try Data(contentsOf: URL(string: server.url("/status/404"))!) }
+        let folder = TemporaryFolder()
+        // These loads use the machine's proxies and stores: the process has others.
+        await #expect(processExitsWith: .success) { [base = server.url("") as String, path = folder.path as String] in
+            for name in ["http_proxy", "all_proxy", "ALL_PROXY"] { unsetenv(name) }
+            for name in ["XDG_CACHE_HOME", "XDG_DATA_HOME"] { setenv(name, path, 1) }
+            guard let bytes = URL(string: base + "/bytes/5000"), let page = URL(string: base + "/encoding/utf8"),
+                let missing = URL(string: base + "/status/404")
+            else { _exit(2) }
+            guard try Data(contentsOf: bytes).count == 5000 else { _exit(3) }
+            guard try !String(contentsOf: page, encoding: .utf8).isEmpty else { _exit(4) }
+            do {
+                _ = try Data(contentsOf: missing)
+                _exit(5)
+            } catch {
+                _exit(error is CocoaError ? EXIT_SUCCESS : 6)
+            }
+        }
+        #expect(server.requestCount == 3)
     }
 }
