@@ -15,13 +15,19 @@ struct RequestLoaderCachingTests {
 
         /// Answers one request after the other on one connection, then closes it; a second connection is refused an
         /// answer.
-        init(_ answers: String..., capacity: Int = 1 << 20, sessionFields: [String: String]? = nil) throws {
+        init(
+            _ answers: String...,
+            capacity: Int = 1 << 20,
+            sessionFields: [String: String]? = nil,
+            sessionPolicy: URLRequest.CachePolicy = .useProtocolCachePolicy
+        ) throws {
             let steps = answers.flatMap { [RawStep.receive(.headEnd), .send($0)] } + [.close]
             server = try RawServer.start([RawScript(steps)], otherwise: [.close])
             cache = URLCache(memoryCapacity: capacity, diskCapacity: 0, diskPath: folder.path)
             let configuration = URLSessionConfiguration.isolated
             configuration.urlCache = cache
             configuration.httpAdditionalHeaders = sessionFields
+            configuration.requestCachePolicy = sessionPolicy
             session = URLSession(configuration: configuration)
         }
 
@@ -186,6 +192,22 @@ struct RequestLoaderCachingTests {
         #expect(try await world.load(policy: .returnCacheDataDontLoad).body == "one")
     }
 
+    @Test("a stale answer is removed if the server's new one is too large to store")
+    func refreshedTooLarge() async throws {
+        let body = String(repeating: "x", count: 1001)
+        let large = Self.answer(body, "Cache-Control: max-age=60")
+        let kept = "Cache-Control: max-age=0, stale-while-revalidate=600"
+        let world = try World(Self.answer("one", kept), large, large, capacity: 20_000)
+        #expect(world.cache.contentLimit == body.utf8.count - 1)
+        let request = URLRequest(url: try url(world.server.url("/a")))
+        _ = try await world.load()
+        #expect(try await world.load().body == "one")
+        await until { world.cache.cachedResponse(for: request)?.data != Data("one".utf8) }
+        #expect(world.cache.cachedResponse(for: request) == nil)
+        #expect(try await world.load().body == body)
+        #expect(world.requests.count == 3)
+    }
+
     @Test("nothing new is stored without the delegate that decides on it")
     func refreshedUnasked() async throws {
         let kept = "Cache-Control: max-age=0, stale-while-revalidate=600"
@@ -345,6 +367,26 @@ struct RequestLoaderCachingTests {
         #expect(try await world.load(with: ["Cache-Control": "max-age=60"]).body == "one")
         #expect(try await world.load().body == "one")
         #expect(world.requests.count == 1)
+    }
+
+    @Test("a session's policy applies to requests without one of their own, and to no others")
+    func sessionPolicy() async throws {
+        let kept = "Cache-Control: max-age=60"
+        let reloading = try World(
+            Self.answer("one", kept),
+            Self.answer("two", kept),
+            sessionPolicy: .reloadIgnoringLocalCacheData
+        )
+        #expect(try await reloading.load().body == "one")
+        #expect(try await reloading.load().body == "two")
+        #expect(try await reloading.load(policy: .returnCacheDataElseLoad).body == "two")
+        #expect(reloading.requests.count == 2)
+        let offline = try World(Self.answer("one", kept), sessionPolicy: .returnCacheDataDontLoad)
+        await #expect { try await offline.load() } throws: { ($0 as? URLError)?.code == .resourceUnavailable }
+        #expect(offline.server.connections.isEmpty)
+        #expect(try await offline.load(policy: .reloadIgnoringLocalCacheData).body == "one")
+        #expect(try await offline.load().body == "one")
+        #expect(offline.requests.count == 1)
     }
 
     @Test("a policy that ignores remote caches tells them so")
