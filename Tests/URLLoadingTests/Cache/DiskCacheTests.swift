@@ -1,5 +1,6 @@
 import HTTP1
 import HTTPSemantics
+import TestSupport
 import Testing
 
 @testable import URLLoading
@@ -160,6 +161,42 @@ struct DiskCacheTests {
         cache.finishWriting()
         #expect(self.cache().read(key(1))?.exchange?.fields["ETag"] == "\"50\"")
         #expect(folder.names.count == 1)
+    }
+
+    /// Keeps the disk busy: its writing goes on when it is let.
+    private final class SlowEntry: CachedURLResponse, @unchecked Sendable {
+        let (begun, gate) = (Word<Bool>(), Gate())
+
+        override var storagePolicy: URLCache.StoragePolicy {
+            begun.give(true)
+            gate.wait()
+            return super.storagePolicy
+        }
+    }
+
+    @Test("no more than 16 MiB wait for a slow disk; an entry beyond that is not stored, and its older form is removed")
+    func waitingLimit() async throws {
+        let cache = cache(64 << 20)
+        for number in [1, 20] { cache.store(try entry(number), for: key(number), now: Date()) }
+        let slow = SlowEntry(response: try entry(0).response, data: Data())
+        let slowKey = key(0)
+        let isWritten = Word<Bool>()
+        DispatchQueue.global().async {
+            cache.store(slow, for: slowKey, now: Date())
+            isWritten.give(true)
+        }
+        defer { slow.gate.open() }
+        #expect(await slow.begun.wait("the disk is busy") == true)
+        let entries = try (0...20).map { try entry($0, 1 << 20) }
+        for number in 1...20 { cache.storeLater(entries[number], for: key(number), now: Date()) }
+        let waiting = (1...20).filter { holds(cache, key($0)) == "waiting" }
+        #expect(waiting == Array(1...15))
+        #expect(waiting.reduce(0) { $0 + entries[$1].cost } <= 16 << 20)
+        #expect(cache.read(key(20)) == nil && cache.read(key(1))?.data.count == 1 << 20)
+        slow.gate.open()
+        #expect(await isWritten.wait("the disk is free") == true)
+        cache.finishWriting()
+        #expect((1...20).filter { self.cache(64 << 20).read(key($0)) != nil } == waiting)
     }
 
     @Test("an entry that is removed before it was written does not come back")
