@@ -1,5 +1,6 @@
 import Foundation
 import HTTPSemantics
+import TestSupport
 import Testing
 
 @testable import URLLoading
@@ -99,6 +100,19 @@ struct CookieStoreTests {
     func eventually() async throws {
         set(store, "a")
         while (try? folder.file.read().entries)?.count != 1 { await Task.yield() }
+    }
+
+    @Test(
+        "requests come to carry what another process has written, though nothing else reads the file",
+        .timeLimit(.minutes(5))
+    )
+    func headerOfOthers() async throws {
+        let (reader, writer) = (store, store)
+        let scope = try #require(URL(string: "http://h.test/").flatMap { CookieScope($0) })
+        #expect(reader.header(for: scope, document: nil) == nil)
+        set(writer, "a")
+        writer.flush()
+        await until { reader.header(for: scope, document: nil) == Array("a=v".utf8) }
     }
 
     @Test("two processes that share a file keep each other's cookies, and the last change of each cookie counts")

@@ -127,6 +127,27 @@ struct HTTPCookieStorageTests {
         #expect(storage.cookies?.count == 3)
     }
 
+    @Test("the program's rule for public suffixes decides in place of the list, until it is taken away")
+    func publicSuffixRule() async {
+        await #expect(processExitsWith: .success) {
+            guard let scope = URL(string: "https://a.corp.test/").flatMap({ CookieScope($0) }) else { _exit(2) }
+            let storage = HTTPCookieStorage()
+            func names() -> [String] {
+                storage.store.store(
+                    setCookieLines: [Array("c=1; Domain=corp.test".utf8)[...]],
+                    from: scope,
+                    document: nil,
+                    policy: .always
+                )
+                return storage.cookies?.map(\.domain) ?? []
+            }
+            HTTPCookieStorage.isPublicSuffix = { $0 == "corp.test" }
+            guard names() == [] else { _exit(3) }
+            HTTPCookieStorage.isPublicSuffix = nil
+            _exit(names() == [".corp.test"] ? EXIT_SUCCESS : 4)
+        }
+    }
+
     @Test("cookies made after a date can be removed, older ones stay")
     func removeSince() throws {
         try receive(["old=1"])
