@@ -94,6 +94,37 @@ struct SessionProxiesTests {
         #expect(proxies.configuration == .direct)
     }
 
+    @Test("a SOCKS proxy of the dictionary is told the server's name, unless the dictionary has a proxy for the scheme")
+    func socks() async throws {
+        let name = Array("name.invalid".utf8)
+        let ok = RawStep.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        let socks = try RawServer.start([
+            [
+                .receive(.bytes(3)), .send([5, 0]), .receive(.bytes(7 + name.count)),
+                .send([5, 0, 0, 1, 127, 0, 0, 1, 4, 56]), .receive(.headEnd), ok,
+            ]
+        ])
+        let http = try RawServer.start([[.receive(.headEnd), ok]])
+        var dictionary: [AnyHashable: Any] = [
+            "SOCKSEnable": 1, "SOCKSProxy": "127.0.0.1", "SOCKSPort": Int(socks.port),
+        ]
+        func load() async throws {
+            let configuration = URLSessionConfiguration.isolated
+            configuration.connectionProxyDictionary = dictionary
+            let session = URLSession(configuration: configuration)
+            defer { session.invalidateAndCancel() }
+            #expect(try await session.data(from: try url("http://name.invalid/")).0 == Data("ok".utf8))
+        }
+        try await load()
+        let greeting: [UInt8] = [5, 1, 0]
+        let connect = [5, 1, 0, 3, UInt8(name.count)] + name + [0, 80]
+        #expect(socks.received(0).starts(with: greeting + connect + Array("GET / HTTP/1.1\r\n".utf8)))
+        dictionary.merge(["HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": Int(http.port)]) { $1 }
+        try await load()
+        #expect(http.received(0).starts(with: "GET http://name.invalid/ HTTP/1.1\r\n".utf8))
+        #expect(socks.connections.count == 1)
+    }
+
     @Test("a stream task uses the proxy for https, and fails as requests do")
     func stream() async throws {
         let server = try TestServer.start()
