@@ -188,6 +188,67 @@ struct ProtocolLoadTests {
         other.finishTasksAndInvalidate()
     }
 
+    /// Takes requests without its mark, and loads them marked in a session that has it too.
+    private final class Marking: URLProtocol {
+        static let key = "Marking"
+        static let taken = Counter()
+
+        override class func canInit(with request: URLRequest) -> Bool {
+            property(forKey: key, in: request) == nil
+        }
+
+        static var session: URLSession {
+            let configuration = URLSessionConfiguration.isolated
+            configuration.protocolClasses = [Marking.self]
+            return URLSession(configuration: configuration)
+        }
+
+        private struct Holder: @unchecked Sendable {
+            let instance: Marking
+        }
+
+        override func startLoading() {
+            Self.taken.add()
+            // Without the mark, it would take its own requests for ever.
+            guard Self.taken.value < 5, let url = request.url else {
+                client?.urlProtocol(self, didFailWithError: URLError(.badURL))
+                return
+            }
+            let marked = NSMutableURLRequest(url: url)
+            Self.setProperty(true, forKey: Self.key, in: marked)
+            let (holder, session) = (Holder(instance: self), Self.session)
+            session.dataTask(with: marked as URLRequest) { data, response, error in
+                let mine = holder.instance
+                if let error { mine.client?.urlProtocol(mine, didFailWithError: error) }
+                if let response {
+                    mine.client?.urlProtocol(mine, didReceive: response, cacheStoragePolicy: .notAllowed)
+                }
+                mine.client?.urlProtocol(mine, didLoad: data ?? Data())
+                mine.client?.urlProtocolDidFinishLoading(mine)
+            }.resume()
+            session.finishTasksAndInvalidate()
+        }
+    }
+
+    @Test("a class knows its own requests by a property, also in another session, until the property is removed")
+    func properties() async throws {
+        let server = try TestServer.start()
+        let session = Marking.session
+        defer { session.invalidateAndCancel() }
+        let target = try url(server.url("/bytes/10"))
+        #expect(try await session.data(from: target).0.count == 10)
+        #expect(server.requestCount == 1 && Marking.taken.value == 1)
+        let request = NSMutableURLRequest(url: target)
+        Marking.setProperty(true, forKey: Marking.key, in: request)
+        Marking.setProperty(1, forKey: "other", in: request)
+        #expect(try await session.data(for: request as URLRequest).0.count == 10)
+        #expect(server.requestCount == 2 && Marking.taken.value == 1)
+        Marking.removeProperty(forKey: Marking.key, in: request)
+        #expect(Marking.property(forKey: "other", in: request as URLRequest) as? Int == 1)
+        #expect(try await session.data(for: request as URLRequest).0.count == 10)
+        #expect(server.requestCount == 3 && Marking.taken.value == 2)
+    }
+
     @Test("an upload task's own data is what the class sees")
     func upload() async throws {
         var request = URLRequest(url: try mock("echo"))
