@@ -1,17 +1,10 @@
 internal import CLinux
 
-/// Hears that a registered socket is ready. Called on the loop.
-public protocol ReadinessHandler: AnyObject {
-    /// Reports an event of the socket, or that ``EventLoop/reschedule(_:)`` was called for it. The handler may
-    /// deregister itself within the call.
-    func ready(_ readiness: Readiness)
-}
-
 /// One thread, one epoll set, and its sockets and timers. It knows nothing of HTTP or TLS.
 /// A turn: wait · sockets that are ready · sockets that asked to be called again · timers (if one has run out, after
-/// another look at the sockets) · messages from other threads · calls for when nothing is ready. Everything registered
-/// here is confined to the loop's thread: plain classes, no locks. From other threads only ``post(_:)``, ``wake()``,
-/// ``isCurrent`` and ``stop()`` may be called.
+/// another look at the sockets and the messages) · messages from other threads · calls for when nothing is ready.
+/// Everything registered here is confined to the loop's thread: plain classes, no locks. From other threads only
+/// ``post(_:)``, ``wake()``, ``isCurrent`` and ``stop()`` may be called.
 public final class EventLoop: @unchecked Sendable {
     // `@unchecked`: only the loop's own thread uses the mutable fields below; other threads see only the mailbox and
     // the constants.

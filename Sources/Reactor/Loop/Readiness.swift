@@ -20,6 +20,13 @@ public struct Readiness: OptionSet, Sendable {
     public static let rescheduled = Readiness(rawValue: 1 << 30)
 }
 
+/// Hears that a registered socket is ready. Called on the loop.
+public protocol ReadinessHandler: AnyObject {
+    /// Reports an event of the socket, or that ``EventLoop/reschedule(_:)`` was called for it. The handler may
+    /// deregister itself within the call.
+    func ready(_ readiness: Readiness)
+}
+
 /// The events that a registration asks epoll for. HUP and ERR are always reported; they cannot be masked.
 public struct Interest: OptionSet, Sendable {
     public let rawValue: UInt32
