@@ -24,6 +24,8 @@ package struct IntervalCollector {
     private var isMeasuring: [Bool]
     /// The first interval that each worker may still hand over a part of.
     private var reached: [UInt64]
+    /// Whether the last call has taken counts of a warm-up, which has no intervals.
+    package private(set) var hasTakenWarmUp = false
     /// The intervals that are not complete, no two of them with a number in common.
     private var open: [Sum] = []
     private var lastEnd: UInt64 = 0
@@ -62,8 +64,10 @@ package struct IntervalCollector {
 
     private mutating func take() {
         stolenTime.read()
+        hasTakenWarmUp = false
         for part in board.fetch() {
             if part.isWarmUp {
+                hasTakenWarmUp = true
                 totals[part.worker].merge(part.metrics)
                 continue
             }
@@ -104,6 +108,9 @@ package struct IntervalCollector {
         }
         return emit(before: .max)
     }
+
+    /// Whether all workers have handed over their last counts.
+    package var isOver: Bool { reached.allSatisfy { $0 == .max } }
 
     /// How many workers have ended their warm-up. Each time it grows, counts of ``total`` have begun anew.
     package var measuring: Int { isMeasuring.count { $0 } }
