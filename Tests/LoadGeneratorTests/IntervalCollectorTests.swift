@@ -35,17 +35,61 @@ struct IntervalCollectorTests {
         #expect(first.map(\.metrics.completed) == [12])
         #expect(first.first?.start == 0)
         #expect(first.first?.end == 104)
-        // Held up: what it had is that of the second interval, and the third is the other's alone.
+        // Held up: its counts are from both intervals, so they are one with those of the other.
         board.put(part(1, 1, 3, end: 310, 2))
         board.put(part(0, 2, 3, end: 301, 4))
         let more = collector.collect()
-        #expect(more.map(\.metrics.completed) == [3, 4])
+        #expect(more.map(\.metrics.completed) == [7])
+        #expect(more.first?.start == 104 && more.first?.end == 310)
         var results = [result(metrics(10)), result(metrics(20))]
         let last = collector.finish(&results, measured: 350)
         #expect(last.map(\.metrics.completed) == [30])
         #expect(last.last?.end == 350)
         #expect(results.map(\.metrics.completed) == [20, 29])
         #expect(results.map(\.metrics.isBalanced) == [true, true])
+    }
+
+    @Test("each interval has a length and the counts of its time, wherever workers were held up")
+    func heldUp() {
+        let board = IntervalBoard(length: 100, workers: 3)
+        var collector = IntervalCollector(board, workers: 3, work: .requests)
+        for worker in 0..<3 { board.put(part(worker, 0, 1, end: 100 + UInt64(worker), 1)) }
+        #expect(collector.collect().map(\.metrics.completed) == [3])
+        // Two that overlap: the intervals 1 to 4 are one, and it is complete when the last worker has handed it over.
+        board.put(part(0, 1, 3, end: 305, 10))
+        board.put(part(1, 1, 2, end: 200, 2))
+        board.put(part(1, 2, 5, end: 502, 20))
+        board.put(part(2, 1, 2, end: 201, 3))
+        #expect(collector.collect().isEmpty)
+        for number in 2..<5 as Range<UInt64> { board.put(part(2, number, number + 1, end: (number + 1) * 100 + 3, 3)) }
+        #expect(collector.collect().isEmpty)
+        for number in 3..<5 as Range<UInt64> { board.put(part(0, number, number + 1, end: (number + 1) * 100, 4)) }
+        var intervals = collector.collect()
+        #expect(intervals.map(\.metrics.completed) == [52])
+        #expect(intervals.map(\.start) == [102] && intervals.map(\.end) == [503])
+        // One that ends while it is held up.
+        board.put(part(0, 5, .max, end: 750, 5))
+        for number in 5..<7 as Range<UInt64> { board.put(part(1, number, number + 1, end: (number + 1) * 100 + 1, 1)) }
+        board.put(part(1, 7, .max, end: 751, 1))
+        for number in 5..<8 as Range<UInt64> { board.put(part(2, number, number + 1, end: (number + 1) * 100, 1)) }
+        board.put(part(2, 8, .max, end: 850, 6))
+        intervals = collector.collect()
+        #expect(intervals.map(\.metrics.completed) == [11, 6])
+        #expect(intervals.map(\.end) == [800, 850])
+        #expect(intervals.allSatisfy { $0.length > 0 })
+    }
+
+    @Test("a worker that was lost leaves no interval without a length")
+    func lost() {
+        let board = IntervalBoard(length: 100, workers: 2)
+        var collector = IntervalCollector(board, workers: 2, work: .requests)
+        board.put(part(0, 0, 1, end: 100, 1))
+        board.put(part(0, 1, .max, end: 170, 2))
+        board.put(part(1, 0, 1, end: 101, 3))
+        #expect(collector.collect().map(\.metrics.completed) == [4])
+        var results = [result(Metrics()), result(Metrics())]
+        let last = collector.finish(&results, measured: 170)
+        #expect(last.map(\.metrics.completed) == [2] && last.map(\.end) == [170])
     }
 
     @Test("a worker that has ended holds up no interval, and its last counts are those of the interval they came in")

@@ -3,6 +3,16 @@ import Testing
 
 @testable import LoadGenerator
 
+extension UserCookies {
+    fileprivate mutating func store(_ line: String, from scope: CookieScope, now: Double) {
+        store(Array(line.utf8)[...], from: scope, now: now)
+    }
+
+    fileprivate mutating func field(for scope: CookieScope, now: Double) -> String? {
+        octets(for: scope, now: now).map { String(decoding: $0, as: UTF8.self) }
+    }
+}
+
 @Suite("Cookies of virtual users")
 struct UserCookiesTests {
     private func scope(_ path: String = "/", host: String = "a.example.com", isSecure: Bool = false) -> CookieScope {

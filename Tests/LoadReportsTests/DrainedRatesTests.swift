@@ -63,6 +63,27 @@ struct DrainedRatesTests {
         #expect(try JSONReader.read(Array(plots.utf8))["course"]?.items.first?.items[2].number == 5)
     }
 
+    @Test("the report of a run that held up a thread can be read, and its rates are those of longer intervals")
+    func heldUp() throws {
+        let board = IntervalBoard(length: 100, workers: 2)
+        var collector = IntervalCollector(board, workers: 2, work: .requests)
+        for (worker, first, end) in [(0, 0, 100), (1, 0, 100), (0, 1, 200), (0, 2, 300), (1, 1, 300), (0, 3, 400)]
+            as [(Int, UInt64, UInt64)]
+        {
+            var part = Metrics()
+            part.completed = worker == 1 && first == 1 ? 20 : 10
+            board.put(
+                IntervalPart(worker: worker, isWarmUp: false, first: first, next: end / 100, end: end, metrics: part)
+            )
+        }
+        var result = try result()
+        result.course = IntervalSeries()
+        for interval in collector.collect() { result.course.add(interval, of: .requests) }
+        let saved = try SavedReport(JSONReport.document(result), path: "x").intervals()
+        #expect(saved.map(\.perSecond) == [20e7, 20e7])
+        #expect(saved.map(\.seconds) == [100e-9, 200e-9])
+    }
+
     @Test("rates of bytes and events leave them out, merged and in another process too")
     func bytes() throws {
         let counts = WorkerMetrics(start: 0, shape: MetricsShape(isStream: true))

@@ -88,6 +88,21 @@ struct HistogramCodecTests {
         #expect(throws: HistogramError.countsOutOfRange) { try HistogramCodec.decode(sum) }
     }
 
+    @Test("a log whose lines end in CR LF has the lines of one with LF alone")
+    func lineEnds() throws {
+        let log =
+            HistogramLog.head(startedAt: 1_760_000_000_123)
+            + HistogramLog.line(tag: "raw", start: 0, length: 1_000_000_000, sample([5, 7]))
+            + HistogramLog.line(tag: "raw", start: 1_000_000_000, length: 1_000_000_000, sample([9]))
+        let usual = try HistogramLog.read(log, path: "p")
+        let other = try HistogramLog.read(log.replacingEach("\n", by: "\r\n"), path: "p")
+        #expect(other.startedAt == usual.startedAt && other.lines.count == 2)
+        for (line, same) in zip(other.lines, usual.lines) {
+            #expect(line.tag == same.tag && line.start == same.start && line.length == same.length)
+            #expect(counters(line.histogram.counters) == counters(same.histogram.counters))
+        }
+    }
+
     @Test("no byte of a damaged histogram makes the decoder trap")
     func damaged() {
         let good = HistogramCodec.encode(sample([1, 3, 1_000, 1_000_000, 70_000_000_000]))

@@ -115,7 +115,7 @@ struct FamiliarFlagsTests {
         #expect(!kept.request.fields.contains { $0.name == "Cookie" })
         var jar = UserCookies(kept.users.cookies, host: "127.0.0.1", now: 0)
         let scope = CookieScope(host: "127.0.0.1", isAddress: true, port: 8080, target: "/x", isSecure: false)
-        #expect(jar.field(for: scope, now: 1) == "a=1; b=2")
+        #expect(jar.octets(for: scope, now: 1) == Array("a=1; b=2".utf8))
     }
 
     @Test("only cookies for the host, path and scheme of the URL are sent from a file")
@@ -138,7 +138,7 @@ struct FamiliarFlagsTests {
         func sent(to host: String, _ target: String = "/", isSecure: Bool = false) -> String? {
             var jar = jar
             let scope = CookieScope(host: host, isAddress: false, port: 80, target: target, isSecure: isSecure)
-            return jar.field(for: scope, now: 1_001)
+            return jar.octets(for: scope, now: 1_001).map { String(decoding: $0, as: UTF8.self) }
         }
         #expect(sent(to: "a.test") == "host=1; domain=2")
         #expect(sent(to: "x.a.test") == "domain=2")

@@ -129,6 +129,21 @@ struct InputRunTests {
         #expect(ended.status == 0, "\(ended.err)\(ended.out)")
     }
 
+    @Test("cookies that are no UTF-8 go back to the server as they came")
+    func octets() throws {
+        let large = [UInt8](repeating: 0xE9, count: 1_500)
+        let cookies: [[UInt8]] = [[0x61, 0xE4, 0x3D, 0x31], [0x61, 0xF6, 0x3D, 0x32], Array("b=".utf8) + large]
+        let fields = cookies.flatMap { Array("Set-Cookie: ".utf8) + $0 + Array("\r\n".utf8) }
+        let head = Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n".utf8) + fields + Array("\r\n".utf8)
+        let server = try RawServer.start(otherwise: [.receive(.headEnd), .send(head), .startOver])
+        defer { server.stop() }
+        let ended = try volley(["--cookies", "-n", "2", "-c", "1", "-q", "http://127.0.0.1:\(server.port)/"])
+        #expect(ended.status == 0, "\(ended.err)")
+        let wanted = Array("Cookie: ".utf8) + Array(cookies.joined(separator: Array("; ".utf8))) + Array("\r\n".utf8)
+        let received = server.connections.flatMap(\.received)
+        #expect(received.indices.contains { received[$0...].starts(with: wanted) })
+    }
+
     @Test("redirections are followed and counted, and the server counts the same")
     func redirects() throws {
         let server = try TestServer.start()

@@ -185,6 +185,76 @@ struct MergeTests {
         #expect(try rate([part(1, path: "a")]) == (1_800, 1_900, 1_000_000_000))
     }
 
+    /// Intervals between those seconds, each with so many answers a second.
+    private func course(_ seconds: [Double], perSecond: UInt64, path: String) throws -> SavedReport {
+        var result = try sampleResult()
+        for (start, end) in zip(seconds, seconds.dropFirst()) {
+            var metrics = Metrics()
+            metrics.completed = UInt64(((end - start) * Double(perSecond)).rounded())
+            metrics.statuses[200] = metrics.completed
+            metrics.success.record(1_000_000, count: metrics.completed)
+            let interval = Interval(start: UInt64(start * 1e9), end: UInt64(end * 1e9), metrics: metrics)
+            result.course.add(interval, of: .requests)
+        }
+        return try SavedReport(JSONReport.document(result), path: path)
+    }
+
+    @Test(
+        "intervals are merged by time: they do not overlap, and their rates are the sums of the parts' rates",
+        arguments: [
+            ([0, 1, 2, 3], [0, 1, 3], [0, 1, 3]), ([0, 1, 3], [0, 1, 2, 3], [0, 1, 3]),
+            ([0, 2, 4], [0, 1, 2, 3, 4], [0, 2, 4]), ([0, 1, 2, 3, 4], [0, 2, 3, 4], [0, 2, 3, 4]),
+            ([0, 3], [0, 1, 2, 3], [0, 3]), ([0, 1, 2], [0, 1, 2], [0, 1, 2]),
+        ] as [([Double], [Double], [UInt64])]
+    )
+    func courses(left: [Double], right: [Double], merged: [UInt64]) throws {
+        let parts = [
+            try course(left, perSecond: 100, path: "a"), try course(right, perSecond: 1_000, path: "b"),
+        ]
+        let whole = try ReportMerge.merge(parts)
+        let rows = whole.document["intervals"]?.items ?? []
+        #expect(rows.map { $0["start_ns"]?.integer } == merged.dropLast().map { $0 * 1_000_000_000 })
+        #expect(rows.map { $0["end_ns"]?.integer } == merged.dropFirst().map { $0 * 1_000_000_000 })
+        let intervals = try whole.intervals()
+        #expect(intervals.allSatisfy { $0.perSecond == 1_100 }, "\(intervals.map(\.perSecond))")
+        #expect(try SchemaCheck(ReportSchema.text).complaints(about: whole.document.text) == [])
+        let logs = try zip([left, right], [100, 1_000] as [UInt64]).map { seconds, rate in
+            let lines = zip(seconds, seconds.dropFirst()).map { start, end in
+                var histogram = LatencyHistogram()
+                histogram.record(1_000_000, count: UInt64(end - start) * rate)
+                let length = UInt64((end - start) * 1e9)
+                return HistogramLog.line(tag: "raw", start: UInt64(start * 1e9), length: length, histogram)
+            }
+            return (path: "p", contents: try HistogramLog.read(lines.joined(), path: "p"))
+        }
+        let log = try HistogramLog.read(LogMerge(logs).text, path: "p").lines
+        #expect(log.map(\.start) == merged.dropLast().map { Double($0) })
+        #expect(log.map(\.length) == zip(merged, merged.dropFirst()).map { Double($1 - $0) })
+        #expect(log.allSatisfy { Double($0.histogram.counters.count) == $0.length * 1_100 })
+    }
+
+    @Test("ends that are a little apart are one, a part's rest is kept, and no interval is without a length")
+    func boundaries() throws {
+        let whole = try ReportMerge.merge([
+            try course([0, 1.01, 2, 2.001], perSecond: 1_000, path: "a"),
+            try course([0, 1, 2.02], perSecond: 1_000, path: "b"),
+            try course([0, 0.99, 2, 3, 4.5], perSecond: 1_000, path: "c"),
+        ])
+        let rows = whole.document["intervals"]?.items ?? []
+        let seconds = { (name: String) in rows.map { Double($0[name]?.integer ?? 0) / 1e9 } }
+        #expect(seconds("start_ns") == [0, 1.01, 2.02, 3] && seconds("end_ns") == [1.01, 2.02, 3, 4.5])
+        #expect(rows.reduce(0) { $0 + ($1["completed"]?.integer ?? 0) } == 2_001 + 2_020 + 4_500)
+        // An earlier volley wrote intervals without a length.
+        var old = try JSONReport.document(sampleResult())
+        let row = { (start: UInt64, end: UInt64) -> JSONTree in
+            .object([("start_ns", .integer(start)), ("end_ns", .integer(end)), ("completed", .integer(1))])
+        }
+        old = old.with("intervals", .array([row(0, 0), row(0, 5), row(5, 5), row(5, 9), row(9, 7)]))
+        let part = try SavedReport(old, path: "d")
+        let intervals = try ReportMerge.merge([part, part]).intervals()
+        #expect(intervals.map(\.seconds) == [5e-9, 4e-9])
+    }
+
     @Test("a merge with an invalid part is invalid and names that part")
     func invalid() throws {
         let parts = [try part(1, path: "a.json", limited: true), try part(2, path: "b.json", limited: true)]

@@ -167,6 +167,36 @@ struct NamesTests {
         #expect(try comparison.change(#require(ThresholdMetric("p50{slow}"))) == nil)
     }
 
+    @Test(
+        "a character made of several scalars breaks no line, label or cell",
+        arguments: ["a\r\nb", "\"\u{200D}x", "\\\u{FE0F}", "\"\u{301}\"", "a,\u{301}b", "\n\r\n"]
+    )
+    func compound(name: String) throws {
+        var metrics = try sampleResult().metrics
+        metrics.names = [NamedMetrics()]
+        for line in MetricsText.text(metrics, of: .requests, url: name, names: [name]).utf8.split(separator: 0x0A) {
+            #expect(line.starts(with: "volley_".utf8) || line.first == UInt8(ascii: "#"), "\(line)")
+            guard let labels = Substring(line).unicodeScalars.split(separator: "{", maxSplits: 1).dropFirst().first
+            else { continue }
+            // A quote that stands neither behind an equals sign nor before the end of its label is escaped.
+            var isEscaped = false
+            var quotes = 0
+            for scalar in labels {
+                if scalar == "\"", !isEscaped { quotes += 1 }
+                isEscaped = scalar == "\\" && !isEscaped
+            }
+            let count = String(labels).components(separatedBy: "=\"").count - 1
+            #expect(quotes == 2 * count, "\(Substring(line))")
+        }
+        let tag = NamedReport.tag("raw", name).unicodeScalars
+        #expect(!tag.contains { $0 == "," || $0.properties.isWhitespace })
+        let cell = NamedReport.cell(name).unicodeScalars
+        if name.unicodeScalars.contains(where: { ",\"\r\n".unicodeScalars.contains($0) }) {
+            #expect(cell.first == "\"" && cell.last == "\"")
+            #expect(cell.filter { $0 == "\"" }.count == 2 * name.unicodeScalars.filter { $0 == "\"" }.count + 2)
+        }
+    }
+
     @Test("a master has a row for each name")
     func locust() throws {
         let result = try sample()

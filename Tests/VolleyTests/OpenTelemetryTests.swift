@@ -95,6 +95,24 @@ struct OpenTelemetryTests {
         #expect(Set(points.map { $0[0] }).count >= 3, "\(points)")
     }
 
+    @Test(
+        "counts are pushed at each interval and once at the end",
+        arguments: [
+            (["-n", "50", "-c", "2"], 1...1), (["-d", "1500ms", "-c", "2", "--interval", "60s"], 1...1),
+            (["-d", "2500ms", "-c", "2", "-t", "1", "--interval", "1s"], 1...3),
+        ]
+    )
+    func each(line: [String], count: ClosedRange<Int>) throws {
+        let (server, collector) = (try TestServer.start(), try collector("200 OK"))
+        defer {
+            server.stop()
+            collector.stop()
+        }
+        let ended = try volley(line + ["--otlp", "http://127.0.0.1:\(collector.port)", server.url("/bytes/1")])
+        #expect(ended.status == 0, "\(ended.err)")
+        #expect(count.contains(try pushes(to: collector).count))
+    }
+
     @Test("a collector that refuses or is not there is noted, and fails no run")
     func refused() throws {
         let (server, collector) = (try TestServer.start(), try collector("503 No"))

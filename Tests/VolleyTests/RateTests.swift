@@ -29,6 +29,15 @@ struct RateTests {
         #expect(throws: UsageError.self) { try Rate(text, for: "--rate") }
     }
 
+    @Test(
+        "a rate that is no whole number of millionths prints as the nearest of these, or with nine digits",
+        arguments: [("100/h", "0.027778/s"), ("100/m", "1.666667/s"), ("1e-7", "0.000000100/s")]
+            + [("0.9999999", "0.999999900/s"), ("1.0000001", "1.000000100/s")]
+    )
+    func rounded(text: String, printed: String) throws {
+        #expect(try Rate(text, for: "--rate").description == printed)
+    }
+
     @Test("a rate prints as it would be typed", arguments: ["1000/s", "0.25/s", "1.5/s", "2500/s"])
     func printed(text: String) throws {
         #expect(try Rate(text, for: "--rate").description == text)

@@ -37,6 +37,66 @@ struct RunProgressLineTests {
         #expect(warm == "0 s of 7 s · warming up · 0 requests/s · 0 errors")
     }
 
+    private func series(_ completed: UInt64, from start: UInt64, to end: UInt64) -> IntervalSeries {
+        var series = IntervalSeries()
+        var metrics = Metrics()
+        metrics.completed = completed
+        series.add(Interval(start: start, end: end, metrics: metrics), of: .requests)
+        return series
+    }
+
+    @Test("the rate is that of the last complete interval, however long, and stays until the next is complete")
+    func intervals() throws {
+        let invocation = try invocation("-t", "2", "-d", "60s", "--interval", "3s", "http://h/")
+        let plan = RunPlan(invocation.load, try Preflight(invocation.load, .usual))
+        let second: UInt64 = 1_000_000_000
+        var watch = RunWatch(invocation, plan, files: [], live: .none, isLead: true)
+        var line = RunProgressLine(wanted: true, terminal: true)
+        var rates: [String] = []
+        var completed: UInt64 = 0
+        func turn(_ elapsed: UInt64) {
+            watch.turn(elapsed: elapsed)
+            let text = line.next(RunSnapshot(completed: completed), watch.series, elapsed: elapsed, of: plan)
+            if let rate = text.firstMatch(of: /\ (\d+)(?: requests)?\/s/) { rates.append("\(rate.1)") }
+        }
+        for index in 0..<3 as Range<UInt64> {
+            // One thread is later than the other, and a line is drawn between them.
+            for worker in 0..<2 {
+                var metrics = Metrics()
+                metrics.completed = 225
+                completed += 225
+                let end = (index + 1) * 3 * second
+                watch.intervals?.put(
+                    IntervalPart(
+                        worker: worker,
+                        isWarmUp: false,
+                        first: index,
+                        next: index + 1,
+                        end: end,
+                        metrics: metrics
+                    )
+                )
+                turn(end + UInt64(worker) * second)
+            }
+            turn((index + 1) * 3 * second + 2 * second)
+        }
+        #expect(rates == ["0", "150", "150", "150", "150", "150", "150", "150", "150"])
+    }
+
+    @Test("the rate of a warm-up, which has no intervals, is that since its counts last grew")
+    func warmUp() throws {
+        let plan = try plan("-d5", "--warmup", "9s", "http://h/")
+        var line = RunProgressLine(wanted: true, terminal: true)
+        let counts = [(1, 100), (2, 100), (3, 300), (4, 400)] as [(UInt64, UInt64)]
+        let lines = counts.map { second, completed in
+            line.next(RunSnapshot(completed: completed), .init(), elapsed: second * 1_000_000_000, of: plan)
+        }
+        #expect(lines.allSatisfy { $0.contains("warming up · 100") }, "\(lines)")
+        // The counts begin anew, and no interval is complete.
+        let first = line.next(.init(), .init(), elapsed: 9_500_000_000, of: plan)
+        #expect(first.contains(" · 100 requests/s · "), "\(first)")
+    }
+
     private func drawn(wanted: Bool, terminal: Bool) throws -> String {
         let pipe = Pipe()
         var line = RunProgressLine(
@@ -44,8 +104,9 @@ struct RunProgressLineTests {
             wanted: wanted,
             terminal: terminal
         )
-        line.draw(snapshot, elapsed: 1_000_000_000, of: try plan("http://h/"))
-        line.draw(.init(), elapsed: 2_000_000_000, of: try plan("http://h/"))
+        let series = series(361_204, from: 0, to: 1_000_000_000)
+        line.draw(snapshot, series, elapsed: 1_000_000_000, of: try plan("http://h/"))
+        line.draw(.init(), series, elapsed: 2_000_000_000, of: try plan("http://h/"))
         line.clear()
         line.clear()
         pipe.fileHandleForWriting.closeFile()

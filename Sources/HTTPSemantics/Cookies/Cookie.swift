@@ -53,6 +53,8 @@ public struct Cookie: Sendable, Hashable, Codable {
         public let isHostOnly: Bool
         /// As ``Cookie/path``.
         public let path: String
+        /// The name's octets if they are no UTF-8; ``name`` is then repaired.
+        fileprivate var octets: [UInt8]?
 
         /// Makes the key of a cookie with these properties.
         public init(name: String, domain: String, isHostOnly: Bool, path: String) {
@@ -60,6 +62,16 @@ public struct Cookie: Sendable, Hashable, Codable {
             self.domain = domain
             self.isHostOnly = isHostOnly
             self.path = path
+        }
+
+        /// Compares octets: servers tell names apart that Swift's `==` of strings does not.
+        public static func == (left: Key, right: Key) -> Bool {
+            left.hasName(of: right) && left.domain == right.domain && left.isHostOnly == right.isHostOnly
+                && left.path.utf8.elementsEqual(right.path.utf8)
+        }
+
+        func hasName(of other: Key) -> Bool {
+            name.utf8.elementsEqual(other.name.utf8) && octets == other.octets
         }
     }
 
@@ -83,7 +95,18 @@ public struct Cookie: Sendable, Hashable, Codable {
     }
 
     /// The key: a later cookie with the same one replaces this.
-    public var key: Key { Key(name: name, domain: domain, isHostOnly: isHostOnly, path: path) }
+    public var key: Key {
+        var key = Key(name: name, domain: domain, isHostOnly: isHostOnly, path: path)
+        if let pair, !name.isEmpty {
+            let octets = pair.prefix { $0 != UInt8(ascii: "=") }
+            key.octets = octets.elementsEqual(name.utf8) ? nil : Array(octets)
+        }
+        return key
+    }
+
+    /// Name and value as they are sent, with an equals sign between them; of a cookie without a name the value alone
+    /// (RFC 6265bis §5.8.3).
+    var octets: [UInt8] { pair ?? Array((name.isEmpty ? value : "\(name)=\(value)").utf8) }
 
     /// Whether it has expired.
     ///

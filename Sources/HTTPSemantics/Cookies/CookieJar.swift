@@ -112,18 +112,10 @@ public struct CookieJar: Sendable {
     package static func octets(_ cookies: some Sequence<Cookie>) -> [UInt8]? {
         var header: [UInt8] = []
         for cookie in cookies.prefix(maximumSent) {
-            let length = cookie.name.utf8.count + cookie.value.utf8.count + 3
-            guard header.count + length <= maximumHeader else { continue }
+            let pair = cookie.octets
+            guard header.count + pair.count + 2 <= maximumHeader else { continue }
             if !header.isEmpty { header += "; ".utf8 }
-            if let pair = cookie.pair {
-                header += pair
-            } else {
-                if !cookie.name.isEmpty {
-                    header += cookie.name.utf8
-                    header.append(UInt8(ascii: "="))
-                }
-                header += cookie.value.utf8
-            }
+            header += pair
         }
         return header.isEmpty ? nil : header
     }
@@ -142,7 +134,8 @@ public struct CookieJar: Sendable {
             let old = bucket[place]
             bucket[place] = Entry(cookie: cookie, creation: old.creation, lastAccess: now)
             entries[hash] = bucket
-            guard old.cookie != cookie else { return false }
+            // Strings that Swift calls equal may have other octets.
+            guard old.cookie != cookie || old.cookie.octets != cookie.octets else { return false }
         } else {
             bucket.append(Entry(cookie: cookie, creation: creation, lastAccess: now))
             entries[hash] = bucket
@@ -155,10 +148,11 @@ public struct CookieJar: Sendable {
     /// Whether a cookie from an answer without TLS would replace a secure one, or hide it (RFC 6265bis §5.7).
     public func overlaysSecure(_ cookie: Cookie) -> Bool {
         guard count > 0 else { return false }
+        let key = cookie.key
         return entries.values.contains { bucket in
             bucket.contains { entry in
                 let other = entry.cookie
-                return other.isSecure && other.name == cookie.name
+                return other.isSecure && other.key.hasName(of: key)
                     && (other.domain == cookie.domain || CookieScope.host(other.domain, isBelow: cookie.domain)
                         || CookieScope.host(cookie.domain, isBelow: other.domain))
                     && CookieScope.path(cookie.path[...].utf8, matches: other.path)

@@ -55,9 +55,8 @@ public struct SetCookieLine: Sendable {
         if !name.utf8.elementsEqual(nameOctets) || !value.utf8.elementsEqual(valueOctets) {
             self.pair = nameOctets.isEmpty ? Array(valueOctets) : nameOctets + [UInt8(ascii: "=")] + valueOctets
         }
-        guard !name.isEmpty || !value.isEmpty, name.utf8.count + value.utf8.count <= Self.maximumSize else {
-            return nil
-        }
+        let size = nameOctets.count + valueOctets.count
+        guard size > 0, size <= Self.maximumSize else { return nil }
         for part in parts {
             let (name, value) = Self.pair(part) ?? (Self.trimmed(part), [])
             guard value.count <= Self.maximumAttributeSize else { continue }

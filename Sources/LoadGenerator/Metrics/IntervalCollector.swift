@@ -24,12 +24,29 @@ package struct IntervalCollector {
     private var isMeasuring: [Bool]
     /// The first interval that each worker may still hand over a part of.
     private var reached: [UInt64]
-    private var open: [UInt64: (end: UInt64, metrics: Metrics)] = [:]
+    /// Whether the last call has taken counts of a warm-up, which has no intervals.
+    package private(set) var hasTakenWarmUp = false
+    /// The intervals that are not complete, no two of them with a number in common.
+    private var open: [Sum] = []
     private var lastEnd: UInt64 = 0
     private var stolenTime = StolenTime()
     /// The start of the measured part, once a worker of this machine has handed over an interval.
     private var origin: Instant?
     private let work: LoadKind
+
+    /// The sum of parts. A worker that was held up hands over one part for several intervals, which makes them one.
+    private struct Sum {
+        var numbers: ClosedRange<UInt64>
+        var end: UInt64
+        var metrics: Metrics
+
+        mutating func add(_ other: Sum) {
+            let (first, last) = (other.numbers.lowerBound, other.numbers.upperBound)
+            numbers = min(numbers.lowerBound, first)...max(numbers.upperBound, last)
+            end = max(end, other.end)
+            metrics.merge(other.metrics)
+        }
+    }
 
     package init(_ board: IntervalBoard, workers: Int, work: LoadKind) {
         (self.board, self.work) = (board, work)
@@ -47,19 +64,30 @@ package struct IntervalCollector {
 
     private mutating func take() {
         stolenTime.read()
+        hasTakenWarmUp = false
         for part in board.fetch() {
             if part.isWarmUp {
+                hasTakenWarmUp = true
                 totals[part.worker].merge(part.metrics)
                 continue
             }
             endWarmUp(part.worker)
             totals[part.worker].merge(part.metrics)
             origin = origin ?? part.origin
-            var sum = open.removeValue(forKey: part.first) ?? (0, Metrics())
-            sum.metrics.merge(part.metrics)
-            sum.end = max(sum.end, part.end)
-            open[part.first] = sum
+            // A last part ends within an interval.
+            let last = min(max(part.next, 1) - 1, (max(part.end, 1) - 1) / board.length)
+            add(Sum(numbers: part.first...max(part.first, last), end: part.end, metrics: part.metrics))
             reached[part.worker] = part.next
+        }
+    }
+
+    private mutating func add(_ sum: Sum) {
+        let places = open.indices.filter { open[$0].numbers.overlaps(sum.numbers) }
+        guard let place = places.first else { return open.append(sum) }
+        open[place].add(sum)
+        for other in places.dropFirst().reversed() {
+            let joined = open.remove(at: other)
+            open[place].add(joined)
         }
     }
 
@@ -67,17 +95,22 @@ package struct IntervalCollector {
     /// make the last interval.
     package mutating func finish(_ results: inout [WorkerResult], measured: UInt64) -> [Interval] {
         take()
+        var rest = Metrics()
         for index in results.indices {
             endWarmUp(index)
-            if reached[index] < .max {
-                open[reached[index], default: (0, Metrics())].metrics.merge(results[index].metrics)
-            }
+            if reached[index] < .max { rest.merge(results[index].metrics) }
             totals[index].merge(results[index].metrics)
             results[index].metrics = totals[index]
         }
-        if let last = open.keys.max() { open[last]?.end = measured }
+        if !open.isEmpty || reached.contains(where: { $0 < .max }) {
+            let last = open.map(\.numbers.upperBound).max() ?? 0
+            add(Sum(numbers: last...last, end: measured, metrics: rest))
+        }
         return emit(before: .max)
     }
+
+    /// Whether all workers have handed over their last counts.
+    package var isOver: Bool { reached.allSatisfy { $0 == .max } }
 
     /// How many workers have ended their warm-up. Each time it grows, counts of ``total`` have begun anew.
     package var measuring: Int { isMeasuring.count { $0 } }
@@ -92,11 +125,14 @@ package struct IntervalCollector {
     }
 
     private mutating func emit(before limit: UInt64) -> [Interval] {
-        open.keys.filter { $0 < limit }.sorted().compactMap { key in
-            guard let (end, metrics) = open.removeValue(forKey: key) else { return nil }
+        let complete = open.filter { $0.numbers.upperBound < limit }
+        open.removeAll { $0.numbers.upperBound < limit }
+        return complete.sorted { $0.numbers.lowerBound < $1.numbers.lowerBound }.compactMap { sum in
             let start = lastEnd
-            lastEnd = max(end, lastEnd)
-            return Interval(start: start, end: lastEnd, stolen: stolen(start, lastEnd), metrics: metrics)
+            // The rest of a worker that was lost has no time of its own, and counts nothing.
+            guard sum.end > start else { return nil }
+            lastEnd = sum.end
+            return Interval(start: start, end: lastEnd, stolen: stolen(start, lastEnd), metrics: sum.metrics)
         }
     }
 

@@ -87,11 +87,8 @@ final class PlannedRequest: Sendable {
         )
     }
 
-    /// Returns the request with its places filled in, and with more fields.
-    func filled(
-        _ context: inout TemplateContext,
-        adding more: [(name: String, value: String)] = []
-    ) throws(EngineError) -> EngineRequest {
+    /// Returns the request with its places filled in, and with that Cookie field.
+    func filled(_ context: inout TemplateContext, cookies: [UInt8]? = nil) throws(EngineError) -> EngineRequest {
         if let verbatim {
             return EngineRequest(verbatim: verbatim.render(&context, for: .body), origin: origin, options: options)
         }
@@ -103,16 +100,20 @@ final class PlannedRequest: Sendable {
             method: description.method,
             origin: origin,
             target: String(decoding: target.render(&context, for: .target), as: UTF8.self),
-            fields: try Self.fields(all + more),
+            fields: try Self.fields(all, cookies: cookies),
             body: body.map { .bytes($0.render(&context, for: .body)) } ?? .none,
             options: options
         )
     }
 
-    static func fields(_ given: [(name: String, value: String)]) throws(EngineError) -> HTTPFields {
+    static func fields(
+        _ given: [(name: String, value: String)],
+        cookies: [UInt8]? = nil
+    ) throws(EngineError) -> HTTPFields {
         do throws(HTTP1Error) {
             var fields = HTTPFields()
             for (name, value) in given { try fields.append(name, value) }
+            if let cookies { try fields.append("Cookie", octets: cookies) }
             return fields
         } catch {
             throw .invalidRequest(.syntax(error))

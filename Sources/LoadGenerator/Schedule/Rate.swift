@@ -76,7 +76,7 @@ package struct Rate: Hashable, Sendable, Comparable, CustomStringConvertible {
     package var description: String {
         let (whole, part) = units.quotientAndRemainder(dividingBy: Self.unitsPerRequest)
         guard part > 0 else { return "\(whole)/s" }
-        let millionths = "\(1_000_000 + part / 3_600)".dropFirst()
+        let millionths = "\(1_000_000 + (part + 1_800) / 3_600)".dropFirst()
         let digits = String(millionths.reversed().drop { $0 == "0" }.reversed())
         return digits.isEmpty ? "\(fixed(perSecond, 9))/s" : "\(whole).\(digits)/s"
     }

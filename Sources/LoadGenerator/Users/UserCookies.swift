@@ -21,15 +21,15 @@ struct UserCookies: Sendable {
             let name = cookie.host ?? host
             let isNamed = if case .name? = try? URLHost(name) { true } else { false }
             let scope = CookieScope(host: name, isAddress: !isNamed, port: 443, target: "/", isSecure: true)
-            store(cookie.line, from: scope, now: now)
+            store(Array(cookie.line.utf8)[...], from: scope, now: now)
         }
     }
 
     /// Keeps the cookie of a `Set-Cookie` line, as far as the server may set it.
     ///
     /// - Parameter now: The time in seconds since 1970.
-    mutating func store(_ line: String, from scope: CookieScope, now: Double) {
-        guard let cookie = SetCookieLine(line)?.cookie(from: scope, now: now),
+    mutating func store(_ line: ArraySlice<UInt8>, from scope: CookieScope, now: Double) {
+        guard let cookie = SetCookieLine(octets: line)?.cookie(from: scope, now: now),
             let admitted = CookieAdmission.admit(cookie, from: scope, isSameSite: true, suffixes: Self.suffixes),
             scope.isSecure || !jar.overlaysSecure(admitted)
         else { return }
@@ -38,10 +38,10 @@ struct UserCookies: Sendable {
         jar.evict(after: admitted.domain, now: now)
     }
 
-    /// Returns the Cookie field of a request. Nil for none.
+    /// Returns the Cookie field of a request, with the octets that servers have set. Nil for none.
     ///
     /// - Parameter now: The time in seconds since 1970.
-    mutating func field(for scope: CookieScope, now: Double) -> String? {
-        jar.header(for: scope, isSameSite: true, now: now)
+    mutating func octets(for scope: CookieScope, now: Double) -> [UInt8]? {
+        jar.octets(for: scope, isSameSite: true, now: now)
     }
 }

@@ -162,7 +162,7 @@ extension VirtualUserDriver {
         let fields = head.fields
         if plan.users.keepsCookies, let request = user.request {
             let now = Self.wallClock()
-            for line in fields.values(of: "Set-Cookie") {
+            for line in fields.octets(of: "Set-Cookie") {
                 user.cookies?.store(line, from: request.cookieScope, now: now)
             }
         }

@@ -5,16 +5,15 @@ import Reactor
 extension VirtualUserDriver {
     /// Returns the request to send: the finished one, or one with this user's values and cookies.
     func ready(_ planned: PlannedRequest, _ user: VirtualUser) -> EngineRequest {
-        var cookies: String?
+        var cookies: [UInt8]?
         if plan.users.keepsCookies {
-            cookies = user.cookies?.field(for: planned.cookieScope, now: VirtualUserDriver.wallClock())
+            cookies = user.cookies?.octets(for: planned.cookieScope, now: VirtualUserDriver.wallClock())
         }
         if cookies == nil, let fixed = planned.fixed { return fixed }
         take(user)
-        let more = cookies.map { [(name: "Cookie", value: $0)] } ?? []
         // Values can always be sent, and cookies are checked when they are set. If a request cannot be written even so,
         // its finished form without cookies is sent, or else the run's own request.
-        return (try? planned.filled(&context, adding: more)) ?? planned.fixed ?? worker.requests.single
+        return (try? planned.filled(&context, cookies: cookies)) ?? planned.fixed ?? worker.requests.single
     }
 
     /// Gives the user's request its values before it is sent, where its URL is needed later: redirections are resolved

@@ -25,11 +25,12 @@ enum NamedReport {
 
     /// A name for logs whose tags have neither commas nor spaces.
     static func tag(_ series: String, _ name: String) -> String {
-        series + "." + String(name.map { $0 == "," || $0.isWhitespace ? "_" : $0 })
+        let scalars = name.unicodeScalars.map { $0 == "," || $0.properties.isWhitespace ? "_" : $0 }
+        return series + "." + String(String.UnicodeScalarView(scalars))
     }
 
     /// A name for comma-separated values (RFC 4180 §2).
     static func cell(_ name: String) -> String {
-        name.contains { $0 == "," || $0 == "\"" || $0.isNewline } ? "\"\(name.replacingEach("\"", by: "\"\""))\"" : name
+        name.utf8.contains { ",\"\r\n".utf8.contains($0) } ? "\"\(name.replacingEach("\"", by: "\"\""))\"" : name
     }
 }

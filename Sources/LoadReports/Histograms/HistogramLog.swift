@@ -54,8 +54,10 @@ package enum HistogramLog {
 
     package static func read(_ text: String, path: String) throws(ReportError) -> Contents {
         var contents = Contents(startedAt: nil, lines: [])
-        for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-            let line = line.hasSuffix("\r") ? line.dropLast() : line
+        // By octets: the Character of CR LF is no "\n".
+        let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        for (number, octets) in lines.enumerated() {
+            let line = Substring(octets.last == UInt8(ascii: "\r") ? octets.dropLast() : octets)
             if line.hasPrefix("#[StartTime: ") {
                 let seconds = line.dropFirst(13).prefix { $0 != " " }
                 contents.startedAt = Double(seconds).flatMap { UInt64(exactly: ($0 * 1_000).rounded()) }

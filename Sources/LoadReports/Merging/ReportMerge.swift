@@ -66,8 +66,8 @@ package enum ReportMerge {
 
     private static func whole(_ mine: UInt64, _ theirs: UInt64, _ name: String) -> UInt64 {
         switch name {
-        case "started_unix_ms", "first_ns", "start_ns": min(mine, theirs)
-        case "last_ns", "end_ns": max(mine, theirs)
+        case "started_unix_ms", "first_ns": min(mine, theirs)
+        case "last_ns": max(mine, theirs)
         case "exit_status": Verdict.worse(mine, theirs)
         default: mine &+ theirs
         }
@@ -86,37 +86,54 @@ package enum ReportMerge {
         return sum.json
     }
 
-    /// Merges rows by the members that identify them, and intervals by their index. All other elements are kept.
+    /// Merges rows by the members that identify them, and intervals by time. All other elements are kept.
     private static func lists(
         _ mine: [JSONTree],
         _ theirs: [JSONTree],
         name: String,
         _ path: String
     ) throws(ReportError) -> [JSONTree] {
-        let key: ((JSONTree, Int) -> String)? =
-            switch name {
-            case "errors":
-                { row, _ in
-                    ["phase", "class", "errno_name", "detail"].map { row[$0]?.string ?? "" }.joined(separator: "\u{0}")
-                }
-            case "agreements":
-                { row, _ in ["version", "cipher_suite"].map { row[$0]?.string ?? "" }.joined(separator: "\u{0}") }
-            case "names": { row, _ in row["name"]?.string ?? "" }
-            case "intervals": { _, place in "\(place)" }
-            case "notes", "generator_limits": { row, _ in row.string ?? "" }
-            default: nil
-            }
-        guard let key else { return mine + theirs }
+        let members: [String]
+        switch name {
+        case "intervals": return try intervals(course(mine, path).merged(with: course(theirs, path)), path)
+        case "errors": members = ["phase", "class", "errno_name", "detail"]
+        case "agreements": members = ["version", "cipher_suite"]
+        case "names": members = ["name"]
+        case "notes", "generator_limits": members = []
+        default: return mine + theirs
+        }
+        let key = { (row: JSONTree) in
+            row.string ?? members.map { row[$0]?.string ?? "" }.joined(separator: "\u{0}")
+        }
         var places: [String: Int] = [:]
         var rows = mine
-        for (place, row) in rows.enumerated() { places[key(row, place)] = place }
-        for (place, row) in theirs.enumerated() {
-            if let known = places[key(row, place)] {
+        for (place, row) in rows.enumerated() { places[key(row)] = place }
+        for row in theirs {
+            if let known = places[key(row)] {
                 rows[known] = try merge(rows[known], row, name: "", path)
             } else {
-                places[key(row, place)] = rows.count
+                places[key(row)] = rows.count
                 rows.append(row)
             }
+        }
+        return rows
+    }
+
+    private static func course(_ rows: [JSONTree], _ path: String) throws(ReportError) -> Course<JSONTree> {
+        var course = Course<JSONTree>()
+        for row in rows {
+            guard let start = row["start_ns"]?.integer, let end = row["end_ns"]?.integer else { throw .interval(path) }
+            course.append(Course.Interval(start: start, end: end, counts: [row]))
+        }
+        return course
+    }
+
+    private static func intervals(_ course: Course<JSONTree>, _ path: String) throws(ReportError) -> [JSONTree] {
+        var rows: [JSONTree] = []
+        for interval in course.intervals {
+            guard var row = interval.counts.first else { continue }
+            for other in interval.counts.dropFirst() { row = try merge(row, other, name: "", path) }
+            rows.append(row.with("start_ns", .integer(interval.start)).with("end_ns", .integer(interval.end)))
         }
         return rows
     }

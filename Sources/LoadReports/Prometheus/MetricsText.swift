@@ -167,15 +167,10 @@ enum MetricsText {
     }
 
     private static func label(_ name: String, _ value: String) -> String {
-        var escaped = ""
-        for character in value {
-            switch character {
-            case "\\": escaped += "\\\\"
-            case "\"": escaped += "\\\""
-            case "\n": escaped += "\\n"
-            default: escaped.append(character)
-            }
-        }
+        let escaped = value.replacingEach("\\", by: "\\\\").replacingEach("\"", by: "\\\"").replacingEach(
+            "\n",
+            by: "\\n"
+        )
         return "\(name)=\"\(escaped)\""
     }
 }

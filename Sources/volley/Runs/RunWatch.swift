@@ -103,7 +103,9 @@ struct RunWatch: RunObserver {
         let total = collector.total
         let end = series.points.last?.end ?? 0
         display.draw(total, series, counted: end - min(offset, end), elapsed: elapsed, of: plan)
-        live.publish(total, of: plan)
+        live.serve(total, of: plan)
+        // The counts at the end are pushed by `finish`.
+        if !collector.isOver, !complete.isEmpty || collector.hasTakenWarmUp { live.push(total, of: plan) }
     }
 
     /// Called after the workers' last messages and before the first report. It adds the counts that were handed over

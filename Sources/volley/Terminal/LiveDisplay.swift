@@ -31,9 +31,9 @@ struct LiveDisplay {
         if view != nil {
             let names = Array(zip(plan.requestNames.all, total.names))
             let facts = { LiveFacts.lines(total, counted: counted, elapsed: elapsed, of: plan, columns: $0) }
-            view?.draw(series, facts: facts, names, line.next(snapshot, elapsed: elapsed, of: plan))
+            view?.draw(series, facts: facts, names, line.next(snapshot, series, elapsed: elapsed, of: plan))
         } else {
-            line.draw(snapshot, elapsed: elapsed, of: plan)
+            line.draw(snapshot, series, elapsed: elapsed, of: plan)
         }
     }
 

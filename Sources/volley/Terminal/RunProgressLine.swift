@@ -6,7 +6,9 @@ import Reactor
 struct RunProgressLine {
     private let descriptor: CInt
     let isShown: Bool
-    private var previous: (time: UInt64, completed: UInt64) = (0, 0)
+    private var rate = 0.0
+    /// When the counts of the warm-up last grew, and their number then.
+    private var grown: (time: UInt64, completed: UInt64) = (0, 0)
     private var isDrawn = false
 
     init(descriptor: CInt = STDERR_FILENO, wanted: Bool, terminal: Bool? = nil) {
@@ -15,24 +17,32 @@ struct RunProgressLine {
     }
 
     /// Redraws the line in place. `elapsed` is the time since the start of the run, in nanoseconds.
-    mutating func draw(_ snapshot: RunSnapshot, elapsed: UInt64, of plan: RunPlan) {
+    mutating func draw(_ snapshot: RunSnapshot, _ series: IntervalSeries, elapsed: UInt64, of plan: RunPlan) {
         guard isShown else { return }
-        let line = next(snapshot, elapsed: elapsed, of: plan)
+        let line = next(snapshot, series, elapsed: elapsed, of: plan)
         // Without automatic wrap, a narrow terminal cuts the line off and does not scroll.
         try? BlockingOutput.writeAll("\r\u{1B}[?7l\(line)\u{1B}[K\u{1B}[?7h", to: descriptor)
         isDrawn = true
     }
 
-    /// The text of the line. Its rate is the rate since the last line.
-    mutating func next(_ snapshot: RunSnapshot, elapsed: UInt64, of plan: RunPlan) -> String {
-        // Another run has begun.
-        if elapsed < previous.time { previous = (0, 0) }
-        let span = Double(elapsed &- previous.time) / 1e9
-        // The end of a warm-up resets the counts, so the first second after it has no rate.
-        let done = snapshot.completed >= previous.completed ? snapshot.completed - previous.completed : 0
-        previous = (elapsed, snapshot.completed)
+    /// The text of the line. Its rate is that of the last complete interval, as in the plots. A warm-up has no
+    /// intervals, so its rate is the one since its counts last grew.
+    mutating func next(_ snapshot: RunSnapshot, _ series: IntervalSeries, elapsed: UInt64, of plan: RunPlan) -> String {
+        if elapsed >= plan.warmup {
+            rate = series.points.last?.perSecond ?? rate
+        } else {
+            follow(snapshot.completed, at: elapsed)
+        }
         let columns = Terminal.size(of: descriptor).columns
-        return Self.text(snapshot, elapsed: elapsed, rate: span > 0 ? Double(done) / span : 0, plan, columns: columns)
+        return Self.text(snapshot, elapsed: elapsed, rate: rate, plan, columns: columns)
+    }
+
+    private mutating func follow(_ completed: UInt64, at elapsed: UInt64) {
+        // Another run has begun.
+        if elapsed < grown.time || completed < grown.completed { grown = (0, 0) }
+        guard completed > grown.completed, elapsed > grown.time else { return }
+        rate = Double(completed - grown.completed) * 1e9 / Double(elapsed - grown.time)
+        grown = (elapsed, completed)
     }
 
     /// Erases the line, so that the report starts on a clean line.

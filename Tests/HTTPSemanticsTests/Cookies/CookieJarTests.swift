@@ -73,6 +73,50 @@ struct CookieJarTests {
         #expect(jar.count == 4)
     }
 
+    @Test("names are compared by their octets, whether or not these are UTF-8")
+    func octets() throws {
+        let scope = scope("https://h.test/")
+        func kept(_ lines: [[UInt8]]) -> (sent: [UInt8]?, changes: [Bool]) {
+            var jar = CookieJar()
+            let changes = lines.enumerated().compactMap { second, line in
+                SetCookieLine(octets: line[...]).map {
+                    jar.set($0.cookie(from: scope, now: 1), creation: Double(second), now: 1)
+                }
+            }
+            return (jar.octets(for: scope, isSameSite: true, now: 1), changes)
+        }
+        let (a, equals, one, two) = (UInt8(ascii: "a"), UInt8(ascii: "="), UInt8(ascii: "1"), UInt8(ascii: "2"))
+        let separator = Array("; ".utf8)
+        let lines = [[a, 0xE4, equals, one], [a, 0xF6, equals, two]]
+        #expect(kept(lines).sent == lines[0] + separator + lines[1])
+        // A name of one normal form is another name than that of the other form, and so is a repaired name.
+        let forms = ["\u{E4}=1", "a\u{308}=2", "a\u{FFFD}=3"].map { Array($0.utf8) }
+        let four = [a, 0xE4, equals, UInt8(ascii: "4")]
+        #expect(kept(forms + [four]).sent == Array((forms + [four]).joined(separator: separator)))
+        // Of one name, the last value counts, whatever its octets.
+        let same = [
+            [a, 0xE4, equals, one], [a, 0xE4, equals, 0xE4], [a, 0xE4, equals, 0xE4], [a, 0xE4, equals, two],
+        ]
+        #expect(kept(same).sent == same[3] && kept(same).changes == [true, true, false, true])
+        let values = ["a=1".utf8.map(\.self), [a, equals, 0xE4], "a=\u{E4}".utf8.map(\.self)]
+        #expect(kept(values).sent == values[2] && kept(values).changes == [true, true, true])
+        let normal = ["a=\u{E4}", "a=a\u{308}"].map { Array($0.utf8) }
+        #expect(kept(normal).sent == normal[1] && kept(normal).changes == [true, true])
+        // Without a name, all are the same cookie.
+        #expect(kept([[0xE4], [0xF6]]).sent == [0xF6])
+    }
+
+    @Test("a secure cookie hides no cookie whose name has other octets")
+    func secureOctets() throws {
+        var jar = CookieJar()
+        func cookie(_ line: [UInt8], _ url: String) throws -> Cookie {
+            try #require(SetCookieLine(octets: line[...])).cookie(from: scope(url), now: 1)
+        }
+        try jar.set(cookie([0x61, 0xE4, 0x3D, 0x31] + "; Secure".utf8, "https://h.test/"), creation: 1, now: 1)
+        #expect(try jar.overlaysSecure(cookie([0x61, 0xE4, 0x3D, 0x32], "http://h.test/")))
+        #expect(try !jar.overlaysSecure(cookie([0x61, 0xF6, 0x3D, 0x32], "http://h.test/")))
+    }
+
     @Test("a cookie that is all value is sent as it is")
     func nameless() {
         #expect(

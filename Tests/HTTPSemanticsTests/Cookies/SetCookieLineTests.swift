@@ -80,6 +80,10 @@ struct SetCookieLineTests {
         let long = String(repeating: "v", count: 4095)
         #expect(SetCookieLine("n=\(long)") != nil)
         #expect(SetCookieLine("n=\(long)v") == nil)
+        // Octets that are no UTF-8 count one each.
+        let other = Array("n=".utf8) + [UInt8](repeating: 0xE9, count: 4095)
+        #expect(SetCookieLine(octets: other[...]) != nil)
+        #expect(SetCookieLine(octets: (other + [0xE9])[...]) == nil)
         let path = "/" + String(repeating: "p", count: 1023)
         #expect(SetCookieLine("a=b; Path=\(path)")?.path == path)
         #expect(SetCookieLine("a=b; Path=/x; Path=\(path)p")?.path == "/x")
