@@ -275,6 +275,27 @@ struct TaskHooksTests {
         try FileManager.default.removeItem(at: file)
     }
 
+    @Test(
+        "the hook for a download of the program's own task is called once, and its file goes to the hook's place",
+        .rows("U25")
+    )
+    func ownTask() async throws {
+        let manager = server.manager()
+        let folder = try TemporaryFolder()
+        let place = folder.url.appending(path: "place")
+        let (asked, ends) = (Log<Int>(), Log<Bool>())
+        manager.hooks.didFinishDownloading = { _, task, _ in
+            asked.add(task.taskIdentifier)
+            return place
+        }
+        manager.hooks.didComplete = { _, _, error in ends.add(error == nil) }
+        let task = manager.session.downloadTask(with: server.location("/bytes/5"))
+        task.resume()
+        await ends.wait(for: 1)
+        #expect(asked.entries == [task.taskIdentifier] && ends.entries == [true])
+        #expect(try Data(contentsOf: place).count == 5)
+    }
+
     @Test("a hook that reads the content does not keep it from being collected", .rows("A6"))
     func watching() async {
         let manager = server.manager()
