@@ -34,9 +34,9 @@ struct ErrorWordsTests {
     }
 
     @Test("text that is no JSON says what is wrong, and after how many bytes")
-    func json() {
-        let problem = #expect(throws: JSONReader.Problem.self) { try JSONReader.read(Array("{\"a\": tru}".utf8)) }
-        guard let problem else { return }
+    func json() throws {
+        let read = #expect(throws: JSONReader.Problem.self) { try JSONReader.read(Array("{\"a\": tru}".utf8)) }
+        let problem = try #require(read)
         #expect("\(ReportError.notJSON("a", problem))" == "\"a\" is not a JSON report: at byte 6 a value is misspelled")
     }
 }

@@ -227,7 +227,11 @@ import TextCoding
         let response = ask("/range/30", fields: [Pair(name: "Range", value: value)])
         #expect(response.status == status)
         #expect(field("content-range", of: response) == contentRange)
-        if case .generated(_, .length(let count)) = response.body { #expect(count == length) }
+        if case .generated(_, .length(let count)) = response.body {
+            #expect(count == length)
+        } else {
+            #expect(length == 0, "\(response.body)")
+        }
     }
 
     @Test("a HEAD has no range: it gets the fields of the whole")

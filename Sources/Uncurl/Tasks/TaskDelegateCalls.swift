@@ -274,10 +274,10 @@ extension TaskDelegate: URLSessionDownloadDelegate {
     package var takesDownloads: Bool { core.hooks.didFinishDownloading != nil || hooks.didFinishDownloading != nil }
 
     package func take(_ file: URL, of task: URLSessionDownloadTask, _ session: URLSession) -> Bool {
-        let asked = [core.hooks.didFinishDownloading, hooks.didFinishDownloading].compactMap { $0 }
-        if asked.isEmpty { return false }
+        let (first, own) = (core.hooks.didFinishDownloading, hooks.didFinishDownloading)
+        guard first != nil || own != nil else { return false }
         // A hook that returns no place has handled the file itself.
-        guard let place = asked.lazy.compactMap({ $0(session, task, file) }).first else { return true }
+        guard let place = first?(session, task, file) ?? own?(session, task, file) else { return true }
         let move = DownloadMove(core: core, session: session, task: task, own: nil, destination: nil)
         guard move.move(file, to: place, []).isPlaced else { return false }
         core.note(place, of: task)

@@ -239,7 +239,10 @@ struct BackgroundSessionTests {
     )
     func retried() async throws {
         let half = Array(Self.whole().dropFirst().prefix(1))
-        guard case .send(let bytes) = half[0] else { return }
+        guard case .send(let bytes) = half[0] else {
+            Issue.record("\(half)")
+            return
+        }
         let cut: [RawStep] = [.receive(.headEnd), .send(Array(bytes.prefix(bytes.count - 10_000))), .reset]
         let server = try RawServer.start([
             [.receive(.headEnd), .close], RawScript(cut), RawScript(Self.rest(from: Self.content.count - 10_000)),

@@ -1,3 +1,4 @@
+import FacadeTestSupport
 import Foundation
 import Synchronization
 import TestServer
@@ -125,7 +126,7 @@ struct TerminalProgressBarTests {
     @Test("a bar follows a request from its first attempt to its last, and says why it failed", .rows("K5"))
     func transfers() async throws {
         let server = try TestServer.start()
-        let manager = HTTPSessionManager(baseURL: URL(string: server.url("/")))
+        let manager = server.manager()
         let bar = TerminalProgressBar(output: output(isTerminal: true, width: 400), clock: clock)
         manager.interceptors = [.retrying { $0.attempt.retryCount == 0 ? .retry : .doNotRetry }]
         let transfer = manager.transfer("status/404", serializer: .data)

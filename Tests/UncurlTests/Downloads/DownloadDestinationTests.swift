@@ -165,6 +165,32 @@ struct DownloadDestinationTests {
         }
     }
 
+    @Test(
+        "a missing folder is created only if the options say so; if not, the download ends with an error of its file",
+        arguments: [1, 2]
+    )
+    func missingFolder(segments: Int) async throws {
+        let place = try Place()
+        defer { place.remove() }
+        let (folder, server) = (place.folder.appendingPathComponent("missing"), try TestServer.start())
+        func download(_ options: DownloadDestination.Options) async -> Response<URL> {
+            let file = folder.appendingPathComponent("deep/file")
+            let destination = DownloadDestination.file(file, options: options)
+            let manager = server.manager()
+            guard segments > 1 else { return await manager.download("range/3000000", to: destination) }
+            return await manager.download("range/3000000", to: destination, segments: segments)
+        }
+        let response = await download([])
+        guard case .failure(.file(let failure)) = response.result else {
+            Issue.record("\(response.result)")
+            return
+        }
+        try? FileManager.default.removeItem(at: failure.source)
+        #expect(!FileManager.default.fileExists(atPath: folder.path))
+        let file = try #require(await download([.createIntermediateDirectories]).value)
+        #expect(try Data(contentsOf: file).count == 3_000_000)
+    }
+
     @Test("a folder at the place of a file stays as it is, and the error says that it is a folder")
     func folder() async throws {
         let place = try Place()

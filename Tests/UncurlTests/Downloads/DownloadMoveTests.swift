@@ -45,6 +45,35 @@ struct DownloadMoveTests {
 
     private func content(_ url: URL) -> String? { try? String(contentsOf: url, encoding: .utf8) }
 
+    /// A response of a program's own class, whose name for the file nothing has checked.
+    private final class NamedResponse: URLResponse, @unchecked Sendable {
+        private let name: String
+
+        init(_ name: String) {
+            self.name = name
+            let url = URL(string: "http://example.com/")!
+            super.init(url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
+        }
+
+        required init?(coder: NSCoder) { nil }
+
+        override var suggestedFilename: String? { name }
+    }
+
+    @Test(
+        "the suggested name cannot lead out of a destination's folder",
+        arguments: [
+            ("a.txt", "a.txt"), ("../a.txt", "a.txt"), ("/etc/passwd", "passwd"), ("..", "download"),
+            ("a/..", "download"), (".", "download"), ("/", "temporary"), ("", "temporary"),
+        ]
+    )
+    func namedFile(suggested: String, name: String) {
+        let file = URL(fileURLWithPath: "/elsewhere/temporary")
+        let place = DownloadDestination.folder(folder).place(for: file, NamedResponse(suggested))
+        #expect(place?.path == folder.path + "/" + name)
+        try? FileManager.default.removeItem(at: folder)
+    }
+
     @Test("a download that cannot be moved leaves the file at its place unchanged", .rows("A24"))
     func kept() throws {
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -130,6 +130,47 @@ struct RetryPolicyTests {
         }
     }
 
+    @Test("a Retry-After that is shorter than the policy's own delay does not shorten it", .rows("W14"))
+    func shortRetryAfter() async throws {
+        let raw = try server([refusal(503, "Retry-After: 0\r\n"), ok])
+        let manager = raw.manager()
+        let clock = ImmediateClock()
+        manager.clock = clock
+        manager.interceptors = [RetryPolicy(jitter: .none)]
+        #expect(await manager.response(to: HTTPRequest("x"), serializer: .data).value == Data("ok".utf8))
+        #expect(clock.slept == [.milliseconds(500)])
+    }
+
+    private func retries(_ policy: RetryPolicy, after error: UncurlError) async -> Bool {
+        let failure = FailedAttempt(
+            attempt: RequestAttempt(transfer: 1, retryCount: 0),
+            request: URLRequest(url: URL(string: "http://example.com/")!),
+            response: nil,
+            data: Data(),
+            error: error,
+            isReplayable: true
+        )
+        guard case .doNotRetry = await policy.retry(failure) else { return true }
+        return false
+    }
+
+    @Test("of the network errors those are retried that may pass, or those that the policy names", .rows("B9"))
+    func codes() async {
+        for code in [URLError.Code.timedOut, .networkConnectionLost, .cannotFindHost] {
+            #expect(await retries(RetryPolicy(), after: .transport(URLError(code))), "\(code)")
+        }
+        for code in [URLError.Code.serverCertificateUntrusted, .cancelled, .badURL] {
+            #expect(await !retries(RetryPolicy(), after: .transport(URLError(code))), "\(code)")
+        }
+        #expect(await !retries(RetryPolicy(), after: .cancelled))
+        let refusal = ValidationFailure([.status(503)], answer: answer("", status: 503))
+        #expect(await retries(RetryPolicy(), after: .validation(refusal)))
+        let lost = RetryPolicy.connectionLost()
+        #expect(await retries(lost, after: .transport(URLError(.networkConnectionLost))))
+        #expect(await !retries(lost, after: .transport(URLError(.timedOut))))
+        #expect(await !retries(lost, after: .validation(refusal)))
+    }
+
     @Test("jitter stays within its bounds, and no delay is longer than the longest", .rows("W14"))
     func jitter() {
         var policy = RetryPolicy(jitter: .full)

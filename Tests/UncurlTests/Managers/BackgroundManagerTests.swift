@@ -1,6 +1,7 @@
 import FacadeTestSupport
 import Foundation
 import Glibc
+import Synchronization
 import TestServer
 import TestSupport
 import Testing
@@ -155,6 +156,41 @@ struct BackgroundManagerTests {
             }
             var hooks = TaskHooks()
             hooks.didFinishDownloading = { _, _, _ in URL(fileURLWithPath: place) }
+            let manager = BackgroundProcess.manager(in: folder, hooks: hooks)
+            await BackgroundProcess.waitForEnd()
+            withExtendedLifetime(manager) {}
+        }
+        #expect(FileManager.default.contents(atPath: place) == Data(Self.content.utf8))
+        #expect(server.connections.count == 1)
+    }
+
+    @Test("a hook that has each download's place in a dictionary is called once for a restored download", .rows("U25"))
+    func places() async throws {
+        let folder = try BackgroundProcess.Folder()
+        let server = try RawServer.start([
+            [.receive(.headEnd), .send(Self.head("200 OK", "Content-Length: 20000") + Self.content)]
+        ])
+        let place = folder.path + "/taken"
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            [folder = folder.path as String, address = server.url("/file") as String] in
+            let manager = BackgroundProcess.manager(in: folder)
+            manager.hooks.didFinishDownloading = { _, _, _ in
+                BackgroundProcess.die()
+                return nil
+            }
+            guard let url = URL(string: address) else { return }
+            manager.session.downloadTask(with: url).resume()
+            await BackgroundProcess.waitForEnd()
+        }
+        await #expect(processExitsWith: .success) {
+            [folder = folder.path as String, address = server.url("/file") as String, place = place as String] in
+            let places = Mutex([address: URL(fileURLWithPath: place)])
+            var hooks = TaskHooks()
+            hooks.didFinishDownloading = { _, task, _ in
+                let address = task.originalRequest?.url?.absoluteString ?? ""
+                return places.withLock { $0.removeValue(forKey: address) }
+            }
+            hooks.didComplete = { _, _, error in _exit(error == nil ? EXIT_SUCCESS : EXIT_FAILURE) }
             let manager = BackgroundProcess.manager(in: folder, hooks: hooks)
             await BackgroundProcess.waitForEnd()
             withExtendedLifetime(manager) {}

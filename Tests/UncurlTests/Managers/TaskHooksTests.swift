@@ -221,6 +221,91 @@ struct TaskHooksTests {
         #expect(log.entries.count == 2)
     }
 
+    @Test(
+        "a request's own rule of caching goes before the manager's: it stores nothing",
+        .rows("U26"),
+        arguments: [false, true]
+    )
+    func ownCaching(modifies: Bool) async {
+        let manager = server.manager()
+        let changed = Log<Int>()
+        var request = HTTPRequest("cache/60")
+        func load() async { _ = await manager.response(to: request, serializer: .data) }
+        manager.caching = .cache
+        request.options.caching =
+            modifies
+            ? .modify { _, proposed in
+                changed.add(proposed.data.count)
+                return nil
+            } : .doNotCache
+        await load()
+        await load()
+        #expect(server.requestCount == 2 && changed.entries.count == (modifies ? 2 : 0))
+        (manager.caching, request.options.caching) = (request.options.caching, nil)
+        await load()
+        await load()
+        #expect(server.requestCount == 4)
+        request.options.caching = .cache
+        await load()
+        await load()
+        #expect(server.requestCount == 5)
+    }
+
+    /// Who hears of a task's waiting.
+    private enum Listener: CaseIterable { case manager, request, monitor }
+
+    @Test(
+        "a hook or a monitor hears once that a task waits for the network",
+        .rows("U26"),
+        arguments: Listener.allCases
+    )
+    private func connectivity(listener: Listener) async {
+        let configuration = URLSessionConfiguration.isolated
+        configuration.waitsForConnectivity = true
+        configuration.timeoutIntervalForResource = 1
+        let manager = URLSessionManager(configuration: configuration)
+        // A broadcast address: the kernel has no route for TCP, and sends nothing.
+        var request = HTTPRequest(URLRequest(url: URL(string: "http://255.255.255.255/")!))
+        let (told, ends) = (Log<Int>(), Log<Bool>())
+        var hooks = TaskHooks()
+        hooks.isWaitingForConnectivity = { _, task in told.add(task.taskIdentifier) }
+        switch listener {
+        case .manager: manager.hooks = hooks
+        case .request: request.options.hooks = hooks
+        case .monitor:
+            manager.monitors = [
+                ClosureEventMonitor(details: true) { event in
+                    if case .detail(.isWaitingForConnectivity) = event.kind { told.add(1) }
+                    if case .finished = event.kind { ends.add(true) }
+                }
+            ]
+        }
+        let transfer = manager.start(request, serializer: .data)
+        #expect(await transfer.response.error?.isTimeout == true)
+        if listener == .monitor { await ends.wait(for: 1) }
+        #expect(told.entries == [1])
+    }
+
+    @Test("hooks hear of an informational response before the head", .rows("U26"), arguments: [false, true])
+    func informational(ofRequest: Bool) async throws {
+        let hints = "HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n"
+        let raw = try RawServer.answering([hints + "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"])
+        let manager = raw.manager()
+        let log = Log<String>()
+        var hooks = TaskHooks()
+        hooks.didReceiveInformationalResponse = { _, _, response in
+            log.add("\(response.statusCode) \(response.value(forHTTPHeaderField: "Link") ?? "")")
+        }
+        hooks.didReceiveResponse = { _, _, response in
+            log.add("\((response as? HTTPURLResponse)?.statusCode ?? 0)")
+            return .allow
+        }
+        var request = HTTPRequest("x")
+        if ofRequest { request.options.hooks = hooks } else { manager.hooks = hooks }
+        #expect(await manager.response(to: request, serializer: .data).value == Data("ok".utf8))
+        #expect(log.entries == ["103 </a.css>", "200"])
+    }
+
     @Test("a hook can read the head before the content, and end the request", .rows("B15"))
     func onResponse() async {
         let manager = server.manager()
@@ -273,6 +358,27 @@ struct TaskHooksTests {
         let file = try #require(left.value)
         #expect(try Data(contentsOf: file).count == 5)
         try FileManager.default.removeItem(at: file)
+    }
+
+    @Test(
+        "the hook for a download of the program's own task is called once, and its file goes to the hook's place",
+        .rows("U25")
+    )
+    func ownTask() async throws {
+        let manager = server.manager()
+        let folder = try TemporaryFolder()
+        let place = folder.url.appending(path: "place")
+        let (asked, ends) = (Log<Int>(), Log<Bool>())
+        manager.hooks.didFinishDownloading = { _, task, _ in
+            asked.add(task.taskIdentifier)
+            return place
+        }
+        manager.hooks.didComplete = { _, _, error in ends.add(error == nil) }
+        let task = manager.session.downloadTask(with: server.location("/bytes/5"))
+        task.resume()
+        await ends.wait(for: 1)
+        #expect(asked.entries == [task.taskIdentifier] && ends.entries == [true])
+        #expect(try Data(contentsOf: place).count == 5)
     }
 
     @Test("a hook that reads the content does not keep it from being collected", .rows("A6"))

@@ -58,6 +58,66 @@ struct OperationPauseTests {
         )
     }
 
+    /// Runs an operation that is paused once `part` has come, and resumed then, until its end.
+    private func resumed(
+        after part: [UInt8],
+        _ rest: String,
+        to stream: OutputStream? = nil
+    ) async throws -> (response: Response<any Sendable>, request: String) {
+        let raw = try RawServer.start([
+            RawScript([.receive(.headEnd), .send(part), .stall]),
+            RawScript([.receive(.headEnd), .send(Array(rest.utf8)), .finish]),
+        ])
+        let progress = Log<TransferProgress>()
+        let operation = HTTPRequestOperation(
+            request: URLRequest(url: try #require(URL(string: raw.url("/")))),
+            manager: raw.manager(),
+            serializer: .data,
+            outputStream: stream
+        ) { progress.add($0) }
+        OperationQueue().addOperation(operation)
+        await progress.wait(for: 1)
+        operation.pause()
+        operation.resume()
+        return (await end(operation), String(decoding: raw.received(1), as: UTF8.self))
+    }
+
+    private static let part = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\nETag: \"a\"\r\n\r\n01234"
+
+    @Test("changed content after a pause ends an operation whose output stream has content already", .rows("O5", "O6"))
+    func changedContent() async throws {
+        let stream = OutputStream(toMemory: ())
+        let changed = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\nETag: \"b\"\r\n\r\nabcdefghij"
+        let (response, request) = try await resumed(after: Array(Self.part.utf8), changed, to: stream)
+        #expect(request.contains("Range: bytes=5-\r\n"))
+        if case .output(.changedContent(written: 5))? = response.error {
+        } else {
+            Issue.record("\(response)")
+        }
+        #expect(stream.property(forKey: .dataWrittenToMemoryStreamKey) as? Data == Data("01234".utf8))
+    }
+
+    @Test("a resumed operation requests the rest uncoded, because its parts are joined", .rows("O5"))
+    func uncoded() async throws {
+        let head = "HTTP/1.1 206 Partial Content\r\nContent-Length: 5\r\nETag: \"a\"\r\n"
+        let rest = head + "Content-Range: bytes 5-9/10\r\n\r\n56789"
+        let (response, request) = try await resumed(after: Array(Self.part.utf8), rest)
+        #expect(response.data == Data("0123456789".utf8))
+        let codings = request.split(separator: "\r\n").filter { $0.lowercased().hasPrefix("accept-encoding:") }
+        #expect(codings.map { $0.split(separator: " ").last } == ["identity"], "\(request)")
+    }
+
+    @Test("an operation whose content is coded requests all of it after a pause, not a range", .rows("O5"))
+    func coded() async throws {
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\nETag: \"a\"\r\nContent-Encoding: gzip\r\n\r\n"
+        // The head of gzip (RFC 1952 §2.3), and a stored block with five octets that is not the last.
+        let gzip: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF, 0, 5, 0, 0xFA, 0xFF] + Array("01234".utf8)
+        let whole = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789"
+        let (response, request) = try await resumed(after: Array(head.utf8) + gzip, whole)
+        #expect(response.data == Data("0123456789".utf8), "\(response)")
+        #expect(request.hasPrefix("GET ") && !request.lowercased().contains("range:"), "\(request)")
+    }
+
     @Test("a pause that comes while an operation asks again for the whole content is kept")
     func pausedWhileAsking() async throws {
         let server = try TestServer.start()

@@ -38,7 +38,10 @@ struct ParametersTests {
             made["tags"] = .set(tags.sorted { "\($0)" < "\($1)" })
         }
         #expect(made == expected)
-        guard case .keyed(let fields) = made else { return }
+        guard case .keyed(let fields) = made else {
+            Issue.record("\(made)")
+            return
+        }
         #expect(fields.map(\.name).prefix(3) == ["userName", "age", "height"])
     }
 

@@ -165,7 +165,10 @@ struct RequestSerializerTests {
         let error = #expect(throws: UncurlError.self) {
             try serializer.serialize(["a": [["b": .double(.nan)]]], into: request("POST"))
         }
-        guard case .parameters(let failure)? = error else { return }
+        guard case .parameters(let failure)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
         #expect(failure.description == "parameter a[0].b is nan, for which there is no text")
         #expect(failure.request != nil)
     }

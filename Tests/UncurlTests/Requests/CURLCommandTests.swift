@@ -169,6 +169,21 @@ struct CURLCommandTests {
         #expect(made.cURL().description.lowercased().contains("x-api-key: …"))
     }
 
+    @Test(
+        "the fields of credentials and cookies are credentials, whatever a session's secret fields",
+        arguments: ["Authorization", "proxy-authorization", "Cookie"]
+    )
+    func credentialFields(name: String) {
+        var made = request("http://example.com/x")
+        made.setValue("secret", forHTTPHeaderField: name)
+        made.setValue("open", forHTTPHeaderField: "X-API-Key")
+        let configuration = URLSessionConfiguration.isolated
+        configuration.secretHeaderFields = []
+        let text = made.cURL(session: URLSession(configuration: configuration)).description
+        #expect(!text.contains("secret") && text.contains("open"), "\(text)")
+        #expect(text.hasSuffix(" # without the credentials"), "\(text)")
+    }
+
     @Test("the command has the session's headers and cookies")
     func session() throws {
         let configuration = URLSessionConfiguration.isolated

@@ -30,15 +30,35 @@ struct RequestContentTests {
         #expect(words.contains("declared 10 bytes") && !words.contains("form"), "\(words)")
     }
 
-    @Test("a stream that fails while it is sent ends the request with the stream's own error")
-    func streamFails() async {
-        let body = RequestBody.stream {
-            InputStream(fileAtPath: "/tmp/uncurl/no such file") ?? InputStream(data: Data())
+    /// Gives three bytes, then fails.
+    private final class FailingStream: InputStream {
+        private var isRead = false
+
+        override var streamStatus: Stream.Status { .open }
+        override var streamError: (any Error)? { NSError(domain: "test.stream", code: 17) }
+        override var hasBytesAvailable: Bool { true }
+        override func open() {}
+        override func close() {}
+
+        override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength len: Int) -> Int {
+            defer { isRead = true }
+            guard !isRead else { return -1 }
+            buffer.update(repeating: 0x61, count: 3)
+            return 3
         }
-        guard case .transport? = await error(body) else {
-            Issue.record("another error")
-            return
-        }
+    }
+
+    @Test(
+        "a stream that fails while it is sent ends the request, and the underlying error names the stream's own",
+        arguments: [nil, 10]
+    )
+    func streamFails(length: Int64?) async {
+        let failure = await error(.stream(length: length) { FailingStream(data: Data()) })
+        let error = failure?.urlError
+        #expect(error?.code == .requestBodyStreamExhausted)
+        // The engine's description, in words.
+        let words = (error?.userInfo[NSUnderlyingErrorKey] as? NSError)?.localizedDescription
+        #expect(words?.contains("Domain=test.stream Code=17") == true, "\(String(describing: failure))")
     }
 
     @Test(

@@ -154,20 +154,46 @@ struct EventSourceTests {
         #expect(got == ["ok"])
     }
 
-    @Test("cancelling the task ends it, while it reads and while it waits", .rows("B26"))
+    @Test("cancelling the task ends it, while it opens its stream, while it reads and while it waits", .rows("B26"))
     func cancelled() async throws {
-        let (stuck, _) = AsyncThrowingStream.makeStream(of: Data.self, throwing: (any Error).self)
-        let reading = EventSource { _ in stuck }
-        let waiting = EventSource { _ -> AsyncThrowingStream<Data, any Error>? in throw URLError(.timedOut) }
-        for source in [reading, waiting] {
-            let began = Mutex(false)
-            let task = Task {
-                began.withLock { $0 = true }
-                for try await _ in source {}
-            }
-            while !began.withLock({ $0 }) { await Task.yield() }
+        let (opened, reached) = (Log<String?>(), Log<Bool>())
+        /// Says that it is reached, and ends with its Swift task.
+        @Sendable func stay() async {
+            reached.add(true)
+            let (nothing, source) = AsyncStream<Void>.makeStream()
+            for await _ in nothing {}
+            source.finish()
+        }
+        let wait: @Sendable (Duration) async throws -> Void = { _ in
+            await stay()
+            try Task.checkCancellation()
+        }
+        let opening = EventSource(wait: wait) { id -> AsyncThrowingStream<Data, any Error>? in
+            opened.add(id)
+            await stay()
+            try Task.checkCancellation()
+            return nil
+        }
+        let noWait: @Sendable (Duration) async throws -> Void = { _ in }
+        let reading = EventSource(wait: noWait) { id -> AsyncThrowingStream<Data, any Error>? in
+            opened.add(id)
+            guard opened.entries.count == 2 else { return nil }
+            // The stream ends without an error, as that of a cancelled request may.
+            return AsyncThrowingStream(unfolding: {
+                await stay()
+                return nil
+            })
+        }
+        let waiting = EventSource(wait: wait) { id -> AsyncThrowingStream<Data, any Error>? in
+            opened.add(id)
+            throw URLError(.timedOut)
+        }
+        for (count, source) in zip(1..., [opening, reading, waiting]) {
+            let task = Task { for try await _ in source {} }
+            await reached.wait(for: count)
             task.cancel()
-            await #expect(throws: (any Error).self) { try await task.value }
+            await #expect(throws: CancellationError.self) { try await task.value }
+            #expect(opened.entries.count == count && reached.entries.count == count)
         }
     }
 

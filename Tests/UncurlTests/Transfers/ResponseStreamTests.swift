@@ -32,6 +32,15 @@ struct ResponseStreamTests {
         #expect(failure.data == Data("why?".utf8))
     }
 
+    @Test("of a stream's refused answer no more than a mebibyte is read", .rows("B14"))
+    func longRefusal() async throws {
+        let head = Array("HTTP/1.1 500 No\r\nContent-Length: 4000000\r\n\r\n".utf8)
+        let part = [UInt8](repeating: 0x61, count: 2_000_000)
+        let raw = try RawServer.start([RawScript([.receive(.headEnd), .send(head + part), .stall])])
+        let error = await #expect(throws: UncurlError.self) { _ = try await raw.manager().stream("x") }
+        #expect(error?.responseData == Data(part.prefix(1 << 20)), "\(String(describing: error?.responseData?.count))")
+    }
+
     @Test("a check of the program's own sees a stream's head once, and takes none of its content", .rows("A12"))
     func checked() async throws {
         struct NotEmpty: Error {}

@@ -124,16 +124,44 @@ struct TransferTests {
         #expect(offsets.entries == [100_000])
     }
 
-    @Test("a completion handler runs on the queue that was set, once, within the group", .rows("U5", "D23"))
-    func handler() async {
+    /// The ways to start a request with a completion handler.
+    private enum Way: CaseIterable { case task, transfer, operation, stream }
+
+    @Test(
+        "a completion handler runs on the queue that was set, once, within the group",
+        .rows("U5", "D23"),
+        arguments: Way.allCases
+    )
+    private func handler(way: Way) async throws {
         let manager = server.manager()
+        let (queue, key) = (DispatchQueue(label: "test.completion"), DispatchSpecificKey<Bool>())
+        queue.setSpecific(key: key, value: true)
         let group = DispatchGroup()
+        manager.completionQueue = queue
         manager.completionGroup = group
-        let log = Log<Int?>()
-        manager.start(HTTPRequest("bytes/4"), serializer: .data) { log.add($0.value?.count) }
-        await log.wait(for: 1)
-        await withCheckedContinuation { continuation in group.notify(queue: .global()) { continuation.resume() } }
-        #expect(log.entries == [4])
+        let (calls, gate, left) = (Log<Bool>(), Gate(), Word<Bool>())
+        let handler: @Sendable ((any Error)?) -> Void = { error in
+            calls.add(error == nil && DispatchQueue.getSpecific(key: key) == true)
+            gate.wait()
+        }
+        switch way {
+        case .task:
+            let request = URLRequest(url: server.location("/bytes/4"))
+            manager.dataTask(with: request, serializer: .data) { handler($0.error) }.resume()
+        case .transfer: manager.start("bytes/4", serializer: .data) { handler($0.error) }
+        case .operation:
+            let operation = try HTTPRequestOperation("bytes/4", manager: manager, serializer: .data)
+            operation.onCompletion { handler($0.error) }
+            operation.start()
+        case .stream: manager.start(streaming: "bytes/4", each: { _ in }, completion: handler)
+        }
+        await calls.wait(for: 1)
+        func isEmpty() -> Bool { group.wait(timeout: .now()) == .success }
+        #expect(!isEmpty())
+        gate.open()
+        group.notify(queue: .global()) { left.give(true) }
+        #expect(await left.wait("the group of the handlers") == true)
+        #expect(calls.entries == [true])
     }
 
     @Test("content in memory is compressed as the request asks, with the field Content-Encoding", .rows("B13"))
