@@ -40,8 +40,8 @@ struct ContentSum: Hashable, Sendable {
         return try sums(ofFirst: lengths, of: file)
     }
 
-    /// Opens a file and verifies that this is the sum of all its content. Nil if the file is gone or has changed. Throws
-    /// if it cannot be read. Blocks for the disk.
+    /// Opens a file and verifies that this is the sum of all its content. Nil if the file is gone or has changed.
+    /// Throws if it cannot be read. Blocks for the disk.
     func opened(_ path: String) throws(Errno) -> OpenFile? {
         guard let file = try Self.open(path), file.status.size == length,
             try Self.sums(ofFirst: [length], of: file) == [self]
