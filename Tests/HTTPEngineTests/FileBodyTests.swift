@@ -77,7 +77,9 @@ struct FileBodyTests {
             (plan.blockPercent, plan.interruptPercent, plan.maximumBytes) = (40, 20, 777)
             return plan
         }
-        plans.append { FaultPlan(failures: [.init(call: 1, of: .sendFile, with: .invalidArgument, lasts: true)]) }
+        for code in [EINVAL, ENOSYS, EIO] {
+            plans.append { FaultPlan(failures: [.init(call: 1, of: .sendFile, with: Errno(code: code), lasts: true)]) }
+        }
         for plan in plans {
             let server = try taking(150_000)
             let engine = try EngineHarness()
@@ -85,6 +87,23 @@ struct FileBodyTests {
             let result = await engine.run(try put(server.port, .file(body)))
             #expect(result.text == "ok" && result.sent == 150_000)
             #expect(content(server) == Array(Self.large[..<150_000]))
+        }
+    }
+
+    @Test("a fault of the file is told as its own, and the end of the connection as the network's")
+    func faultyFile() async throws {
+        let file = TemporaryFile(Self.large)
+        let fault = Errno(code: EIO)
+        for (errno, error) in [(fault, EngineError.bodyUnreadable(fault)), (.timedOut, .sendFailed(.timedOut))] {
+            let server = try RawServer.start(otherwise: .silent)
+            let engine = try EngineHarness()
+            let request = try put(server.port, .file(try FileBody(path: file.path)))
+            _ = await engine.onLoop {
+                $0.loop.faults = FaultPlan(failures: [
+                    .init(call: 1, of: .sendFile, with: errno), .init(call: 1, of: .readFile, with: fault, lasts: true),
+                ])
+            }
+            #expect(await engine.run(request).error == error)
         }
     }
 

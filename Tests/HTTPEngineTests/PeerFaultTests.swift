@@ -97,6 +97,51 @@ struct PeerFaultTests {
         #expect(await engine.statistics == EngineStatistics())
     }
 
+    private let untilClose = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\npart"
+
+    private func endlessUpload(to server: RawServer) throws -> EngineRequest {
+        try EngineRequest(method: "PUT", origin: origin(server.port), body: .stream(length: nil, replayable: false))
+    }
+
+    @Test("content until close that an RST cuts is cut off, even if the sending meets the RST first", .scenario(22))
+    func resetMetBySending() async throws {
+        for _ in 0..<10 {
+            let gate = RawGate()
+            let server = try RawServer.start(otherwise: [
+                .receive(.headEnd), .send(untilClose), .stallUntil(gate), .close,
+            ])
+            let engine = try EngineHarness()
+            let result = await engine.run(try endlessUpload(to: server)) {
+                // The content follows the answer. The server reads nothing of it, so its end is an RST.
+                $0.onNeedsBody = { recorder, _ in
+                    recorder.recorded.body.isEmpty ? .later : .bytes([UInt8](repeating: 1, count: 65_536))
+                }
+                $0.onBytes = { recorder, _ in recorder.engine.bodyReady(recorder.id) }
+                $0.onSent = { _, _ in gate.open() }
+            }
+            #expect(result.error == .truncatedBody(expected: nil, received: 4, .connectionReset))
+            #expect(result.text == "part" && result.outcomes == 1)
+        }
+    }
+
+    @Test("the end behind a failed send is an RST's after ECONNRESET, and a FIN's after EPIPE", .scenario(21, 22))
+    func sendFailures() async throws {
+        for (errno, error) in [
+            (Errno.connectionReset, EngineError.truncatedBody(expected: nil, received: 4, .connectionReset)),
+            (.brokenPipe, nil),
+        ] {
+            let server = try RawServer.start(otherwise: [.receive(.headEnd), .send(untilClose)])
+            let engine = try EngineHarness()
+            let result = await engine.run(try endlessUpload(to: server)) {
+                $0.onNeedsBody = { _, _ in .bytes([UInt8](repeating: 1, count: 65_536)) }
+                $0.onBytes = { recorder, _ in
+                    recorder.engine.loop.faults = FaultPlan(failures: [.init(call: 1, of: .send, with: errno)])
+                }
+            }
+            #expect(result.text == "part" && result.error == error)
+        }
+    }
+
     @Test("heads that are not final are taken up to a number, and do not hold off the total limit", .scenario(30))
     func informational() async throws {
         let hint = bytes("HTTP/1.1 100 Continue\r\n\r\n")

@@ -184,6 +184,30 @@ struct TrustStoreTests {
         #expect(try verdict(store) == nil)
     }
 
+    @Test("files that cannot be read for the moment fail the whole load, and leave the roots of an earlier one")
+    func forTheMoment() throws {
+        try folder.write("roots/a.pem", root.pem)
+        try FileManager.default.createDirectory(atPath: folder.path("roots/b.pem"), withIntermediateDirectories: false)
+        let directory = TrustStore(.directory(folder.path("roots")), surroundings: .init())
+        var surroundings = TrustLoader.Surroundings(files: [], directories: [])
+        surroundings.certificateDirectories = folder.path("roots")
+        let system = TrustStore(.system, surroundings: surroundings)
+        #expect(try directory.load().get().count == 1)
+        // Its first octet cannot be read: EIO.
+        let link = folder.path("roots/c.pem")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "/proc/self/mem")
+        #expect(!directory.refresh())
+        #expect(try verdict(directory) == nil)
+        system.load()
+        #expect(system.failure?.attempts == [.init(path: link, reason: "Input/output error")])
+        try folder.write("roots/d.pem", try CertificateBuilder.authority("Other").selfSigned().pem)
+        #expect(!directory.refresh())
+        try FileManager.default.removeItem(atPath: link)
+        #expect(try system.load().get().count == 2)
+        #expect(directory.refresh())
+        #expect(directory.anchors?.count == 2)
+    }
+
     @Test("this system's roots are found", .enabled(if: SystemRoots.files.contains { FileBytes.state($0) != nil }))
     func thisSystem() throws {
         #expect(try TrustStore(.system, surroundings: .init()).load().get().count > 50)

@@ -151,8 +151,16 @@ extension ConnectionSetup {
                 wait(holding: rest)
             }
         } catch {
-            fail(.connect(ConnectError(attempts: [], resolution: error)))
+            lookupFailed(error)
         }
+    }
+
+    /// Fails the dial; for want of a descriptor it waits, and begins again.
+    private func lookupFailed(_ reason: ResolveError) {
+        let error = ConnectError(attempts: [], resolution: reason)
+        guard error.isResourceExhaustion else { return fail(.connect(error)) }
+        cancel()
+        dial.awaitDescriptor(orFail: .connect(error))
     }
 
     private func found(_ family: IPAddress.Family, _ result: Result<[IPAddress], ResolveError>, _ port: UInt16) {
@@ -165,9 +173,10 @@ extension ConnectionSetup {
             step = .lookup(lookup, fallback: address)
         } else if let chosen = address ?? fallback {
             goOn { greet(.address(chosen), port, $0) }
+        } else if case .failure(let error) = result {
+            lookupFailed(error)
         } else {
-            let error: ResolveError = if case .failure(let error) = result { error } else { .noAddress }
-            fail(.connect(ConnectError(attempts: [], resolution: error)))
+            lookupFailed(.noAddress)
         }
     }
 }

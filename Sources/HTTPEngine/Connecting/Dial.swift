@@ -52,7 +52,7 @@ struct DialServices {
 ///   start ──▶ connecting (Connector) ──▶ setting up (ConnectionSetup) ──▶ the engine has a connection
 ///                 ▲  │└──────────────┬────────────┘
 ///                 │  ▼       failed, timed out, cancelled
-///                waiting (no descriptor)
+///                waiting (no descriptor, also for a look-up while it is set up)
 /// ```
 final class Dial: ConnectorDelegate, TimerHandler {
     /// The purpose of the connection: the first waiter, an exchange that had its turn and retries, a probe or a stream.
@@ -63,7 +63,7 @@ final class Dial: ConnectorDelegate, TimerHandler {
         case fresh
         case connecting(Connector)
         /// It waits for a descriptor; the error is used if none comes free before its limit.
-        case waiting(ConnectError)
+        case waiting(EngineError)
         case settingUp(ConnectionSetup)
         case over
     }
@@ -161,7 +161,14 @@ final class Dial: ConnectorDelegate, TimerHandler {
 
     /// Fails the dial, since no descriptor has come free.
     func giveUpWaiting() {
-        if case .waiting(let error) = state { failed(unreachable(error)) }
+        if case .waiting(let error) = state { failed(error) }
+    }
+
+    /// Lets the dial wait for a descriptor and begin again, since none was left. It fails with the error if none can be
+    /// had.
+    func awaitDescriptor(orFail error: EngineError) {
+        state = .waiting(error)
+        if !owner.awaitDescriptor(self) { failed(error) }
     }
 
     // MARK: Connecting
@@ -175,13 +182,8 @@ final class Dial: ConnectorDelegate, TimerHandler {
     }
 
     func connector(_ connector: Connector, didFail error: ConnectError) {
-        guard error.isResourceExhaustion else { return failed(unreachable(error)) }
-        state = .waiting(error)
-        if !owner.awaitDescriptor(self) { failed(unreachable(error)) }
-    }
-
-    private func unreachable(_ error: ConnectError) -> EngineError {
-        host.route.proxy == nil ? .connect(error) : .proxy(.unreachable(error))
+        let failure: EngineError = host.route.proxy == nil ? .connect(error) : .proxy(.unreachable(error))
+        if error.isResourceExhaustion { awaitDescriptor(orFail: failure) } else { failed(failure) }
     }
 
     // MARK: Setting up

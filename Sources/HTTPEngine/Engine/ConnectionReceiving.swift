@@ -27,7 +27,7 @@ extension Connection {
             case .wouldBlock:
                 return
             case .endOfStream:
-                return ended(exchange, nil)
+                return ended(exchange, resetMetBySending(exchange))
             case .bytes(let count):
                 exchange.noteActivity(at: loop.now)
                 noteDrained(count < limit)
@@ -231,6 +231,12 @@ extension Connection {
             trailers: trailers.isEmpty ? nil : trailers,
             surplus: surplus
         )
+    }
+
+    /// Returns the RST that ended the connection, if the sending met it: the kernel tells it once, and reading finds no
+    /// more than an end. An RST after a FIN is EPIPE, and then the end is the FIN's.
+    private func resetMetBySending(_ exchange: Exchange) -> Errno? {
+        if case .broken(.connectionReset) = exchange.sending { .connectionReset } else { nil }
     }
 
     /// Handles the end of the connection, by FIN (no error) or by a failed read.

@@ -232,13 +232,14 @@ extension Connection {
         let sent: Int?
         do throws(Errno) {
             sent = try link.write(file, at: offset, atMost: wanted)
-        } catch .invalidArgument {
-            // The file system does not support sendfile(2).
+        } catch {
+            if error.endsConnection {
+                sendingBroke(exchange, error)
+                return false
+            }
+            // The file is at fault, which reading tells, or only sendfile(2): some file systems and sandboxes lack it.
             try readBite(of: file, at: offset, wanted, reader)
             return true
-        } catch {
-            sendingBroke(exchange, error)
-            return false
         }
         guard let sent else {
             link.updateInterest(reading: exchange.isReading, writing: true)
@@ -288,5 +289,15 @@ extension Connection {
         guard content > 0 else { return }
         exchange.report.contentSent += UInt64(content)
         exchange.delegate?.exchange(exchange.id, didSend: content)
+    }
+}
+
+extension Errno {
+    /// Whether it is the end of a connection, which the kernel tells once: the next call gets EPIPE.
+    fileprivate var endsConnection: Bool {
+        switch self {
+        case .timedOut, .hostUnreachable, .networkUnreachable: true
+        default: isPeerClosure
+        }
     }
 }

@@ -12,16 +12,27 @@ public enum BlockingOutput {
     public static func writeAll(_ bytes: Span<UInt8>, to descriptor: CInt) throws(Errno) {
         var written = 0
         while written < bytes.count {
-            written += try retryingInterrupts {
-                unsafe bytes.withUnsafeBytes { buffer in
-                    unsafe write(
-                        descriptor,
-                        buffer.baseAddress.map { unsafe $0 + written },
-                        buffer.count - written
-                    )
+            do throws(Errno) {
+                written += try retryingInterrupts {
+                    unsafe bytes.withUnsafeBytes { buffer in
+                        unsafe write(
+                            descriptor,
+                            buffer.baseAddress.map { unsafe $0 + written },
+                            buffer.count - written
+                        )
+                    }
                 }
+            } catch .wouldBlock {
+                try awaitRoom(in: descriptor)
             }
         }
+    }
+
+    /// Waits until a descriptor takes bytes. Another process that shares a terminal or a pipe may have made it
+    /// nonblocking, as ssh does.
+    private static func awaitRoom(in descriptor: CInt) throws(Errno) {
+        var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        _ = try retryingInterrupts { unsafe poll(&room, 1, -1) }
     }
 
     /// Throws the error of an earlier write to a file that its file system tells only when a descriptor is closed, as

@@ -4,6 +4,14 @@ internal import Glibc
 struct FileFault: Error, Hashable {
     let code: CInt
     var text: String { code == EFBIG ? "the file is too large" : unsafe String(cString: strerror(code)) }
+
+    /// Whether the fault may pass, and says nothing about the file: a lack of descriptors or memory, a faulty disk.
+    var mayPass: Bool {
+        switch code {
+        case EMFILE, ENFILE, ENOMEM, EIO, ESTALE: true
+        default: false
+        }
+    }
 }
 
 /// Reads small files as a whole. It blocks.
@@ -50,12 +58,16 @@ enum FileBytes {
         guard let directory = unsafe opendir(path) else { throw FileFault(code: errno) }
         defer { unsafe closedir(directory) }
         var names: [String] = []
-        while let entry = unsafe readdir(directory) {
+        while true {
+            // Only errno tells an error from the end.
+            errno = 0
+            guard let entry = unsafe readdir(directory) else { break }
             let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
                 unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
             }
             if name != ".", name != ".." { names.append(name) }
         }
+        if errno != 0 { throw FileFault(code: errno) }
         return names.sorted()
     }
 }

@@ -31,11 +31,14 @@ struct TrustLoader {
     /// The files and directories that were read, in their state before the read.
     private(set) var states: [String: FileState?] = [:]
     private var attempts: [TrustStoreError.Attempt] = []
+    /// Whether a place could not be read for the moment. What the others hold would be a part of the roots.
+    private var isIncomplete = false
     private let surroundings: Surroundings
 
     private init(_ surroundings: Surroundings) { self.surroundings = surroundings }
 
-    /// Reads all the sources. It throws if a source that the caller named is missing or cannot be read.
+    /// Reads all the sources. It throws if a source that the caller named is missing or cannot be read, and if any file
+    /// cannot be read for the moment.
     static func load(_ roots: TrustRoots, _ surroundings: Surroundings) throws(TrustStoreError) -> TrustLoader {
         var loader = TrustLoader(surroundings)
         for source in roots.sources {
@@ -46,7 +49,7 @@ struct TrustLoader {
                 case .directory(let path): loader.loadDirectory(path)
                 case .pem(let bytes): loader.take(bytes, from: "(in memory)", forgiving: false)
                 }
-            if !isLoaded { throw TrustStoreError(attempts: loader.attempts) }
+            if !isLoaded || loader.isIncomplete { throw TrustStoreError(attempts: loader.attempts) }
         }
         return loader
     }
@@ -74,7 +77,7 @@ struct TrustLoader {
         do throws(FileFault) {
             return take(try FileBytes.read(path), from: path, forgiving: forgiving)
         } catch {
-            attempts.append(.init(path: path, reason: error.text))
+            note(error, at: path)
             return false
         }
     }
@@ -101,7 +104,7 @@ struct TrustLoader {
         states[path] = .some(FileBytes.state(path))
         let names: [String]
         do throws(FileFault) { names = try FileBytes.names(in: path) } catch {
-            attempts.append(.init(path: path, reason: error.text))
+            note(error, at: path)
             return false
         }
         let hashed = names.filter(Self.isHashed)
@@ -111,12 +114,20 @@ struct TrustLoader {
             // Other files may be links to nothing, or keys: only certificates count.
             let file = path + "/" + name
             states[file] = .some(FileBytes.state(file))
-            guard let bytes = try? FileBytes.read(file) else { continue }
-            certificates += PEMReader.certificates(bytes).certificates
+            do throws(FileFault) {
+                certificates += PEMReader.certificates(try FileBytes.read(file)).certificates
+            } catch {
+                if error.mayPass { note(error, at: file) }
+            }
         }
         if certificates.count > before { return true }
         attempts.append(.init(path: path, reason: "there is no certificate in it"))
         return false
+    }
+
+    private mutating func note(_ fault: FileFault, at path: String) {
+        attempts.append(.init(path: path, reason: fault.text))
+        if fault.mayPass { isIncomplete = true }
     }
 
     /// Returns whether a name is one that `openssl rehash` gives: eight hexadecimal digits, a dot and a number.

@@ -75,20 +75,31 @@ enum BackgroundRestoration {
         )
     }
 
+    /// Gives the delegate the content of an answer. Returns the task's error if the file cannot be read to its end.
     private static func tellContent(
         of outcome: BackgroundRecord.Outcome,
+        _ file: OpenFile?,
         _ task: URLSessionDataTask,
         _ session: URLSession
-    ) {
+    ) -> URLError? {
         let recipient = session.delegate(of: task).flatMap {
             session.recipient($0, as: (any URLSessionDataDelegate).self)
         }
-        guard let recipient else { return }
+        guard let recipient else { return nil }
         if let content = outcome.content, !content.isEmpty {
             recipient.urlSession(session, dataTask: task, didReceive: content)
         }
-        guard let path = outcome.contentPath else { return }
-        KeptAnswer.read(path) { recipient.urlSession(session, dataTask: task, didReceive: $0) }
+        guard let file else { return nil }
+        do throws(Errno) {
+            try KeptAnswer.read(file) { recipient.urlSession(session, dataTask: task, didReceive: $0) }
+            return nil
+        } catch {
+            return ErrorTranslation.urlError(
+                .cannotOpenFile,
+                task.originalRequest?.url,
+                "the upload was answered, but the answer's content cannot be read: \(error)"
+            )
+        }
     }
 
     static func tell(_ failure: URLError, of task: URLSessionTask, _ session: URLSession) {
@@ -102,13 +113,13 @@ enum BackgroundRestoration {
         // The task has ended, so resuming it does not begin it again.
         task.stage = .over
         let outcome = record.outcome ?? BackgroundRecord.Outcome()
-        guard let path = outcome.path ?? outcome.contentPath, let sum = outcome.sum,
-            let size = StoreFile.state(path)?.size
-        else { return tell(outcome, task, session) }
+        // A missing download has been taken already, although its end was not reported.
+        let download = outcome.path.flatMap { outcome.sum == nil || StoreFile.state($0) == nil ? nil : $0 }
+        guard let path = outcome.contentPath ?? download else { return tell(outcome, nil, task, session) }
         DispatchQueue.global(qos: .utility).async {
-            let isUnchanged: Bool
+            let unchanged: OpenFile?
             do throws(Errno) {
-                isUnchanged = size == sum.length ? try ContentSum(ofFirst: sum.length, in: path) == sum : false
+                unchanged = try outcome.sum?.opened(path)
             } catch {
                 // For want of descriptors or memory, nothing is known of the content. That passes.
                 if error.isResourceExhaustion {
@@ -117,21 +128,27 @@ enum BackgroundRestoration {
                         tell(record, task, session)
                     }
                 }
-                isUnchanged = false
+                unchanged = nil
             }
-            if isUnchanged {
-                tell(outcome, task, session)
+            if let unchanged {
+                tell(outcome, outcome.contentPath == nil ? nil : unchanged, task, session)
             } else if task is URLSessionDownloadTask {
                 session.home.reopen(task, in: session)
             } else {
                 var lost = BackgroundRecord.Outcome(code: URLError.Code.cannotOpenFile.rawValue)
                 lost.reason = "the upload was answered, but the answer's content has changed on disk since"
-                tell(lost, task, session)
+                tell(lost, nil, task, session)
             }
         }
     }
 
-    private static func tell(_ outcome: BackgroundRecord.Outcome, _ task: URLSessionTask, _ session: URLSession) {
+    /// - Parameter content: the file of an upload's answer.
+    private static func tell(
+        _ outcome: BackgroundRecord.Outcome,
+        _ content: OpenFile?,
+        _ task: URLSessionTask,
+        _ session: URLSession
+    ) {
         let callbacks = CallbackQueue()
         let failure = outcome.code.map { code -> URLError in
             let error = ErrorTranslation.urlError(
@@ -145,12 +162,15 @@ enum BackgroundRestoration {
             info[isUpload ? NSURLSessionUploadTaskResumeData : NSURLSessionDownloadTaskResumeData] = data
             return URLError(error.code, userInfo: info)
         }
-        if let dataTask = task as? URLSessionDataTask {
-            callbacks.add(on: session.delegateQueue) { tellContent(of: outcome, dataTask, session) }
+        let report: @Sendable (URLError?) -> Void = { failure in
+            var ending = CompletionReport(task: task, session: session, failure: failure, response: task.response)
+            ending.file = outcome.path.flatMap { StoreFile.state($0) == nil ? nil : DownloadFile(whole: $0) }
+            ending.tell(by: callbacks)
         }
-        var ending = CompletionReport(task: task, session: session, failure: failure, response: task.response)
-        // A missing file has been taken already, although the end was not reported.
-        ending.file = outcome.path.flatMap { StoreFile.state($0) == nil ? nil : DownloadFile(whole: $0) }
-        ending.tell(by: callbacks)
+        guard let dataTask = task as? URLSessionDataTask else { return report(failure) }
+        callbacks.add(on: session.delegateQueue) {
+            let unread = tellContent(of: outcome, content, dataTask, session)
+            report(failure ?? unread)
+        }
     }
 }

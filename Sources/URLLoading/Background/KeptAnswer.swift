@@ -44,11 +44,12 @@ struct KeptAnswer: Sendable {
     /// Drops the answer, which is no longer needed.
     func drop() { file?.finish(keeping: false) }
 
-    /// Passes on a file's octets in pieces. Blocks on the disk. An unreadable file counts as empty.
-    static func read(_ path: String, _ give: (Data) -> Void) {
-        guard let file = try? OpenFile(path: path) else { return }
+    /// Passes on a file's octets in pieces. Blocks on the disk.
+    static func read(_ file: OpenFile, _ give: (Data) -> Void) throws(Errno) {
         var offset: UInt64 = 0
-        while let piece = try? file.read(at: offset, atMost: 256 << 10), !piece.isEmpty {
+        while true {
+            let piece = try file.read(at: offset, atMost: 256 << 10)
+            if piece.isEmpty { return }
             offset += UInt64(piece.count)
             give(Data(piece))
         }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import HTTPSemantics
+internal import Reactor
 internal import Synchronization
 internal import TLS
 
@@ -22,6 +23,9 @@ final class DiskCache: Sendable {
         /// The key that is being written from `waiting`, and whether it was removed meanwhile. Its file is not found
         /// then, and is removed as soon as it is written.
         var underway: (key: CacheKey, isRemoved: Bool)?
+        /// What was stored at that time or later is still to be removed; nil if nothing is. Until then nothing on disk
+        /// is found.
+        var owed: Date?
         /// When ``holds(_:isExact:)`` last looked at the directory, on the monotonic clock.
         var looked: Int64?
     }
@@ -93,7 +97,7 @@ final class DiskCache: Sendable {
         refresh()
         let name = Self.name(of: key)
         let capacity = state.withLock { state in
-            state.index.entries[name] == nil ? nil : state.capacity
+            state.index.entries[name] == nil || state.owed != nil ? nil : state.capacity
         }
         guard let capacity else { return nil }
         let path = directory + "/" + name
@@ -149,23 +153,43 @@ final class DiskCache: Sendable {
 
     func removeAll() {
         forgetAll()
-        refresh()
-        remove(names: state.withLock { Array($0.index.entries.keys) })
+        owe(since: .distantPast)
     }
 
     /// Removes what was stored at that time or later.
     func removeAll(storedSince date: Date) {
         finishWriting()
+        owe(since: date)
+    }
+
+    /// Removes what was stored since then: now, or as soon as the directory and its entries can be read. A lack of
+    /// descriptors hides them.
+    private func owe(since date: Date) {
+        state.withLock { $0.owed = min(date, $0.owed ?? date) }
         refresh()
-        let names = state.withLock { Array($0.index.entries.keys) }
-        remove(
-            names: names.filter { name in
-                guard let start = try? StoreFile.read(directory + "/" + name, first: CacheFile.startLength),
-                    let stored = CacheFile.stored(start)
-                else { return true }
-                return stored >= date
+    }
+
+    /// Removes the known entries that are to be removed.
+    ///
+    /// - Parameter knowsAll: whether there are no others.
+    private func removeOwed(knowsAll: Bool) {
+        let (owed, names) = state.withLock { ($0.owed, Array($0.index.entries.keys)) }
+        guard let owed else { return }
+        var isDone = knowsAll
+        let old = names.filter { name in
+            if owed == .distantPast { return true }
+            do throws(StoreFile.Fault) {
+                let start = try StoreFile.read(directory + "/" + name, first: CacheFile.startLength)
+                return CacheFile.stored(start).map { $0 >= owed } ?? true
+            } catch {
+                // For want of descriptors or memory, nothing is known of the entry. That passes.
+                let isShortage = Errno(code: error.code).isResourceExhaustion
+                if isShortage { isDone = false }
+                return !isShortage
             }
-        )
+        }
+        remove(names: old)
+        if isDone { state.withLock { if $0.owed == owed { $0.owed = nil } } }
     }
 
     /// Waits until all waiting entries are written.
@@ -262,18 +286,20 @@ final class DiskCache: Sendable {
         }
     }
 
-    /// Reads the directory anew if another process has changed it. Returns false if it cannot be read now: what is
-    /// known of it stays, and the next look tries again.
+    /// Reads the directory anew if another process has changed it, and removes what is still to be removed. Returns
+    /// false if it cannot be read now: what is known of it stays, and the next look tries again.
     @discardableResult
     private func refresh() -> Bool {
         let found = StoreFile.state(directory)
-        guard state.withLock({ $0.index.state != found }) else { return true }
+        guard state.withLock({ $0.index.state != found || $0.owed != nil }) else { return true }
         do throws(StoreFile.Fault) {
             let index = try DiskIndex.read(directory, now: Self.now())
             state.withLock { $0.index = index }
+            removeOwed(knowsAll: true)
             return true
         } catch {
             state.withLock { $0.index.state = nil }
+            removeOwed(knowsAll: false)
             return false
         }
     }

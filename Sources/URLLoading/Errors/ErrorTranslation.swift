@@ -83,7 +83,7 @@ enum ErrorTranslation {
     }
 
     private static func code(_ error: ConnectError) -> URLError.Code {
-        guard !error.attempts.isEmpty else { return .cannotFindHost }
+        guard !error.attempts.isEmpty else { return error.isWithoutLookup ? .cannotConnectToHost : .cannotFindHost }
         return error.attempts.allSatisfy { $0.errno == .networkUnreachable }
             ? .notConnectedToInternet : .cannotConnectToHost
     }

@@ -36,13 +36,29 @@ struct ContentSum: Hashable, Sendable {
     /// Returns the sums for several lengths, in ascending order, with one reading; empty if the file is gone, shorter,
     /// or not a regular file.
     static func sums(ofFirst lengths: [Int64], in path: String) throws(Errno) -> [ContentSum] {
-        let file: OpenFile
+        guard let file = try open(path) else { return [] }
+        return try sums(ofFirst: lengths, of: file)
+    }
+
+    /// Opens a file and verifies that this is the sum of all its content. Nil if the file is gone or has changed.
+    /// Throws if it cannot be read. Blocks for the disk.
+    func opened(_ path: String) throws(Errno) -> OpenFile? {
+        guard let file = try Self.open(path), file.status.size == length,
+            try Self.sums(ofFirst: [length], of: file) == [self]
+        else { return nil }
+        return file
+    }
+
+    private static func open(_ path: String) throws(Errno) -> OpenFile? {
         do throws(OpenFile.Problem) {
-            file = try OpenFile(path: path)
+            return try OpenFile(path: path)
         } catch {
-            guard case .system(let error) = error, !error.isOfPart else { return [] }
+            guard case .system(let error) = error, !error.isOfPart else { return nil }
             throw error
         }
+    }
+
+    private static func sums(ofFirst lengths: [Int64], of file: OpenFile) throws(Errno) -> [ContentSum] {
         var sum = ContentSum()
         var sums: [ContentSum] = []
         for length in lengths {

@@ -57,13 +57,13 @@ extension EngineError {
 
     /// Whether the kernel or the name service says that the server, or its proxy, cannot be reached now. One that
     /// refuses a connection was reached.
-    fileprivate var isWithoutConnectivity: Bool {
+    var isWithoutConnectivity: Bool {
         let error: ConnectError
         switch self {
         case .connect(let failure), .proxy(.unreachable(let failure)): error = failure
         default: return false
         }
-        guard !error.attempts.isEmpty else { return true }
+        guard !error.attempts.isEmpty else { return !error.isWithoutLookup }
         return error.attempts.allSatisfy { $0.errno == .networkUnreachable || $0.errno == .hostUnreachable }
     }
 
@@ -79,6 +79,17 @@ extension EngineError {
             .bodyLengthMismatch, .bodyFailed, .bodyUnreadable, .bodyFileReplaced, .bodySourceFailed, .cancelled,
             .shutDown:
             false
+        }
+    }
+}
+
+extension ConnectError {
+    /// Whether the host was not looked up, for example for want of descriptors. That says nothing about the name or the
+    /// network.
+    var isWithoutLookup: Bool {
+        switch resolution {
+        case .tooManyLookups, .shutDown: attempts.isEmpty
+        default: attempts.isEmpty && isResourceExhaustion
         }
     }
 }

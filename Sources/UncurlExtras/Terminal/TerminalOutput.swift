@@ -52,6 +52,12 @@ public struct TerminalOutput: Sendable {
             while !rest.isEmpty {
                 let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
                 if count < 0, errno == EINTR { continue }
+                if count < 0, errno == EAGAIN {
+                    // Another process that shares the terminal has made it nonblocking, as ssh does.
+                    var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                    _ = unsafe poll(&room, 1, -1)
+                    continue
+                }
                 // A failure of the terminal cannot be reported anywhere.
                 guard count > 0 else { return }
                 rest = rest.dropFirst(count)

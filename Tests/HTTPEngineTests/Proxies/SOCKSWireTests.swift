@@ -1,5 +1,6 @@
 import HTTP1
 import Reactor
+import Synchronization
 import TestServer
 import TestSupport
 import Testing
@@ -93,6 +94,40 @@ struct SOCKSWireTests {
         #expect(Array(other.received(0)[3..<7]) == [5, 1, 0, 4])
         await engine.shutdown()
         #expect(await engine.remains == Remains())
+    }
+
+    @Test("a look-up for a proxy that fails for want of a descriptor is made again once there may be one", .scenario(9))
+    func socksWithoutDescriptor() async throws {
+        let proxy = try RawServer.start(otherwise: [
+            .receive(.bytes(3)), .send([5, 0]), .receive(.bytes(10)), .send(granted), .receive(.headEnd), .send(ok),
+        ])
+        let lookups = Mutex(0)
+        var names = Resolver.Options()
+        names.lookup = { _, family throws(ResolveError) in
+            if family == .v6 { throw .noAddress }
+            let count = lookups.withLock {
+                $0 += 1
+                return $0
+            }
+            if count == 1 { throw .system(.tooManyOpenFiles) }
+            return [.v4(IPv4Address("192.0.2.7")!)]
+        }
+        let engine = try engine(proxy, .socks5, resolver: Resolver(options: names))
+        // Its idle connection holds a descriptor, which the look-up gets.
+        #expect(await engine.run(try EngineRequest(origin: Origin(host: "127.0.0.1", port: 81))).text == "ok")
+        #expect(await engine.run(try EngineRequest(origin: Origin(host: "four.test"))).text == "ok")
+        #expect(lookups.withLock(\.self) == 2)
+        let failing = try self.engine(proxy, .socks5, resolver: Resolver(options: Self.withoutDescriptors))
+        let result = await failing.run(try EngineRequest(origin: Origin(host: "four.test")))
+        #expect(
+            result.error == .connect(ConnectError(attempts: [], resolution: .system(.tooManyOpenFiles)))
+        )
+    }
+
+    private static var withoutDescriptors: Resolver.Options {
+        var names = Resolver.Options()
+        names.lookup = { _, _ throws(ResolveError) in throw .system(.tooManyOpenFiles) }
+        return names
     }
 
     @Test("a name below onion is told to a socks5h proxy, which may be Tor's", .scenario(38))

@@ -439,6 +439,37 @@ struct BackgroundSessionTests {
         session.invalidateAndCancel()
     }
 
+    @Test(
+        "an answer to an upload that is gone, or cannot be read, is an error and no empty success",
+        arguments: [nil, "/proc/self/mem"]
+    )
+    func unreadableAnswer(path: String?) async throws {
+        let server = try RawServer.start()
+        try leave { record, folder in
+            record = BackgroundRecord(
+                number: 1,
+                kind: .upload,
+                request: try request(server),
+                priority: 0.5,
+                expectsToSend: -1,
+                expectsToReceive: -1
+            )
+            record.source = "/"
+            record.state = .finished
+            var outcome = BackgroundRecord.Outcome()
+            // The kernel calls this file regular and empty, and fails to read its first octet.
+            outcome.contentPath = path ?? folder.freshPart(of: 1)
+            outcome.sum = ContentSum()
+            record.outcome = outcome
+        }
+        let recorder = BackgroundRecorder()
+        let session = try await session(recorder)
+        await recorder.events(1)
+        #expect(recorder.told == ["end -3001", "events"] && server.connections.isEmpty)
+        await isEmpty()
+        session.invalidateAndCancel()
+    }
+
     @Test("a download resumes from the bytes on disk if the content is unchanged")
     func goesOn() async throws {
         let server = try RawServer.start([RawScript(Self.rest(from: 7_000))])

@@ -104,6 +104,49 @@ struct DiskCacheTests {
         }
     }
 
+    @Test("what is to be removed for want of a descriptor is not found again, and goes once there is one")
+    func removedWithoutDescriptors() async throws {
+        for number in 1...2 { cache().store(try entry(number), for: key(number), now: Date()) }
+        await #expect(processExitsWith: .success) { [path = folder.path as String] in
+            let requests = (1...2).map { URLRequest(url: URL(string: "http://h/\($0)")!) }
+            let files = { ((try? StoreFile.names(in: path)) ?? []).count }
+            let cache = URLCache(memoryCapacity: 0, diskCapacity: 1 << 20, diskPath: path)
+            guard files() == 2, let all = Descriptors.taken() else { _exit(2) }
+            cache.removeAllCachedResponses()
+            for descriptor in all { close(descriptor) }
+            for request in requests where cache.cachedResponse(for: request) != nil { _exit(3) }
+            guard files() == 0 else { _exit(4) }
+            let response = URLResponse(
+                url: requests[0].url!,
+                mimeType: nil,
+                expectedContentLength: 1,
+                textEncodingName: nil
+            )
+            cache.storeCachedResponse(CachedURLResponse(response: response, data: Data([1])), for: requests[0])
+            guard cache.cachedResponse(for: requests[0]) != nil else { _exit(5) }
+            _exit(EXIT_SUCCESS)
+        }
+    }
+
+    @Test("entries whose dates cannot be read for want of a descriptor are removed by their dates once there is one")
+    func sinceWithoutDescriptors() async throws {
+        for number in 1...2 {
+            cache().store(try entry(number), for: key(number), now: Date(timeIntervalSince1970: Double(number)))
+        }
+        await #expect(processExitsWith: .success) { [path = folder.path as String] in
+            let keys = (1...2).map { CacheKey(method: "GET", url: "http://h/\($0)") }
+            let cache = DiskCache(directory: path, capacity: 1 << 20)
+            guard cache.read(keys[0]) != nil, let all = Descriptors.taken() else { _exit(2) }
+            cache.removeAll(storedSince: .distantFuture)
+            cache.removeAll(storedSince: Date(timeIntervalSince1970: 2))
+            guard cache.read(keys[0]) == nil, cache.read(keys[1]) == nil else { _exit(3) }
+            for descriptor in all { close(descriptor) }
+            guard cache.read(keys[0]) != nil, cache.read(keys[1]) == nil else { _exit(4) }
+            guard ((try? StoreFile.names(in: path)) ?? []).count == 1 else { _exit(5) }
+            _exit(EXIT_SUCCESS)
+        }
+    }
+
     @Test("a writer that dies half-way does no harm: the old entry stays")
     func halfWritten() throws {
         cache().store(try entry(1), for: key(1), now: Date())

@@ -89,7 +89,18 @@ struct ErrorCodeTests {
             #expect(await failure(session.dataTask(with: try url(address)))?.code == code, "\(address)")
         }
         let unknown = EngineError.connect(ConnectError(attempts: [], resolution: .noAddress))
-        #expect(ErrorTranslation.error(unknown, nil).code == .cannotFindHost)
+        #expect(ErrorTranslation.error(unknown, nil).code == .cannotFindHost && unknown.isWithoutConnectivity)
+    }
+
+    @Test(
+        "a look-up that was not made says nothing about the host or the network",
+        arguments: [
+            ResolveError.system(.tooManyOpenFiles), .system(.outOfMemory), .tooManyLookups, .shutDown,
+        ]
+    )
+    func withoutLookup(reason: ResolveError) {
+        let error = EngineError.connect(ConnectError(attempts: [], resolution: reason))
+        #expect(ErrorTranslation.error(error, nil).code == .cannotConnectToHost && !error.isWithoutConnectivity)
     }
 
     @Test("a request without a URL, and resume data that is none, are unsupported URLs")
