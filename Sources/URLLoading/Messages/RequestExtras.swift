@@ -25,6 +25,14 @@ extension URLRequest {
     /// The name of a field that was refused because it cannot be sent, and has got no other value since; nil for none.
     package var refusedField: String? { values.refusedField }
 
+    /// Whether this field was refused because it cannot be sent, and has got no other value since.
+    package func refuses(_ name: String) -> Bool { values.isRefused(name) }
+
+    /// Why a task of the request fails: it would be sent without such a field. Nil for none.
+    var fieldRefusal: String? {
+        refusedField.map { "the field “\($0)” was given a value that cannot be sent" }
+    }
+
     /// How fast the content is sent and the answer is read.
     package var rates: TransferRates? {
         get { terms.rates }

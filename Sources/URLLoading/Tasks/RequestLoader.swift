@@ -124,9 +124,8 @@ class RequestLoader: TaskLoader {
         // The requests of a resumable upload differ in their URLs, by which a storage of the program's finds cookies.
         if attempt.upload != nil { task.currentRequest = attempt.request }
         do throws(URLError) {
-            if let refused = request.refusedField {
-                let reason = "the field “\(refused)” was given a value that cannot be sent"
-                throw ErrorTranslation.urlError(.badURL, attempt.request.url, reason)
+            if let refusal = request.fieldRefusal {
+                throw ErrorTranslation.urlError(.badURL, attempt.request.url, refusal)
             }
             switch try attempt.loadContent(spec.content) {
             case .ready: transact()
