@@ -3,8 +3,8 @@ internal import HTTP1
 package import HTTPEngine
 
 /// Properties that Uncurl sets on a request, and that this room's public API does not have. Copies of the request have
-/// them too. A task keeps those of its first request, so that no redirect, challenge or retry loses them. They are
-/// never archived, except that resume data say that a request has left its origin.
+/// them too. A task keeps those of its first request, so that no redirect, challenge or retry loses them; a background
+/// session records them. They are never archived, except that resume data say that a request has left its origin.
 extension URLRequest {
     /// Content in segments, instead of data or a stream.
     package var segments: SegmentedBody? {
