@@ -696,6 +696,22 @@ struct BackgroundSessionTests {
         session.invalidateAndCancel()
     }
 
+    @Test("the time limit of a restored task counts from the date before which it does not begin")
+    func begunAtDate() async throws {
+        let server = try RawServer.start([RawScript(Self.whole())])
+        try leave { record, _ in
+            record.request = try request(server)
+            record.begun = Date(timeIntervalSinceNow: -2000)
+            record.beginDate = Date(timeIntervalSinceNow: -10)
+        }
+        let recorder = BackgroundRecorder()
+        let session = try await session(recorder) { $0.timeoutIntervalForResource = 1000 }
+        await recorder.events(1)
+        #expect(recorder.told == ["file 20000", "end", "events"])
+        await isEmpty()
+        session.invalidateAndCancel()
+    }
+
     @Test("a download with all its bytes requests the last one again")
     func complete() async throws {
         let server = try RawServer.start([RawScript(Self.rest(from: Self.content.count - 1))])
