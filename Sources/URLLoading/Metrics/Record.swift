@@ -2,26 +2,49 @@ internal import Foundation
 internal import HTTPEngine
 internal import Reactor
 
-/// Collects a task's metrics, if they are asked for.
+/// Collects the facts of a task's metrics, which are made at the end, if they are asked for by then: a delegate that is
+/// set late gets those of the whole task. Nearly every task has one transaction, whose facts cost no allocation.
 struct Record {
-    private let started = Date()
-    private let clock: WallClock
-    private var transactions: [URLSessionTaskTransactionMetrics] = []
+    private enum Facts {
+        case exchange(URLRequest, ExchangeReport, URLResponse?)
+        /// An answer from the cache, its length, and when it was begun to be served.
+        case stored(URLRequest, URLResponse, Int, Instant)
+    }
 
-    init(_ now: Instant) { clock = WallClock(now) }
+    private let started: Instant
+    private var earlier: [Facts] = []
+    private var last: Facts?
+
+    init(_ now: Instant) { started = now }
 
     mutating func note(_ request: URLRequest, _ report: ExchangeReport, _ response: URLResponse?) {
-        transactions.append(URLSessionTaskTransactionMetrics(request, TransactionFacts(report, response, clock)))
+        note(.exchange(request, report, response))
     }
 
     /// Notes an answer from the cache.
-    mutating func note(_ request: URLRequest, stored response: URLResponse, _ length: Int) {
-        let facts = TransactionFacts(stored: response, length, since: Date())
-        transactions.append(URLSessionTaskTransactionMetrics(request, facts))
+    mutating func note(_ request: URLRequest, stored response: URLResponse, _ length: Int, _ now: Instant) {
+        note(.stored(request, response, length, now))
     }
 
-    func metrics(redirects: Int) -> URLSessionTaskMetrics {
-        let interval = DateInterval(start: started, end: max(started, Date()))
+    private mutating func note(_ facts: Facts) {
+        if let last { earlier.append(last) }
+        last = facts
+    }
+
+    func metrics(_ now: Instant, redirects: Int) -> URLSessionTaskMetrics {
+        let clock = WallClock(now)
+        let transactions = (earlier + (last.map { [$0] } ?? [])).map { facts in
+            switch facts {
+            case .exchange(let request, let report, let response):
+                URLSessionTaskTransactionMetrics(request, TransactionFacts(report, response, clock))
+            case .stored(let request, let response, let length, let start):
+                URLSessionTaskTransactionMetrics(
+                    request,
+                    TransactionFacts(stored: response, length, since: clock.date(start))
+                )
+            }
+        }
+        let interval = DateInterval(start: clock.date(started), end: clock.date(now))
         return URLSessionTaskMetrics(transactions, interval, redirects: redirects)
     }
 }

@@ -102,8 +102,10 @@ struct WallClock: Sendable {
         wall = Date()
     }
 
-    func date(_ other: Instant?) -> Date? {
-        other.map { wall.addingTimeInterval(Double($0.nanoseconds(since: instant)) / 1e9) }
+    func date(_ other: Instant?) -> Date? { other.map { date($0) } }
+
+    func date(_ other: Instant) -> Date {
+        wall.addingTimeInterval(Double(other.nanoseconds(since: instant)) / 1e9)
     }
 }
 
