@@ -89,8 +89,10 @@ extension BackgroundRecord {
         writer.put(expectsToReceive)
         writer.put(optional: begun) { $0.put($1.timeIntervalSinceReferenceDate) }
         writer.put(optional: upload) { $0.put($1) }
-        // Only such a record has this flag: the others stay as earlier processes have written them.
-        if request.hasLeftOrigin { writer.put(true) }
+        // Only such records have these values: the others stay as earlier processes have written them.
+        let hasExtras = request.values.hasExtras
+        if request.hasLeftOrigin || hasExtras { writer.put(request.hasLeftOrigin) }
+        if hasExtras { writer.put(extras: request.values) }
         return Self.seal.closed(writer.bytes)
     }
 
@@ -134,6 +136,7 @@ extension BackgroundRecord {
         begun = try reader.optional { reader throws(OctetReader.Malformed) in try reader.date() }
         upload = try reader.optional { reader throws(OctetReader.Malformed) in try reader.upload() }
         if !reader.isAtEnd { request.values.hasLeftOrigin = try reader.flag() }
+        if !reader.isAtEnd { try reader.extras(of: &request.values) }
     }
 }
 

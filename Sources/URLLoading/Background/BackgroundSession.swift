@@ -133,8 +133,16 @@ final class BackgroundSession: Sendable {
             throw Refusal(.unsupportedURL, "a background session loads http and https only")
         }
         if case .stream = request.values.body { throw Refusal(.unknown, "a stream does not outlive its process") }
+        if let refusal = request.fieldRefusal { throw Refusal(.badURL, refusal) }
+        guard request.terms.isWritable else {
+            throw Refusal(
+                .unknown,
+                "an address to connect to, and exceptions from a proxy, do not outlive their process"
+            )
+        }
         var octets = OctetWriter()
         octets.put(request.values)
+        octets.put(extras: request.values)
         guard octets.bytes.count <= BackgroundFolder.mostRequest else {
             let reason = "the request is too long for a record; send the content as a file"
             throw Refusal(.dataLengthExceedsMaximum, reason)

@@ -27,15 +27,8 @@ enum ConnectionQuestion {
     private static func limit(of session: URLSession, about origin: Origin) -> Duration? {
         let waiting = session.hasDelegates ? tasks(of: session, waitingFor: origin) : []
         guard waiting.allSatisfy({ session.delegate(of: $0) is any SelectiveDelegate }) else { return nil }
-        let usual = session.ownConfiguration.timeoutIntervalForRequest
-        let longest = waiting.map { limit(of: $0) ?? usual }.max() ?? 0
-        // A longer time might not fit into a `Duration`; thirty years are as good as no limit.
-        return longest > 0 ? .seconds(min(longest, 1e9)) : nil
-    }
-
-    private static func limit(of task: URLSessionTask) -> TimeInterval? {
-        guard let request = task.currentRequest else { return nil }
-        return request.values.explicitTimeout
+        // Thirty years are as good as no limit.
+        return waiting.map { session.answerLimit(of: $0.currentRequest) ?? .seconds(1_000_000_000) }.max()
     }
 
     /// Asks on the delegate queue.

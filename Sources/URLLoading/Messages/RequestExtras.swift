@@ -3,8 +3,8 @@ internal import HTTP1
 package import HTTPEngine
 
 /// Properties that Uncurl sets on a request, and that this room's public API does not have. Copies of the request have
-/// them too. A task keeps those of its first request, so that no redirect, challenge or retry loses them. They are
-/// never archived, except that resume data say that a request has left its origin.
+/// them too. A task keeps those of its first request, so that no redirect, challenge or retry loses them; a background
+/// session records them. They are never archived, except that resume data say that a request has left its origin.
 extension URLRequest {
     /// Content in segments, instead of data or a stream.
     package var segments: SegmentedBody? {
@@ -24,6 +24,14 @@ extension URLRequest {
 
     /// The name of a field that was refused because it cannot be sent, and has got no other value since; nil for none.
     package var refusedField: String? { values.refusedField }
+
+    /// Whether this field was refused because it cannot be sent, and has got no other value since.
+    package func refuses(_ name: String) -> Bool { values.isRefused(name) }
+
+    /// Why a task of the request fails: it would be sent without such a field. Nil for none.
+    var fieldRefusal: String? {
+        refusedField.map { "the field “\($0)” was given a value that cannot be sent" }
+    }
 
     /// How fast the content is sent and the answer is read.
     package var rates: TransferRates? {

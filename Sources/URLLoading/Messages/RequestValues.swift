@@ -22,8 +22,8 @@ struct RequestValues {
     /// The fields in the order they were set, each name once, without folds, as they are sent. Nil until the first is
     /// set. The loader starts its own fields from these.
     private(set) var fields: HTTPFields?
-    /// The name of a field that was refused and has got no other value since. A task of such a request fails.
-    private(set) var refusedField: String?
+    /// The names of fields that were refused and have got no other value since, in the order in which they were set.
+    private var refused: [String] = []
     private var folded = FoldedValues()
     var body = Body.none
     /// Nil: the session's terms apply.
@@ -81,6 +81,9 @@ struct RequestValues {
         set { body = newValue.map { .stream($0) } ?? .none }
     }
 
+    /// The first field that was refused and has got no other value since. A task of such a request fails.
+    var refusedField: String? { refused.first }
+
     /// Returns the value as it was set.
     func value(of name: String) -> String? { fields?[name].map { folded.asSet(name, sent: $0) } }
 
@@ -91,8 +94,8 @@ struct RequestValues {
     mutating func changeFields(_ change: (HTTPFields) -> HTTPFields) { fields = fields.map(change) }
 
     /// Sets a field; nil removes it. A name that is no token and a value with control characters cannot be sent, or
-    /// would be sent as something else (RFC 9110 §5.5); such a call only sets ``refusedField``. A folded value is kept
-    /// folded, and sent as one line.
+    /// would be sent as something else (RFC 9110 §5.5); such a call only notes the name for ``refusedField``. A folded
+    /// value is kept folded, and sent as one line.
     mutating func setValue(_ value: String?, of name: String) {
         if let value {
             var changed = fields ?? HTTPFields()
@@ -103,7 +106,7 @@ struct RequestValues {
                 folded.keep(value, of: name)
                 forgetRefusal(of: name)
             } catch {
-                refusedField = name
+                noteRefusal(of: name)
             }
         } else {
             fields?.remove(name: name)
@@ -111,8 +114,15 @@ struct RequestValues {
         }
     }
 
+    /// Whether this field was refused and has got no other value since.
+    func isRefused(_ name: String) -> Bool { refused.contains { HeaderNames.areEqual($0, name) } }
+
+    private mutating func noteRefusal(of name: String) {
+        if !isRefused(name) { refused.append(name) }
+    }
+
     private mutating func forgetRefusal(of name: String) {
-        if let refusedField, HeaderNames.areEqual(refusedField, name) { self.refusedField = nil }
+        if !refused.isEmpty { refused.removeAll { HeaderNames.areEqual($0, name) } }
     }
 
     /// Appends to the field's value, after a comma (RFC 9110 §5.3). Refuses what ``setValue(_:of:)`` refuses.
@@ -121,8 +131,8 @@ struct RequestValues {
     }
 
     /// Gives these names these values instead of those they have, after all other fields. Values of one name are joined
-    /// by commas (RFC 9110 §5.3). Leaves out what ``setValue(_:of:)`` refuses. The cost for each name does not grow
-    /// with their number.
+    /// by commas (RFC 9110 §5.3). Leaves out what ``setValue(_:of:)`` refuses, and notes the name. The cost for each
+    /// name does not grow with their number.
     mutating func replaceFields(by given: [(name: String, value: String)]) {
         var order: [String] = []
         var values: [String: [String]] = [:]
@@ -137,8 +147,13 @@ struct RequestValues {
         }
         for name in order {
             let value = (values[name] ?? []).joined(separator: ",")
-            try? changed.append(name, FoldedValues.unfolded(value))
-            folded.keep(value, of: name)
+            do {
+                try changed.append(name, FoldedValues.unfolded(value))
+                folded.keep(value, of: name)
+                forgetRefusal(of: name)
+            } catch {
+                noteRefusal(of: name)
+            }
         }
         fields = changed
     }
@@ -155,7 +170,7 @@ struct RequestValues {
             return result
         }
         set {
-            var refused: String?
+            var refused: [String] = []
             var folded = FoldedValues()
             fields = newValue.map { pairs in
                 var fields = HTTPFields()
@@ -170,7 +185,7 @@ struct RequestValues {
                         try fields.append(name, FoldedValues.unfolded(value))
                         folded.keep(value, of: name)
                     } catch {
-                        refused = name
+                        refused.append(name)
                     }
                 }
                 // These are few, and each is searched for among all fields.
@@ -179,12 +194,12 @@ struct RequestValues {
                         try fields.replace(name, FoldedValues.unfolded(value))
                         folded.keep(value, of: name)
                     } catch {
-                        refused = name
+                        refused.append(name)
                     }
                 }
                 return fields
             }
-            (refusedField, self.folded) = (refused, folded)
+            (self.refused, self.folded) = (refused, folded)
         }
     }
 }

@@ -2,29 +2,51 @@ internal import Foundation
 internal import HTTPEngine
 internal import Reactor
 
-/// Collects a task's metrics, if they are asked for.
+/// Collects the facts of a task's metrics, which are made at the end, if they are asked for by then: a delegate that is
+/// set late gets those of the whole task. Nearly every task has one transaction, whose facts cost no allocation.
 struct Record {
-    private let clock: WallClock
-    private let started: Date
-    private var transactions: [URLSessionTaskTransactionMetrics] = []
-
-    init(_ now: Instant) {
-        clock = WallClock(now)
-        started = clock.date(now)
+    private enum Facts {
+        case exchange(URLRequest, ExchangeReport, URLResponse?)
+        /// An answer from the cache, its length, and when it was served.
+        case stored(URLRequest, URLResponse, Int, Instant)
     }
 
+    private let started: Instant
+    private var earlier: [Facts] = []
+    private var last: Facts?
+
+    init(_ now: Instant) { started = now }
+
     mutating func note(_ request: URLRequest, _ report: ExchangeReport, _ response: URLResponse?) {
-        transactions.append(URLSessionTaskTransactionMetrics(request, TransactionFacts(report, response, clock)))
+        note(.exchange(request, report, response))
     }
 
     /// Notes an answer from the cache.
     mutating func note(_ request: URLRequest, stored response: URLResponse, _ length: Int) {
-        let facts = TransactionFacts(stored: response, length, at: clock.date(.current()))
-        transactions.append(URLSessionTaskTransactionMetrics(request, facts))
+        note(.stored(request, response, length, .current()))
     }
 
+    private mutating func note(_ facts: Facts) {
+        if let last { earlier.append(last) }
+        last = facts
+    }
+
+    /// Makes the metrics. All their dates come from one reading of the wall clock, so they agree with each other.
     func metrics(redirects: Int) -> URLSessionTaskMetrics {
-        let interval = DateInterval(start: started, end: clock.date(.current()))
+        let now = Instant.current()
+        let clock = WallClock(now)
+        let transactions = (earlier + (last.map { [$0] } ?? [])).map { facts in
+            switch facts {
+            case .exchange(let request, let report, let response):
+                URLSessionTaskTransactionMetrics(request, TransactionFacts(report, response, clock))
+            case .stored(let request, let response, let length, let instant):
+                URLSessionTaskTransactionMetrics(
+                    request,
+                    TransactionFacts(stored: response, length, at: clock.date(instant))
+                )
+            }
+        }
+        let interval = DateInterval(start: clock.date(started), end: clock.date(now))
         return URLSessionTaskMetrics(transactions, interval, redirects: redirects)
     }
 }

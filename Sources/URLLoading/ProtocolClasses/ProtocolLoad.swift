@@ -193,7 +193,6 @@ final class ProtocolLoad: @unchecked Sendable {
         isOver.withLock { $0 = true }
         queue.async { [self] in
             instance?.stopLoading()
-            instance?.client = nil
             instance = nil
         }
     }

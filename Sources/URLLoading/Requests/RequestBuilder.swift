@@ -205,7 +205,7 @@ extension URLRequest {
 
 extension URLSession {
     /// How long a hook may take to answer a question about the task of this request; nil for no limit.
-    package func answerLimit(of request: URLRequest) -> Duration? {
-        RequestBuilder.duration(request.values.explicitTimeout ?? ownConfiguration.timeoutIntervalForRequest)
+    package func answerLimit(of request: URLRequest?) -> Duration? {
+        RequestBuilder.duration(request?.values.explicitTimeout ?? ownConfiguration.timeoutIntervalForRequest)
     }
 }

@@ -71,11 +71,11 @@ extension URLSessionTask {
         }
 
         /// Takes over from another task, except for the progress: that watches and controls the other one.
-        init(goingOnFrom other: borrowing Snapshot) {
+        init(goingOnFrom other: inout Snapshot) {
             identifier = other.identifier
             session = other.session
             (state, fate, suspensions) = (other.state, other.fate, other.suspensions)
-            resumeDataHandler = other.resumeDataHandler
+            resumeDataHandler = other.resumeDataHandler.take()
             (hasBegun, isObserved, refusal) = (other.hasBegun, other.isObserved, other.refusal)
             (originalRequest, currentRequest) = (other.originalRequest, other.currentRequest)
             (origin, response, error) = (other.origin, other.response, other.error)

@@ -58,7 +58,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// Takes over from another task in the middle of its answer, with the same identifier and the same receivers.
     init(taking other: URLSessionTask, _ spec: TaskSpec) {
         self.spec = spec
-        snapshot = Mutex(other.snapshot.withLock { Snapshot(goingOnFrom: $0) })
+        snapshot = Mutex(other.snapshot.withLock { Snapshot(goingOnFrom: &$0) })
         stage = .over
         isTakenIn = true
     }

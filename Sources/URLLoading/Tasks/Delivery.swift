@@ -65,7 +65,7 @@ struct Delivery: ~Copyable {
                 call(session, recipient)
             }
         }
-        later { old.retire(for: other) }
+        later { [session] in old.retire(for: other, session) }
         task = other
     }
 

@@ -110,7 +110,7 @@ final class LoopHome: SessionHome {
         // A task that never began ends as the others do.
         case .new: takeUp(task, session, engine).cancelUnbegun(way)
         case .passed(let other):
-            task.passFate(to: other)
+            task.passFate(to: other, session)
             cancel(other, session, engine, way)
         // The task's end is on its way, and says how the task was cancelled.
         case .over: break
@@ -191,12 +191,17 @@ extension URLSession {
 extension URLSessionTask {
     var isCancelled: Bool { snapshot.withLock { $0.fate == .cancelled } }
 
-    /// Passes a cancel of this task on to the other, which continues in its place.
-    func passFate(to other: URLSessionTask) {
+    /// Passes a cancel of this task on to the other, which continues in its place. If it is too late to cancel that
+    /// one, there are no resume data.
+    func passFate(to other: URLSessionTask, _ session: URLSession) {
+        let (isCancelled, handler) = snapshot.withLock { ($0.fate == .cancelled, $0.resumeDataHandler.take()) }
         guard isCancelled else { return }
-        other.snapshot.withLock { snapshot in
-            if snapshot.fate == .open { (snapshot.state, snapshot.fate) = (.canceling, .cancelled) }
+        let isPassed = other.snapshot.withLock { snapshot in
+            guard snapshot.fate == .open else { return false }
+            (snapshot.state, snapshot.fate, snapshot.resumeDataHandler) = (.canceling, .cancelled, handler)
+            return true
         }
+        if !isPassed, let handler { session.delegateQueue.addOperation { handler(nil) } }
     }
 
     /// Makes the other task count as suspended as often as this one. What is done to this one later has no effect.
@@ -216,8 +221,8 @@ extension URLSessionTask {
     }
 
     /// Completes this task, in whose place the other continues: nothing more is reported of this one.
-    func retire(for other: URLSessionTask) {
-        passFate(to: other)
+    func retire(for other: URLSessionTask, _ session: URLSession) {
+        passFate(to: other, session)
         state = .completed
         letGo()
     }

@@ -12,7 +12,7 @@ internal import Synchronization
 /// that.
 class RequestLoader: TaskLoader {
     final var attempt: Attempt
-    private var record: Record?
+    private var record: Record
     /// The request that the delegate of a delayed task has given instead of the task's own.
     private var given: URLRequest?
 
@@ -24,8 +24,8 @@ class RequestLoader: TaskLoader {
         _ engine: SessionEngine
     ) {
         attempt = Attempt(request, engine.settings.answerRules, resuming: spec.resumption?.askable)
+        record = Record(engine.loop.now)
         super.init(task, session, spec, engine)
-        if delivery.wantsMetrics { record = Record(engine.loop.now) }
         attempt.prepareUpload(task, spec, engine)
     }
 
@@ -35,7 +35,9 @@ class RequestLoader: TaskLoader {
 
     override final var response: URLResponse? { attempt.response }
 
-    override final var metrics: URLSessionTaskMetrics? { record?.metrics(redirects: attempt.machine.redirects) }
+    override final var metrics: URLSessionTaskMetrics? {
+        delivery.wantsMetrics ? record.metrics(redirects: attempt.machine.redirects) : nil
+    }
 
     override final func makeFile(for task: URLSessionTask) throws(URLError) -> DownloadFile {
         if let resumed = attempt.resumed { return resumed }
@@ -71,7 +73,7 @@ class RequestLoader: TaskLoader {
     }
 
     final func note(_ report: ExchangeReport) {
-        record?.note(attempt.request, report, attempt.response)
+        record.note(attempt.request, report, attempt.response)
         observation?.note(report)
     }
 
@@ -124,9 +126,8 @@ class RequestLoader: TaskLoader {
         // The requests of a resumable upload differ in their URLs, by which a storage of the program's finds cookies.
         if attempt.upload != nil { task.currentRequest = attempt.request }
         do throws(URLError) {
-            if let refused = request.refusedField {
-                let reason = "the field “\(refused)” was given a value that cannot be sent"
-                throw ErrorTranslation.urlError(.badURL, attempt.request.url, reason)
+            if let refusal = request.fieldRefusal {
+                throw ErrorTranslation.urlError(.badURL, attempt.request.url, refusal)
             }
             switch try attempt.loadContent(spec.content) {
             case .ready: transact()
@@ -324,7 +325,7 @@ class RequestLoader: TaskLoader {
 
     private func serve(_ found: CachedURLResponse, age: Int64) {
         let response = found.served(age: age)
-        record?.note(attempt.request, stored: response, found.data.count)
+        record.note(attempt.request, stored: response, found.data.count)
         load(LocalLoad(response, found.data, on: engine.loop, self))
     }
 

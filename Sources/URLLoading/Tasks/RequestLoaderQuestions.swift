@@ -18,11 +18,12 @@ extension RequestLoader {
         }
     }
 
-    /// Asks whether to follow the redirect to `next`. It is followed if there is no delegate to ask, and always in a
-    /// background session, as on Apple's platforms: the next process may have no delegate.
+    /// Asks whether to follow the redirect to `next`. It is followed if there is no delegate to ask. A background
+    /// session does not ask its delegate, as on Apple's platforms: the next process may have none. It asks Uncurl's
+    /// hooks.
     func askToFollow(_ next: URLRequest, _ response: HTTPURLResponse) {
-        ask(background == nil ? .redirect : nil, otherwise: next, UserQuestion.redirect(response, next)) {
-            [self] answer, held in
+        let isAsked = background == nil || delivery.isReported
+        ask(isAsked ? .redirect : nil, otherwise: next, UserQuestion.redirect(response, next)) { [self] answer, held in
             guard let answer else { return perform(attempt.machine.decline(), response, held) }
             follow(answer, held)
         }

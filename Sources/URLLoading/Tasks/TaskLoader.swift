@@ -76,19 +76,22 @@ class TaskLoader: HeldLoad, TaskLoad {
     // MARK: The beginning
 
     final func begin() {
-        if let limit = RequestBuilder.nanoseconds(resourceTime) {
+        let (refusal, observation, date) = task.snapshot.withLock { ($0.refusal, $0.observation.take(), $0.beginDate) }
+        self.observation = observation
+        if let limit = RequestBuilder.nanoseconds(resourceTime(from: date)) {
             resourceTimer = engine.loop.arm(at: engine.loop.now.advanced(byNanoseconds: limit), self)
         }
-        let (refusal, observation) = task.snapshot.withLock { ($0.refusal, $0.observation.take()) }
-        self.observation = observation
         if let refusal { end(refusal) } else { load() }
     }
 
-    /// The rest of the time limit for the resource, in seconds. The limit counts from the first process.
-    private var resourceTime: TimeInterval {
+    /// The rest of the time limit for the resource, in seconds. The limit counts from the first process, and from the
+    /// date before which the task does not begin.
+    private func resourceTime(from date: Date?) -> TimeInterval {
         let whole = settings.resourceTimeout
-        guard let begun = background?.record(of: task)?.begun, whole > 0 else { return whole }
-        return max(0.001, whole + begun.timeIntervalSinceNow)
+        let begun = background?.record(of: task)?.begun
+        guard whole > 0, begun != nil || date != nil else { return whole }
+        let start = max(begun ?? Date(), date ?? .distantPast)
+        return max(0.001, whole + start.timeIntervalSinceNow)
     }
 
     /// Ends a task that never began. Its beginning may have been reported to observers.

@@ -74,13 +74,13 @@ final class WebSocketLoad: WebSocketWorker {
         silentFor limit: Duration?,
         _ callbacks: CallbackQueue
     ) {
-        var options = WebSocketConnection.Options()
-        options.maximumMessageSize = channel.facts.maximumMessageSize
-        let connection = WebSocketConnection(upgraded, agreement, options: options, delegate: self)
+        let connection = WebSocketConnection(upgraded, agreement, delegate: self)
         self.connection = connection
         guard delegate != nil else { return }
         tellOpened(agreement.subprotocol)
         for wish in channel.open(LoopBound(self, on: loop), callbacks) { take(wish) }
+        // Not before: the channel passes on only what is set from here on.
+        connection.maximumMessageSize = channel.facts.maximumMessageSize
         connection.start()
         updateReading()
         if let limit { watch(limit) }

@@ -16,7 +16,7 @@ public struct TaskHooks: Sendable {
     /// A task waits for the network, because `URLSessionConfiguration.waitsForConnectivity` is set.
     public var isWaitingForConnectivity: (@Sendable (Session, URLSessionTask) -> Void)?
     /// Called once for each redirect. Returns the request that follows the redirect; nil makes the redirect itself the
-    /// response.
+    /// response. The tasks that a background session restores follow their redirects without a call.
     public var willPerformRedirection:
         (@Sendable (Session, URLSessionTask, HTTPURLResponse, URLRequest) async -> URLRequest?)?
     /// Answers a challenge, also for a server's certificate.

@@ -265,7 +265,8 @@ open class URLSessionManager: @unchecked Sendable {
         set { core.monitors = newValue }
     }
 
-    /// What happens to redirects. Nil follows them by the rules of RFC 9110 §15.4.
+    /// What happens to redirects. Nil follows them by the rules of RFC 9110 §15.4, as the tasks that a background
+    /// session restores always do.
     public var redirects: RedirectBehavior? {
         get { core.redirects }
         set { core.redirects = newValue }

@@ -87,9 +87,11 @@ public struct RequestDefaults: Sendable {
 }
 
 extension URLRequest {
-    /// Adds the fields whose names the request does not have.
+    /// Adds the fields whose names the request does not have. A field that was refused stays so: its default would be
+    /// sent in its place.
     fileprivate mutating func addMissing(_ headers: HTTPHeaders) {
-        replaceFields(by: headers.filter { value(forHTTPHeaderField: $0.name) == nil }.map { ($0.name, $0.value) })
+        let missing = headers.filter { value(forHTTPHeaderField: $0.name) == nil && !refuses($0.name) }
+        replaceFields(by: missing.map { ($0.name, $0.value) })
     }
 }
 

@@ -53,7 +53,8 @@ public struct RequestOptions: Sendable {
         get { box?.values.interceptors ?? [] }
         set { values.interceptors = newValue }
     }
-    /// What happens to a redirect.
+    /// What happens to a redirect. A later process that continues the request in a background session has no such rule
+    /// and follows redirects.
     public var redirects: RedirectBehavior? {
         get { box?.values.redirects }
         set { values.redirects = newValue }

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPEngine
+import Reactor
 import Synchronization
 import TestServer
 import TestSupport
@@ -23,7 +24,12 @@ struct BackgroundSessionTests {
     }
 
     /// As soon as the earlier session has released it.
-    private func session(_ delegate: (any URLSessionDelegate)?) async throws -> URLSession {
+    private func session(
+        _ delegate: (any URLSessionDelegate)?,
+        _ change: (URLSessionConfiguration) -> Void = { _ in }
+    ) async throws -> URLSession {
+        let configuration = configuration
+        change(configuration)
         var session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
         await until {
             if session.backgroundFolder != nil { return true }
@@ -727,6 +733,58 @@ struct BackgroundSessionTests {
         let session = try await session(recorder)
         await recorder.events(1)
         #expect(recorder.told == ["end -3001", "events"] && server.connections.isEmpty)
+        await isEmpty()
+        session.invalidateAndCancel()
+    }
+
+    @Test("a restored task uses its request's own proxy")
+    func ownProxy() async throws {
+        let proxy = try RawServer.start([RawScript(Self.whole())])
+        try leave { record, _ in
+            record.request = URLRequest(url: try url("http://origin.invalid/file"))
+            let place = Proxy(.http, host: try URLHost("127.0.0.1"), port: proxy.port)
+            record.request.terms.proxies = OriginProxies(place)
+        }
+        let recorder = BackgroundRecorder()
+        let session = try await session(recorder) { $0.timeoutIntervalForResource = 60 }
+        await recorder.events(1)
+        #expect(recorder.told == ["file 20000", "end", "events"])
+        #expect(sent(proxy).hasPrefix("GET http://origin.invalid/file HTTP/1.1\r\n"))
+        await isEmpty()
+        session.invalidateAndCancel()
+    }
+
+    @Test("a request whose record would not be the whole request fails, and is not recorded")
+    func unrecordable() async throws {
+        let server = try RawServer.start()
+        var (address, refused) = (try request(server), try request(server))
+        address.terms.endpoint = .address(.loopback(port: server.port))
+        refused.setValue("a\nb", forHTTPHeaderField: "Authorization")
+        let recorder = BackgroundRecorder()
+        let session = try await session(recorder)
+        for (request, code) in [(address, URLError.Code.unknown), (refused, .badURL)] {
+            let task = session.downloadTask(with: request)
+            #expect(names == ["lock"])
+            task.resume()
+            await until { task.state == .completed }
+            #expect((task.error as? URLError)?.code == code)
+        }
+        #expect(server.connections.isEmpty)
+        session.invalidateAndCancel()
+    }
+
+    @Test("the time limit of a restored task counts from the date before which it does not begin")
+    func begunAtDate() async throws {
+        let server = try RawServer.start([RawScript(Self.whole())])
+        try leave { record, _ in
+            record.request = try request(server)
+            record.begun = Date(timeIntervalSinceNow: -2000)
+            record.beginDate = Date(timeIntervalSinceNow: -10)
+        }
+        let recorder = BackgroundRecorder()
+        let session = try await session(recorder) { $0.timeoutIntervalForResource = 1000 }
+        await recorder.events(1)
+        #expect(recorder.told == ["file 20000", "end", "events"])
         await isEmpty()
         session.invalidateAndCancel()
     }

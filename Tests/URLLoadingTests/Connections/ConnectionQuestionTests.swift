@@ -1,3 +1,4 @@
+import Foundation
 import HTTPEngine
 import HTTPSemantics
 import Synchronization
@@ -114,6 +115,25 @@ struct ConnectionQuestionTests {
         let methods = [NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate]
         #expect(asked.challenges == methods)
         #expect(server.connections.first?.tls?.chain?.leafSHA256 == expected)
+    }
+
+    @Test("a question about a server may take as long as its most patient task waits, for ever if that has no limit")
+    func limit() async throws {
+        let server = try RawServer.start()
+        let session = URLSession(configuration: .isolated, delegate: InterestedDelegate(), delegateQueue: nil)
+        defer { session.invalidateAndCancel() }
+        let origin = try Origin(scheme: .https, host: "localhost", port: server.port)
+        let questions = ConnectionQuestion.questions(to: session, nil)
+        #expect(questions.limit(origin) == nil)
+        // Longer than the test takes.
+        for (seconds, limit) in [(2000.0, 2000), (1000.0, 2000), (0.0, 1_000_000_000)] {
+            var request = URLRequest(url: try url(server.secureURL("/")))
+            request.timeoutInterval = seconds
+            let before = ConnectionQuestion.tasks(of: session, waitingFor: origin).count
+            session.dataTask(with: request).resume()
+            await until { ConnectionQuestion.tasks(of: session, waitingFor: origin).count > before }
+            #expect(questions.limit(origin) == .seconds(limit))
+        }
     }
 
     @Test("of several tasks that wait for a server, one with a delegate is asked, even if another came first")

@@ -99,6 +99,30 @@ struct URLRequestTests {
         #expect(request.allHTTPHeaderFields == ["C": "c"])
     }
 
+    @Test("each refused field counts until it is set to another value, in the order in which they were refused")
+    func severalRefused() {
+        var request = request
+        request.setValue("Bearer old", forHTTPHeaderField: "Authorization")
+        request.setValue("Bearer new\n", forHTTPHeaderField: "Authorization")
+        request.setValue("a\nb", forHTTPHeaderField: "X-Note")
+        request.setValue("c\nd", forHTTPHeaderField: "authorization")
+        #expect(request.refusedField == "Authorization")
+        request.setValue("ab", forHTTPHeaderField: "x-note")
+        #expect(request.refusedField == "Authorization")
+        request.setValue(nil, forHTTPHeaderField: "authorization")
+        #expect(request.refusedField == nil)
+        request.allHTTPHeaderFields = ["A": "\n", "B": "\n", "b": "b\n", "C": "c"]
+        #expect(request.refusedField == "A")
+        request.setValue("b", forHTTPHeaderField: "B")
+        #expect(request.refusedField == "A")
+        request.replaceFields(by: [("a", "1")])
+        #expect(request.refusedField == nil)
+        request.replaceFields(by: [("A", "\n")])
+        #expect(request.refusedField == "A")
+        request.allHTTPHeaderFields = nil
+        #expect(request.refusedField == nil)
+    }
+
     @Test("a name that is no token is refused", arguments: ["", "bad name", "a:b", "a\r\n", "ä", "(a)", "a\0"])
     func badNames(name: String) {
         var request = request

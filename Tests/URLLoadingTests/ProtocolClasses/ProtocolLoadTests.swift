@@ -595,6 +595,52 @@ struct ProtocolLoadTests {
         #expect(MockProtocol.stopped.load(ordering: .relaxed) >= before)
     }
 
+    @Test("a class that was stopped keeps its client for other threads, whose reports are ignored")
+    func reportsAfterStop() async throws {
+        struct Holder: @unchecked Sendable {
+            let instance: URLProtocol
+        }
+        final class LateProtocol: URLProtocol {
+            static let (started, stopped) = (Word<Holder>(), Word<Bool>())
+            override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "late" }
+            override func startLoading() { Self.started.give(Holder(instance: self)) }
+            override func stopLoading() { Self.stopped.give(true) }
+        }
+        let configuration = URLSessionConfiguration.isolated
+        configuration.protocolClasses = [LateProtocol.self]
+        let recorder = Recorder()
+        let session = URLSession(configuration: configuration, delegate: recorder, delegateQueue: nil)
+        defer { session.invalidateAndCancel() }
+        let task = session.dataTask(with: try url("late://x/"))
+        task.resume()
+        let holder = try #require(await LateProtocol.started.wait("the class to start"))
+        let found = Word<ProtocolLoad>()
+        session.post { _ in
+            guard case .loading(let loader as RequestLoader) = task.stage,
+                case .classLoad(let load)? = loader.course.source
+            else { return }
+            found.give(load)
+        }
+        let load = try #require(await found.wait("the class's load"))
+        task.cancel()
+        _ = await LateProtocol.stopped.wait("the class to stop")
+        // Behind what stops the class.
+        let isOver = Word<Bool>()
+        load.onClassQueue { isOver.give(true) }
+        _ = await isOver.wait("the end of the stop")
+        let told = Word<Bool>()
+        DispatchQueue(label: "reports").async {
+            let instance = holder.instance
+            let client = instance.client
+            client?.urlProtocol(instance, didLoad: Data("late".utf8))
+            client?.urlProtocolDidFinishLoading(instance)
+            told.give(client != nil)
+        }
+        #expect(await told.wait("the late report") == true)
+        await recorder.end()
+        #expect(recorder.events.filter { $0 != "metrics" && $0 != "created" } == ["end -999"])
+    }
+
     @Test("registered classes serve every session until unregistered; a class that takes no request is skipped")
     func registered() async throws {
         final class Registered: URLProtocol {

@@ -210,6 +210,22 @@ struct SessionTests {
         }
     }
 
+    @Test("a task's limit for the whole resource counts from the date before which it does not begin")
+    func limitFromDate() async throws {
+        let server = try RawServer.start()
+        let configuration = URLSessionConfiguration.isolated
+        configuration.timeoutIntervalForResource = 0.5
+        let recorder = Recorder()
+        let session = URLSession(configuration: configuration, delegate: recorder, delegateQueue: nil)
+        defer { session.invalidateAndCancel() }
+        let task = session.dataTask(with: try url(server.url("/")))
+        let date = Date(timeIntervalSinceNow: 1)
+        task.beginDate = date
+        task.resume()
+        await recorder.end()
+        #expect((recorder.told.error as? URLError)?.code == .timedOut && Date() > date)
+    }
+
     @Test("tasks are listed by kind, and numbered by one counter, until they have ended")
     func kinds() async throws {
         let session = URLSession(configuration: .isolated)

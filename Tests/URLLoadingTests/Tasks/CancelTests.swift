@@ -237,6 +237,52 @@ struct CancelTests {
         #expect(diary.page(task) == ["response", "became", "metrics", "end -999"])
     }
 
+    @Test(
+        "the handler of an upload that is cancelled after its answer became a download is called once",
+        arguments: [true, false]
+    )
+    @available(*, deprecated)
+    func becameHandled(isWhole: Bool) async throws {
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"
+        let gate = RawGate()
+        let raw = try RawServer.start([
+            [.receive(.headEnd), .receive(.bytes(5)), .send(head), .wait(gate), .send("ok")]
+        ])
+        if isWhole { gate.open() }
+        let (answered, cancelled) = (Word<Bool>(), Gate())
+        let diary = Diary(
+            .becomeDownload,
+            afterAnswer: { _, _ in
+                answered.give(true)
+                cancelled.wait()
+            }
+        )
+        let session = URLSession(configuration: Self.configuration, delegate: diary, delegateQueue: queue)
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: try url(raw.url("/")))
+        request.httpMethod = "POST"
+        let upload = session.uploadTask(with: request, from: Data("hello".utf8))
+        upload.resume()
+        _ = await answered.wait("the delegate's answer")
+        await until {
+            await withCheckedContinuation { continuation in
+                session.post { _ in
+                    guard case .passed(let download) = upload.stage else {
+                        return continuation.resume(returning: false)
+                    }
+                    let isOver = if case .over = download.stage { true } else { false }
+                    continuation.resume(returning: isOver == isWhole)
+                }
+            }
+        }
+        let handed = Mutex<[Data?]>([])
+        upload.cancel { data in handed.withLock { $0.append(data) } }
+        cancelled.open()
+        await until { diary.ends == 1 && handed.withLock { !$0.isEmpty } }
+        #expect(diary.page(upload) == ["response", "became", "metrics", "end -999"])
+        #expect(handed.withLock { $0 } == [nil])
+    }
+
     @Test("a data task suspended after its answer became a download, and before that is told, suspends the download")
     @available(*, deprecated)
     func becameSuspended() async throws {

@@ -3,7 +3,8 @@ import Synchronization
 import TestServer
 import TestSupport
 import Testing
-import URLLoading
+
+@testable import URLLoading
 
 /// What holds whatever happens to a task: everybody is answered once, and nothing is left.
 @Suite("WebSocket loads", .timeLimit(.minutes(5)))
@@ -105,6 +106,27 @@ struct WebSocketLoadTests {
         session.invalidateAndCancel()
         await tally.allAnswered()
         #expect(tally.good > 0 && tally.isEven)
+    }
+
+    @Test("a limit that is set while the WebSocket opens applies to its first message")
+    func limitWhileOpening() async throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let opening = Mutex<URLSessionWebSocketTask?>(nil)
+        // The delegate's interests are read between the handshake and the moment when the load takes the task's calls.
+        let delegate = InterestedDelegate {
+            let task = opening.withLock { $0?.response == nil ? nil : $0.take() }
+            task?.maximumMessageSize = 10
+            return .none
+        }
+        let session = URLSession(configuration: .isolated, delegate: delegate, delegateQueue: nil)
+        defer { session.invalidateAndCancel() }
+        let task = session.webSocketTask(with: url(server))
+        opening.withLock { $0 = task }
+        task.resume()
+        try await task.send(.string("more than ten octets"))
+        let error = await #expect(throws: URLError.self) { _ = try await task.receive() }
+        #expect(error?.code == .dataLengthExceedsMaximum && opening.withLock { $0 == nil })
     }
 
     @Test("an invalidated session and its WebSockets release each other")

@@ -354,6 +354,33 @@ struct BackgroundManagerTests {
         }
     }
 
+    @Test(
+        "a redirect is not followed if a request's rule, its manager's rule or a hook says so",
+        .rows("U26"),
+        arguments: 0..<3
+    )
+    func declinedRedirect(by number: Int) async throws {
+        let folder = try BackgroundProcess.Folder()
+        let server = try RawServer.start([
+            [.receive(.headEnd), .send(Self.head("302 Found", "Location: /next", "Content-Length: 0"))]
+        ])
+        await #expect(processExitsWith: .success) {
+            [folder = folder.path as String, address = server.url("/file") as String, number = number as Int] in
+            let manager = BackgroundProcess.manager(in: folder)
+            guard let url = URL(string: address) else { return }
+            var request = HTTPRequest(URLRequest(url: url))
+            switch number {
+            case 0: request.options.redirects = .doNotFollow
+            case 1: manager.redirects = .doNotFollow
+            default: manager.hooks.willPerformRedirection = { _, _, _, _ in nil }
+            }
+            let response = await manager.download(request)
+            _exit(response.statusCode == 302 ? EXIT_SUCCESS : EXIT_FAILURE)
+        }
+        #expect(server.connections.count == 1)
+        #expect(String(decoding: server.received(0), as: UTF8.self).components(separatedBy: "GET ").count == 2)
+    }
+
     @Test("a download that cannot be moved to its place is kept, and moved when that is possible")
     func stranded() async throws {
         let folder = try BackgroundProcess.Folder()

@@ -43,6 +43,31 @@ struct TaskHooksTests {
         #expect(ended.data.count == 10)
     }
 
+    @Test(
+        "a hook for metrics that is set while the answer is awaited gets the metrics of every transaction",
+        .rows("U26")
+    )
+    func lateMetrics() async throws {
+        let gate = RawGate()
+        let raw = try RawServer.start([
+            [
+                .receive(.headEnd), .send("HTTP/1.1 302 Found\r\nLocation: /y\r\nContent-Length: 0\r\n\r\n"),
+                .receive(.headEnd), .wait(gate), .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
+            ]
+        ])
+        let manager = raw.manager()
+        let transfer = manager.start(HTTPRequest("x"), serializer: .data)
+        try raw.wait(for: 0, "the second request") { String(decoding: $0.received, as: UTF8.self).contains("GET /y") }
+        let log = Log<URLSessionTaskMetrics>()
+        manager.hooks.didFinishCollectingMetrics = { _, _, metrics in log.add(metrics) }
+        gate.open()
+        #expect(await transfer.response.value?.count == 2)
+        await log.wait(for: 1)
+        let metrics = try #require(log.entries.first)
+        #expect(metrics.redirectCount == 1)
+        #expect(metrics.transactionMetrics.map { ($0.response as? HTTPURLResponse)?.statusCode } == [302, 200])
+    }
+
     @Test("hooks set after the session was made are called when their event happens", .rows("U26", "U27"))
     func late() async {
         let manager = server.manager()

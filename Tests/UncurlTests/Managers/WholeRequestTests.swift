@@ -74,6 +74,24 @@ struct WholeRequestTests {
         #expect(ended.statusCode == 503 && ended.retryCount == 0, "\(ended)")
     }
 
+    @Test("a refused field of a complete request is sent if the headers replace it, and another one is still an error")
+    func replacedRefusal() async throws {
+        let server = try RawServer.answering([Self.taken])
+        var post = try Self.post(server)
+        post.setValue("a\nb", forHTTPHeaderField: "X-Note")
+        var other = post
+        other.setValue("Bearer new\n", forHTTPHeaderField: "Authorization")
+        for (whole, refused) in [(other, "Authorization"), (post, nil)] {
+            var request = HTTPRequest(whole)
+            request.headers["X-Note"] = "ab"
+            let response = await Self.manager().response(to: request, serializer: .data)
+            var name: String?
+            if case .header(let found)? = response.error { name = found }
+            #expect(name == refused && (response.value != nil) == (refused == nil), "\(response)")
+        }
+        #expect(Self.requests(server).map { $0.contains("X-Note: ab\r\n") } == [true])
+    }
+
     @Test("a complete request whose stream is replaced by data is sent again", .rows("D11"))
     func replacedStream() async throws {
         let server = try RawServer.answering([Self.refused, Self.taken])

@@ -37,6 +37,18 @@ struct RefusedFieldTests {
         #expect(server.requestCount == before)
     }
 
+    @Test("a default is not sent in the place of a field that was refused")
+    func defaults() async throws {
+        let before = server.requestCount
+        var request = try request()
+        request.setValue("Bearer new\n", forHTTPHeaderField: "Authorization")
+        var defaults = RequestDefaults()
+        try defaults.setHeader("Authorization", to: "Bearer default")
+        let applied = defaults.applied(to: request)
+        let response = await server.manager().response(to: HTTPRequest(applied), serializer: .data)
+        #expect(refusedName(response.error) == "Authorization" && server.requestCount == before)
+    }
+
     @Test("a task of a URLRequest with such a field fails with its name, and nothing is sent")
     func task() async throws {
         let before = server.requestCount
