@@ -608,6 +608,8 @@ struct ProtocolLoadTests {
         }
         let configuration = URLSessionConfiguration.isolated
         configuration.protocolClasses = [LateProtocol.self]
+        // The class reports nothing before it is stopped, however long that takes.
+        configuration.timeoutIntervalForRequest = 0
         let recorder = Recorder()
         let session = URLSession(configuration: configuration, delegate: recorder, delegateQueue: nil)
         defer { session.invalidateAndCancel() }

@@ -57,7 +57,7 @@ struct TaskHooksTests {
         ])
         let manager = raw.manager()
         let transfer = manager.start(HTTPRequest("x"), serializer: .data)
-        try raw.wait(for: 0, "the second request") { String(decoding: $0.received, as: UTF8.self).contains("GET /y") }
+        await until { String(decoding: raw.received(0), as: UTF8.self).contains("GET /y") }
         let log = Log<URLSessionTaskMetrics>()
         manager.hooks.didFinishCollectingMetrics = { _, _, metrics in log.add(metrics) }
         gate.open()
