@@ -66,7 +66,7 @@ class HeldLoad {
     /// Runs `next` after a pause, unless the task has ended by then.
     final func start(after pause: Duration, _ next: @escaping () -> Void) {
         let timer = engine.loop.arm(
-            at: engine.loop.now.advanced(by: pause),
+            at: Instant.current().advanced(by: pause),
             Alarm { [self] in
                 guard course.isStarting else { return }
                 course.start()
