@@ -1,5 +1,6 @@
 import HTTP1
 import HTTPSemantics
+import TestSupport
 import Testing
 
 @testable import URLLoading
