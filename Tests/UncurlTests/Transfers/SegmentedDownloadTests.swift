@@ -62,6 +62,34 @@ struct SegmentedDownloadTests {
         #expect(manager.transfers.isEmpty)
     }
 
+    @Test("no progress is told after the end of a download that fails or is cancelled", arguments: [true, false])
+    func lastProgress(isCancelled: Bool) async throws {
+        let last = isCancelled ? RawScript([.receive(.headEnd), .stall]) : RawScript([.receive(.headEnd), .close])
+        let server = try RawServer.start([RawScript(Self.part(0..<Self.half) + [.finish])], otherwise: last)
+        let manager = server.manager()
+        let end = Gate()
+        let lateCalls = Log<Int64>()
+        var request = HTTPRequest("file")
+        request.options.downloadProgress = { progress in
+            if end.isOpen { lateCalls.add(progress.completed) }
+            // Keeps the queue busy: the end must not come meanwhile.
+            end.wait(atMost: .milliseconds(500))
+        }
+        let download = Task { [request] in
+            let response = await manager.download(request, segments: 2)
+            end.open()
+            return response
+        }
+        let whole = Int64(Self.half)
+        #expect(await Sightings<Void>.eventually { manager.transfers.first?.downloadProgress.completed == whole })
+        if isCancelled { manager.cancelAll() }
+        #expect(await download.value.error?.isCancelled == isCancelled)
+        await withCheckedContinuation { continuation in
+            manager.session.delegateQueue.addOperation { continuation.resume() }
+        }
+        #expect(lateCalls.entries.isEmpty)
+    }
+
     @Test("a server that sends no parts is asked once, and a short or empty file is a file", .rows("W2"))
     func withoutParts() async throws {
         let server = try TestServer.start()
