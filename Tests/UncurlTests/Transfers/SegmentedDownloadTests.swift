@@ -62,6 +62,18 @@ struct SegmentedDownloadTests {
         #expect(manager.transfers.isEmpty)
     }
 
+    @Test("the parts are loaded also where the session's configuration has a label", .rows("W2"))
+    func labelled() async throws {
+        let server = try RawServer.start([
+            RawScript(Self.part(0..<Self.half) + [.finish]), RawScript(Self.part(Self.half..<Self.total) + [.finish]),
+        ])
+        let configuration = URLSessionConfiguration.isolated
+        configuration.identifier = "label"
+        let manager = HTTPSessionManager(baseURL: URL(string: server.url("/")), configuration: configuration)
+        #expect(try Self.content(await manager.download(HTTPRequest("file"), segments: 2)) == Self.content)
+        #expect(server.connections.count == 2)
+    }
+
     @Test("no progress is told after the end of a download that fails or is cancelled", arguments: [true, false])
     func lastProgress(isCancelled: Bool) async throws {
         let last = isCancelled ? RawScript([.receive(.headEnd), .stall]) : RawScript([.receive(.headEnd), .close])
