@@ -72,6 +72,18 @@ struct JSONValueTests {
         #expect(try JSONDecoder().decode(JSONValue.self, from: data) == value)
         #expect(try JSONValue(reading: data) == value)
         #expect(try JSONValue(reading: value.data) == value)
+        let large =
+            "[18446744073709551616,-9223372036854775809,\(String(repeating: "9", count: 38)),18446744073709551616.5]"
+        let list = try JSONDecoder().decode(JSONValue.self, from: Data(large.utf8))
+        #expect(list[0] == .number(.digits("18446744073709551616")))
+        #expect(list[1] == .number(.digits("-9223372036854775809")))
+        #expect(list[2] == .number(.digits(String(repeating: "9", count: 38))))
+        #expect(list[3] == .number(.floating(18446744073709551616.5)))
+        #expect(try JSONDecoder().decode(JSONValue.self, from: JSONEncoder().encode(list)) == list)
+        // A Decimal holds no more digits.
+        let most = String(repeating: "9", count: 42)
+        #expect(try JSONDecoder().decode(JSONValue.self, from: Data(most.utf8)) == .number(.floating(1e42)))
+        #expect(throws: EncodingError.self) { try JSONEncoder().encode(["a": JSONValue.number(.digits(most))]) }
         let parameters: Parameters = ["a": [1, nil, "x", true, 1.5]]
         #expect(try Parameters(encoding: ["a": [1, nil, "x", true, 1.5]] as JSONValue) == parameters)
     }
