@@ -181,8 +181,17 @@ struct FilePlacement {
             _ = unsafe unlink(source.path)
             return true
         }
-        guard errno == EPERM || errno == EOPNOTSUPP || errno == EMLINK else { return false }
+        guard Self.hasNoLink(errno) else { return false }
         return try move(source)
+    }
+
+    /// Whether the error of `link` says that the file system has no hard links, or no more for this file. Linux before
+    /// 6.15 gives ENOSYS where a FUSE daemon has none.
+    static func hasNoLink(_ code: CInt) -> Bool {
+        switch code {
+        case EPERM, EOPNOTSUPP, EMLINK, ENOSYS: true
+        default: false
+        }
     }
 
     /// Renames the file, on a file system without hard links. Since the first check, while the file was copied, another

@@ -81,6 +81,17 @@ struct PlacedFileTests {
         #expect(Self.mode(place) == 0o644)
     }
 
+    @Test(
+        "a file is renamed where it can have no second name, and after no other failure",
+        arguments: [
+            (EPERM, true), (EOPNOTSUPP, true), (EMLINK, true), (ENOSYS, true), (EEXIST, false), (EXDEV, false),
+            (EACCES, false), (ENOENT, false), (ENOSPC, false), (EROFS, false), (EIO, false),
+        ]
+    )
+    func linkFailures(code: CInt, isRenamed: Bool) {
+        #expect(FilePlacement.hasNoLink(code) == isRenamed)
+    }
+
     private static func mode(_ url: URL) -> mode_t? {
         var facts = stat()
         return lstat(url.path, &facts) == 0 ? facts.st_mode & 0o777 : nil
