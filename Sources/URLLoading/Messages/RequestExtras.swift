@@ -73,9 +73,6 @@ package struct TransferTerms: Hashable, Sendable {
     package var proxies: OriginProxies?
 
     package init() {}
-
-    /// The limit on making a connection, in seconds; nil if ``connectLimit`` is nil or means no limit.
-    package var connectTime: Double? { connectLimit.flatMap { RequestBuilder.duration($0) == nil ? nil : $0 } }
 }
 
 /// Terms as an object: nearly no request has terms, so a copy of a request copies only a reference.

@@ -120,9 +120,9 @@ struct RequestValues {
         setValue(self.value(of: name).map { $0 + "," + value } ?? value, of: name)
     }
 
-    /// Gives these names these values instead of those they have, after all other fields. Names are spelled as they were
-    /// given first. Values of one name are joined by commas (RFC 9110 §5.3). Leaves out what ``setValue(_:of:)`` refuses. The cost for each name does not grow
-    /// with their number.
+    /// Gives these names these values instead of those they have, after all other fields. Names are spelled as they
+    /// were given first. Values of one name are joined by commas (RFC 9110 §5.3). Leaves out what ``setValue(_:of:)``
+    /// refuses. The cost for each name does not grow with their number.
     mutating func replaceFields(by given: [(name: String, value: String)]) {
         var order: [String] = []
         var values: [String: [String]] = [:]
