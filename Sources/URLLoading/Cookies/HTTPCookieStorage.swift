@@ -130,7 +130,7 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
 
     /// Returns the cookies for a request, except those that `SameSite` excludes because of its main document. Nil
     /// without a URL.
-    func cookies(sentWith request: URLRequest) -> [HTTPCookie]? {
+    package func cookies(sentWith request: URLRequest) -> [HTTPCookie]? {
         guard let url = request.url, let scope = CookieScope(url) else { return nil }
         let isSameSite = scope.isSameSite(as: request.mainDocumentURL)
         return cookies(for: url)?.filter { isSameSite || $0.sameSitePolicy == nil }

@@ -130,23 +130,23 @@ struct RequestValues {
         setValue(self.value(of: name).map { $0 + "," + value } ?? value, of: name)
     }
 
-    /// Gives these names these values instead of those they have, after all other fields. Values of one name are joined
-    /// by commas (RFC 9110 §5.3). Leaves out what ``setValue(_:of:)`` refuses, and notes the name. The cost for each
-    /// name does not grow with their number.
+    /// Gives these names these values instead of those they have, after all other fields. Names are spelled as they
+    /// were given first. Values of one name are joined by commas (RFC 9110 §5.3). Leaves out what ``setValue(_:of:)``
+    /// refuses, and notes the name. The cost for each name does not grow with their number.
     mutating func replaceFields(by given: [(name: String, value: String)]) {
         var order: [String] = []
         var values: [String: [String]] = [:]
         for (name, value) in given {
-            let name = HeaderNames.capitalized(name)
-            if values[name] == nil { order.append(name) }
-            values[name, default: []].append(value)
+            let key = HeaderNames.capitalized(name)
+            if values[key] == nil { order.append(name) }
+            values[key, default: []].append(value)
         }
         var changed = HTTPFields()
         fields?.forEach { name, value in
             if values[HeaderNames.capitalized(name)] == nil { try? changed.append(name, value) }
         }
         for name in order {
-            let value = (values[name] ?? []).joined(separator: ",")
+            let value = (values[HeaderNames.capitalized(name)] ?? []).joined(separator: ",")
             do {
                 try changed.append(name, FoldedValues.unfolded(value))
                 folded.keep(value, of: name)

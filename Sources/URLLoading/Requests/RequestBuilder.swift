@@ -196,6 +196,11 @@ struct RequestBuilder {
     }
 }
 
+extension TransferTerms {
+    /// The limit on making a connection, in seconds; nil if ``connectLimit`` is nil or means no limit.
+    package var connectTime: Double? { connectLimit.flatMap { RequestBuilder.duration($0) == nil ? nil : $0 } }
+}
+
 extension URLRequest {
     /// Whether the caller has named the accepted codings. Then the content is not decoded.
     var decidesOnCoding: Bool {

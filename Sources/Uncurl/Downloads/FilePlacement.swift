@@ -43,8 +43,7 @@ struct FilePlacement {
         do throws(OpenFile.Problem) {
             source = try OpenFile(path: file.path)
         } catch {
-            let code = if case .system(let error) = error { error.code } else { EINVAL }
-            throw failure(code)
+            throw failure(code(of: error))
         }
         WritableFile.remove(copy.path)
         do throws(Errno) {
@@ -58,27 +57,50 @@ struct FilePlacement {
         }
     }
 
-    /// Gives a file its permissions if `move` has put it at the place.
+    /// Gives a file its permissions if `move` has put it at the place. Everything that this needs is there before the
+    /// move, so that a file without its permissions is never at the place.
     ///
     /// - Returns: what `move` returns: whether the file is there.
     private func permitting(_ source: URL, _ move: () throws -> Bool) throws -> Bool {
+        guard !staysPrivate, let mode = try mode else { return try move() }
         // Opened before the move: at the place, another file may have taken the name since.
         let descriptor = unsafe open(source.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        if descriptor < 0 { try throwShortage(errno) }
         defer { if descriptor >= 0 { close(descriptor) } }
         guard try move() else { return false }
-        permit(descriptor)
+        fchmod(descriptor, mode)
         return true
     }
 
-    /// The umask is read from `/proc`: the system call that returns it also sets it, for all threads. Where it cannot
-    /// be read, the file stays readable for its user alone.
-    private func permit(_ descriptor: CInt) {
-        guard !staysPrivate else { return }
-        let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
-        guard let line = status.split(separator: "\n").first(where: { $0.hasPrefix("Umask:") }),
-            let text = line.split(separator: "\t").last, let mask = mode_t(text, radix: 8)
-        else { return }
-        fchmod(descriptor, 0o666 & ~mask)
+    /// The permissions of a new file; nil where the umask cannot be read: the file then stays readable for its user
+    /// alone. The umask is read from `/proc`: the system call that returns it also sets it, for all threads.
+    private var mode: mode_t? {
+        get throws {
+            let file: OpenFile
+            do throws(OpenFile.Problem) {
+                file = try OpenFile(path: "/proc/self/status")
+            } catch {
+                try throwShortage(code(of: error))
+                return nil
+            }
+            let status = String(decoding: (try? file.read(at: 0, atMost: 1 << 14)) ?? [], as: UTF8.self)
+            guard let line = status.split(separator: "\n").first(where: { $0.hasPrefix("Umask:") }),
+                let text = line.split(separator: "\t").last, let mask = mode_t(text, radix: 8)
+            else { return nil }
+            return 0o666 & ~mask
+        }
+    }
+
+    /// Throws if a file could not be opened because the process or the machine has too many open files, or no memory.
+    private func throwShortage(_ code: CInt) throws {
+        switch code {
+        case EMFILE, ENFILE, ENOMEM: throw failure(code)
+        default: break
+        }
+    }
+
+    private func code(of problem: OpenFile.Problem) -> CInt {
+        if case .system(let error) = problem { error.code } else { EINVAL }
     }
 
     /// The name of the copy is made from the file's own, so that the next attempt replaces what a killed process has
@@ -159,8 +181,17 @@ struct FilePlacement {
             _ = unsafe unlink(source.path)
             return true
         }
-        guard errno == EPERM || errno == EOPNOTSUPP || errno == EMLINK else { return false }
+        guard Self.hasNoLink(errno) else { return false }
         return try move(source)
+    }
+
+    /// Whether the error of `link` says that the file system has no hard links, or no more for this file. Linux before
+    /// 6.15 gives ENOSYS where a FUSE daemon has none.
+    static func hasNoLink(_ code: CInt) -> Bool {
+        switch code {
+        case EPERM, EOPNOTSUPP, EMLINK, ENOSYS: true
+        default: false
+        }
     }
 
     /// Renames the file, on a file system without hard links. Since the first check, while the file was copied, another

@@ -1,4 +1,7 @@
 extension JSONValue: Encodable {
+    /// Encodes the value. Encoders have no integers beyond 64 bits, so these are encoded as a `Decimal`.
+    ///
+    /// - Throws: `EncodingError` for an integer that no `Decimal` holds: it has more than 38 digits.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
@@ -7,7 +10,15 @@ extension JSONValue: Encodable {
         case .number(.integer(let value)): try container.encode(value)
         case .number(.unsigned(let value)): try container.encode(value)
         case .number(.floating(let value)): try container.encode(value)
-        case .number(.digits): try container.encode(number?.decimal)
+        case .number(.digits(let digits)):
+            guard let decimal = Decimal(string: digits), decimal.description == digits else {
+                let words = "\(digits) has more digits than a Decimal"
+                throw EncodingError.invalidValue(
+                    self,
+                    EncodingError.Context(codingPath: container.codingPath, debugDescription: words)
+                )
+            }
+            try container.encode(decimal)
         case .string(let value): try container.encode(value)
         case .array(let elements): try container.encode(elements)
         case .object(let members): try container.encode(members)
@@ -16,6 +27,8 @@ extension JSONValue: Encodable {
 }
 
 extension JSONValue: Decodable {
+    /// Decodes a value of any kind. Integers are exact up to 38 digits, as many as a `Decimal` holds; beyond, a number
+    /// is ``JSONNumber/floating(_:)``.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
@@ -27,7 +40,7 @@ extension JSONValue: Decodable {
         } else if let value = try? container.decode(UInt64.self) {
             self = .number(.unsigned(value))
         } else if let value = try? container.decode(Double.self) {
-            self = .number(.floating(value))
+            self = .number(Self.largeInteger(value, container).map { .digits($0) } ?? .floating(value))
         } else if let value = try? container.decode(String.self) {
             self = .string(value)
         } else if let value = try? container.decode([JSONValue].self) {
@@ -35,5 +48,12 @@ extension JSONValue: Decodable {
         } else {
             self = .object(try container.decode([String: JSONValue].self))
         }
+    }
+
+    /// The digits of a number beyond 64 bits; nil if it has a fraction, or more digits than a `Decimal`.
+    private static func largeInteger(_ value: Double, _ container: any SingleValueDecodingContainer) -> String? {
+        guard abs(value) >= 0x1p63, let text = try? container.decode(Decimal.self).description else { return nil }
+        let digits = text.utf8.drop { $0 == UInt8(ascii: "-") }
+        return digits.count <= 38 && digits.allSatisfy { (0x30...0x39).contains($0) } ? text : nil
     }
 }

@@ -55,24 +55,36 @@ struct BaseURL: Sendable {
 
 extension String {
     /// The text with octets that no URL has escaped as %XX, and each `%` that begins no escape (RFC 3986 §2). In a text
-    /// with such octets, `URL(string:)` would escape the existing escapes again.
+    /// with such octets, `URL(string:)` would escape the existing escapes again. The host stays as it is, because
+    /// `URL(string:)` writes it in A-labels (RFC 5890 §2.3.2.1).
     fileprivate var escapingInvalid: String {
         guard URL(string: self, encodingInvalidCharacters: false) == nil else { return self }
         let octets = Array(utf8)
-        // Brackets enclose an IPv6 address; elsewhere they are escaped.
-        let plain = Set("-._~:/?#@!$&'()*+,;=".utf8).union(contains("//[") ? "[]".utf8 : "".utf8)
-        return octets.indices.reduce(into: "") { text, index in
-            let octet = octets[index]
+        let host = Self.host(in: octets)
+        let plain = Set("-._~:/?#@!$&'()*+,;=".utf8)
+        var escaped: [UInt8] = []
+        for (index, octet) in octets.enumerated() {
             let isEscape =
                 octet == UInt8(ascii: "%") && index + 2 < octets.count
                 && Character(Unicode.Scalar(octets[index + 1])).isHexDigit
                 && Character(Unicode.Scalar(octets[index + 2])).isHexDigit
             switch octet {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: text.unicodeScalars.append(Unicode.Scalar(octet))
-            case _ where isEscape || plain.contains(octet): text.unicodeScalars.append(Unicode.Scalar(octet))
-            default: text += String(format: "%%%02X", Int(octet))
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: escaped.append(octet)
+            case _ where isEscape || plain.contains(octet) || host.contains(index): escaped.append(octet)
+            default: escaped += String(format: "%%%02X", Int(octet)).utf8
             }
         }
+        return String(decoding: escaped, as: UTF8.self)
+    }
+
+    /// Where a reference has its host and port; empty if it has none (RFC 3986 §3.2, appendix B).
+    private static func host(in octets: [UInt8]) -> Range<Int> {
+        let scheme = octets.prefix { !":/?#".utf8.contains($0) }
+        let start = octets[scheme.endIndex...].first == UInt8(ascii: ":") ? scheme.endIndex + 1 : 0
+        guard octets[start...].starts(with: "//".utf8) else { return start..<start }
+        let authority = octets[(start + 2)...].prefix { !"/?#".utf8.contains($0) }
+        let user = authority.lastIndex(of: UInt8(ascii: "@"))
+        return (user.map { $0 + 1 } ?? authority.startIndex)..<authority.endIndex
     }
 
     /// Whether the reference can be appended to the base as it is: it has only segments of letters, digits, `-`, `_`

@@ -103,7 +103,7 @@ open class URLSessionManager: @unchecked Sendable {
     /// Gives the tasks that a background session restores a delegate each, without handlers. A task that has a delegate
     /// keeps it.
     private func adopt(_ session: URLSession) {
-        guard configured.identifier != nil else { return }
+        guard configured.isBackground else { return }
         for task in session.unfinishedTasks where task.delegate == nil {
             let delegate = TaskDelegate(core)
             delegate.attach(task)

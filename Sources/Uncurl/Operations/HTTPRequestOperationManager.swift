@@ -36,7 +36,8 @@ public final class HTTPRequestOperationManager: Sendable {
         self.init(manager: HTTPSessionManager(baseURL: baseURL, configuration: configuration))
     }
 
-    /// Answers the first challenge of each operation that is not about trust. An operation copies it when it is made.
+    /// Answers the first challenge of each operation that is not about trust. An operation copies it when it is made. A
+    /// request's own ``RequestOptions/credential`` replaces it.
     public var credential: URLCredential? {
         get { settings.withLock { $0.credential } }
         set { settings.withLock { $0.credential = newValue } }
@@ -64,7 +65,7 @@ public final class HTTPRequestOperationManager: Sendable {
             request,
             manager: manager,
             serializer: serializer,
-            credential: credential,
+            credential: request.options.credential == nil ? credential : nil,
             shouldUseCredentialStorage: shouldUseCredentialStorage
         )
         operation.onCompletion(completion)

@@ -210,14 +210,15 @@ public final class ReachabilityManager: Sendable {
     }
 
     private func tell(_ status: ReachabilityStatus, _ generation: Int) {
-        let observers = state.withLock { state -> [ReachabilityObservation]? in
+        let observers = state.withLock { state -> [WeakObservation]? in
             guard state.generation == generation else { return nil }
             state.told = status
             state.hasTold = true
-            return state.observers.sorted { $0.key < $1.key }.compactMap(\.value.observation)
+            return state.observers.sorted { $0.key < $1.key }.map(\.value)
         }
         guard let observers else { return }
-        for observer in observers where isCurrent(generation) { observer.tell(status) }
+        // An observer may release another, which is then not called.
+        for observer in observers where isCurrent(generation) { observer.observation?.tell(status) }
         guard isCurrent(generation) else { return }
         center.post(
             name: Self.didChangeNotification,

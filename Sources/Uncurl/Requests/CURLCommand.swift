@@ -123,8 +123,9 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
             let field = Field(name: "\(name)", value: "\(value)")
             if !fields.contains(where: { $0.isNamed(field.name) }) { fields.append(field) }
         }
-        if request.httpShouldHandleCookies, !fields.contains(where: { $0.isNamed("Cookie") }), let url = request.url,
-            let cookies = configuration?.httpCookieStorage?.cookies(for: url), !cookies.isEmpty,
+        if let configuration, configuration.httpShouldSetCookies, request.httpShouldHandleCookies,
+            !fields.contains(where: { $0.isNamed("Cookie") }),
+            let cookies = configuration.httpCookieStorage?.cookies(sentWith: request), !cookies.isEmpty,
             let line = HTTPCookie.requestHeaderFields(with: cookies)["Cookie"]
         {
             fields.append(Field(name: "Cookie", value: line))
@@ -148,7 +149,7 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
         let type = (request.httpMethod ?? "GET") != "POST" && !isNamed ? ["--header", quoted("Content-Type:")] : []
         if let file { return (type + ["--data-binary", quoted("@" + file.path)], "") }
         guard let body = request.ownContent else { return ([], "") }
-        if let text = String(data: body, encoding: .utf8), !text.utf8.contains(0) {
+        if let text = String(validating: body, as: UTF8.self), !text.utf8.contains(0) {
             return (type + ["--data-raw", quoted(text)], "")
         }
         // Binary content cannot be part of a command line.
@@ -162,7 +163,7 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
         if case .host(let host, let port)? = terms.endpoint {
             words += ["--connect-to", quoted("::\(host.contains(":") ? "[\(host)]" : host):\(port)")]
         }
-        if let limit = terms.connectLimit { words += ["--connect-timeout", "\(limit)"] }
+        if let limit = terms.connectTime { words += ["--connect-timeout", "\(limit)"] }
         guard let proxies = terms.proxies else { return words }
         guard let proxy = proxies.http ?? proxies.https else { return words + ["--noproxy", quoted("*")] }
         words += ["--proxy", quoted("\(proxy.kind.rawValue)://\(proxy.host):\(proxy.port)")]
@@ -172,10 +173,18 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
 
     private static func url(of request: URLRequest, _ redaction: inout Redaction) -> [String] {
         guard let url = request.url else { return [quoted("")] }
+        let path = hasDotSegments(url) ? ["--path-as-is"] : []
         guard !redaction.isOff, url.user != nil, var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
-        else { return [quoted(url.absoluteString)] }
+        else { return path + [quoted(url.absoluteString)] }
         (parts.user, parts.password) = (nil, nil)
-        return ["--user", quoted(redaction.shown("")), quoted(parts.string ?? "")]
+        return path + ["--user", quoted(redaction.shown("")), quoted(parts.string ?? "")]
+    }
+
+    /// Whether curl would change the path: it removes dot segments (RFC 3986 §5.2.4), which a session sends.
+    private static func hasDotSegments(_ url: URL) -> Bool {
+        url.path(percentEncoded: true).lowercased().split(separator: "/").contains {
+            [".", ".."].contains($0.replacingOccurrences(of: "%2e", with: "."))
+        }
     }
 
     /// Quotes text for a POSIX shell. Between single quotes, only the quote itself is special. Octets count, not

@@ -65,7 +65,7 @@ extension URLSessionManager {
         let isPlain = if case .parameters = request.body { true } else { false }
         guard segments > 1, request.method == .get, isPlain, !request.headers.contains("Range"),
             request.whole.map({ $0.value(forHTTPHeaderField: "Range") == nil && !$0.hasContent }) ?? true,
-            configuration.identifier == nil
+            !configuration.isBackground
         else { return await download(request, to: destination) }
         return await SegmentedDownload(self, request, destination, min(segments, 16)).response()
     }

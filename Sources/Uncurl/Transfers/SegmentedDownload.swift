@@ -47,6 +47,7 @@ final class SegmentedDownload: Sendable {
             control.cancel()
         }
         let ended = response.error.map { response.failing(control.reason(for: $0)) } ?? response
+        await settle()
         control.finish(ended.statusCode, ended.error, retryCount: ended.retryCount)
         return ended
     }
@@ -245,11 +246,17 @@ final class SegmentedDownload: Sendable {
             let progress = TransferProgress(state.received, of: total)
             control.note(received: progress)
             guard let hear = request.options.downloadProgress else { return }
-            manager.session.delegateQueue.addOperation { hear(progress) }
+            manager.session.delegateQueue.addLasting { [control] in if !control.isCancelled { hear(progress) } }
         }
     }
 
     // MARK: The end
+
+    /// Returns when all progress has been told: none follows the request's end.
+    private func settle() async {
+        let queue = manager.session.delegateQueue
+        await withCheckedContinuation { continuation in queue.addLasting { continuation.resume() } }
+    }
 
     private var validation: ResponseValidation { request.options.validation ?? ResponseValidation() }
 

@@ -23,8 +23,8 @@ struct ProgressPainter {
         line.completed = max(0, snapshot.completed)
         line.total = snapshot.total.map { max(0, $0) }
         line.turn += 1
-        if snapshot.phase == .paused {
-            // A pause does not count for the speed.
+        if snapshot.phase == .paused || snapshot.isWaiting {
+            // Neither a pause nor what was there before the response counts for the speed.
             rate = ProgressSpeed()
         } else {
             rate.note(line.completed, at: now / .seconds(1))

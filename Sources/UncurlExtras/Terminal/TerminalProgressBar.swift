@@ -41,6 +41,9 @@ public final class TerminalProgressBar: Sendable {
         public var total: Int64?
         /// The state of the transfer.
         public var phase: Phase
+        /// Whether the response has not begun. When it begins, the count may leap: a download that resumes counts what
+        /// it had before.
+        var isWaiting = false
 
         /// The progress of a transfer.
         public init(completed: Int64, total: Int64?, phase: Phase = .running) {
@@ -132,6 +135,7 @@ public final class TerminalProgressBar: Sendable {
     public func waitForEnd() async { await state.withLock { $0.follower }?.value }
 
     private static func look(at transfer: TransferControl, _ direction: Direction) -> Snapshot {
+        let isWaiting = transfer.task.map { TerminalProgressBar.isWaiting(for: $0, direction) } ?? false
         let progress = direction == .download ? transfer.downloadProgress : transfer.uploadProgress
         let phase: Snapshot.Phase =
             switch transfer.state {
@@ -140,10 +144,13 @@ public final class TerminalProgressBar: Sendable {
             case .cancelled: .failed(UncurlError.cancelled.description)
             case .finished: transfer.error.map { .failed($0.localizedDescription) } ?? .completed
             }
-        return Snapshot(completed: progress.completed, total: progress.total, phase: phase)
+        var snapshot = Snapshot(completed: progress.completed, total: progress.total, phase: phase)
+        snapshot.isWaiting = isWaiting
+        return snapshot
     }
 
     private static func look(at task: URLSessionTask, _ direction: Direction) -> Snapshot {
+        let isWaiting = TerminalProgressBar.isWaiting(for: task, direction)
         let (done, expected) =
             switch direction {
             case .download: (task.countOfBytesReceived, task.countOfBytesExpectedToReceive)
@@ -155,6 +162,13 @@ public final class TerminalProgressBar: Sendable {
             case .suspended: .paused
             case .completed: task.error.map { .failed($0.localizedDescription) } ?? .completed
             }
-        return Snapshot(completed: done, total: expected > 0 ? expected : nil, phase: phase)
+        var snapshot = Snapshot(completed: done, total: expected > 0 ? expected : nil, phase: phase)
+        snapshot.isWaiting = isWaiting
+        return snapshot
+    }
+
+    /// Asked before the counts: the response may begin meanwhile.
+    private static func isWaiting(for task: URLSessionTask, _ direction: Direction) -> Bool {
+        direction == .download && task.response == nil
     }
 }

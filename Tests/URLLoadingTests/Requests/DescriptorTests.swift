@@ -1,6 +1,7 @@
 import Foundation
 import Reactor
 import TestServer
+import TestSupport
 import Testing
 
 @testable import URLLoading

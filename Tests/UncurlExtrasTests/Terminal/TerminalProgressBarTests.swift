@@ -33,6 +33,8 @@ struct TerminalProgressBarTests {
         override var countOfBytesReceived: Int64 { now.withLock { $0.received } }
         override var countOfBytesSent: Int64 { now.withLock { $0.sent } }
         override var countOfBytesExpectedToReceive: Int64 { 1_000 }
+        let head = Mutex<URLResponse?>(nil)
+        override var response: URLResponse? { head.withLock { $0 } }
         override var countOfBytesExpectedToSend: Int64 { 500 }
     }
 
@@ -121,6 +123,28 @@ struct TerminalProgressBarTests {
         await clock.waitForSleepers()
         bar.unbind()
         #expect(await Sightings<Void>.eventually { clock.sleeperCount == 0 })
+    }
+
+    @Test("what a resumed download had before its response does not count for its speed", .rows("K5"))
+    func resumedDownload() async throws {
+        let bar = TerminalProgressBar(output: output(isTerminal: true), clock: clock)
+        let task = FakeTask()
+        let url = try #require(URL(string: "http://example.com/"))
+        #expect(bar.bind(to: task))
+        for step in 1...10 {
+            await clock.waitForSleepers()
+            if step == 3 {
+                task.head.withLock {
+                    $0 = URLResponse(url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
+                }
+            }
+            if step >= 3 { task.now.withLock { $0.received = 4_000_000_000 + Int64(step - 3) * 100_000 } }
+            await clock.runToNextDeadline()
+        }
+        await clock.waitForSleepers()
+        #expect(written.all.last?.contains("1.0 MB/s") == true, "\(written.all)")
+        #expect(!written.all.contains { $0.contains("GB/s") })
+        bar.unbind()
     }
 
     @Test("a bar follows a request from its first attempt to its last, and says why it failed", .rows("K5"))

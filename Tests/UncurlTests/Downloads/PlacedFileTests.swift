@@ -49,6 +49,49 @@ struct PlacedFileTests {
         }
     }
 
+    @Test("a file that cannot get its permissions, because no descriptor is free, stays where it was")
+    func withoutDescriptors() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("uncurl-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (file, place) = (folder.appendingPathComponent("file"), folder.appendingPathComponent("place"))
+        try Data("new".utf8).write(to: file)
+        #expect(chmod(file.path, 0o600) == 0)
+        // The limit is the process's, so it is a child's.
+        await #expect(processExitsWith: .success) { [file = file.path as String, place = place.path as String] in
+            let (file, place) = (URL(fileURLWithPath: file), URL(fileURLWithPath: place))
+            umask(0o022)
+            guard let all = Descriptors.taken() else { _exit(2) }
+            for replacesFile in [true, false] {
+                do {
+                    try FilePlacement(file: file, place: place, replacesFile: replacesFile).run()
+                    _exit(3)
+                } catch {
+                    let cause = (error as? CocoaError)?.underlying as? POSIXError
+                    guard cause?.code == .EMFILE, access(file.path, F_OK) == 0, access(place.path, F_OK) != 0 else {
+                        _exit(4)
+                    }
+                }
+            }
+            // One is enough.
+            close(all[0])
+            do { try FilePlacement(file: file, place: place, replacesFile: false).run() } catch { _exit(5) }
+            _exit(EXIT_SUCCESS)
+        }
+        #expect(Self.mode(place) == 0o644)
+    }
+
+    @Test(
+        "a file is renamed where it can have no second name, and after no other failure",
+        arguments: [
+            (EPERM, true), (EOPNOTSUPP, true), (EMLINK, true), (ENOSYS, true), (EEXIST, false), (EXDEV, false),
+            (EACCES, false), (ENOENT, false), (ENOSPC, false), (EROFS, false), (EIO, false),
+        ]
+    )
+    func linkFailures(code: CInt, isRenamed: Bool) {
+        #expect(FilePlacement.hasNoLink(code) == isRenamed)
+    }
+
     private static func mode(_ url: URL) -> mode_t? {
         var facts = stat()
         return lstat(url.path, &facts) == 0 ? facts.st_mode & 0o777 : nil

@@ -62,16 +62,17 @@ struct JSONValueTests {
         #expect((object["list"] as? [Any])?.count == 3)
         let written = try JSONSerialization.data(withJSONObject: object)
         #expect(try JSONValue(reading: written) == value)
-        let large = try JSONValue(reading: Data("123456789012345678901234567890".utf8)).foundationObject
-        #expect((large as? NSDecimalNumber)?.stringValue == "123456789012345678901234567890")
-    }
-
-    @Test("encoders and decoders accept JSON values")
-    func codable() throws {
-        let data = try JSONEncoder().encode(value)
-        #expect(try JSONDecoder().decode(JSONValue.self, from: data) == value)
-        #expect(try JSONValue(reading: data) == value)
-        #expect(try JSONValue(reading: value.data) == value)
+        let whole = ["18446744073709551616", "-9223372036854775809", String(repeating: "9", count: 38)]
+        let large = Data("[\(whole.joined(separator: ","))]".utf8)
+        let integers = JSONValue.array(whole.map { .number(.digits($0)) })
+        #expect(try JSONDecoder().decode(JSONValue.self, from: large) == integers)
+        #expect(try JSONEncoder().encode(integers) == large)
+        let fraction = Data("18446744073709551616.5".utf8)
+        #expect(try JSONDecoder().decode(JSONValue.self, from: fraction) == .number(.floating(18446744073709551616.5)))
+        // A Decimal holds no more digits.
+        let most = String(repeating: "9", count: 42)
+        #expect(try JSONDecoder().decode(JSONValue.self, from: Data(most.utf8)) == .number(.floating(1e42)))
+        #expect(throws: EncodingError.self) { try JSONEncoder().encode(["a": JSONValue.number(.digits(most))]) }
         let parameters: Parameters = ["a": [1, nil, "x", true, 1.5]]
         #expect(try Parameters(encoding: ["a": [1, nil, "x", true, 1.5]] as JSONValue) == parameters)
     }

@@ -61,6 +61,22 @@ struct HTTPRequestOperationManagerTests {
         #expect(operations.shouldUseCredentialStorage)
     }
 
+    @Test("a request's own credential replaces the manager's", .rows("O11", "O16"))
+    func ownCredential() async throws {
+        let operations = operations()
+        operations.credential = URLCredential(user: "me", password: "wrong", persistence: .none)
+        var request = HTTPRequest("basic-auth/me/secret")
+        request.options.credential = URLCredential(user: "me", password: "secret", persistence: .none)
+        let status: Int? = await withCheckedContinuation { continuation in
+            do {
+                try operations.enqueue(request, serializer: .data) { continuation.resume(returning: $0.statusCode) }
+            } catch {
+                continuation.resume(returning: nil)
+            }
+        }
+        #expect(status == 200)
+    }
+
     @Test("start, pause and end of an operation are posted by AFNetworking 2's names", .rows("O3", "O5"))
     func notifications() async throws {
         let center = NotificationCenter()

@@ -199,6 +199,24 @@ struct ReachabilityManagerTests {
         end.cancel()
     }
 
+    @Test("an observer that another one releases during a report is not called", .rows("D6"))
+    func releasedMeanwhile() async throws {
+        let manager = manager()
+        let seen = Sightings<String>()
+        let released = Mutex<ReachabilityObservation?>(nil)
+        let first = manager.observe { _ in
+            released.withLock { $0 = nil }
+            seen.add("first")
+        }
+        released.withLock { $0 = manager.observe { _ in seen.add("released") } }
+        let last = manager.observe { _ in seen.add("last") }
+        try manager.start()
+        #expect(await seen.wait { $0.contains("last") })
+        #expect(seen.all == ["first", "last"])
+        first.cancel()
+        last.cancel()
+    }
+
     @Test("a released manager stops, and observers do not retain it")
     func dropped() async throws {
         weak var gone: ReachabilityManager?

@@ -133,6 +133,41 @@ struct CURLCommandTests {
         #expect(seen.args["a"] == "$HOME")
     }
 
+    @Test("the byte order mark of a text is sent", .rows("B21"))
+    func byteOrderMark() throws {
+        let server = try TestServer.start()
+        var made = request(server.url("/echo"))
+        made.httpMethod = "POST"
+        let body = Data("\u{FEFF}a,b".utf8)
+        made.httpBody = body
+        #expect(try shell(made.cURL().description + " --silent --noproxy '*'") == body)
+    }
+
+    @Test(
+        "a path with dot segments is sent as a session sends it",
+        .rows("B21"),
+        arguments: ["/a/../b", "/%2E%2e/./b/"]
+    )
+    func dotSegments(path: String) async throws {
+        let answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        let server = try RawServer.start(otherwise: RawScript([.receive(.headEnd), .send(answer), .finish]))
+        let made = request(server.url(path))
+        _ = try await URLSession(configuration: .isolated).data(for: made)
+        _ = try shell(made.cURL().description + " --silent --noproxy '*'")
+        let lines = server.connections.indices.map { index in
+            String(decoding: server.received(index), as: UTF8.self).prefix { $0 != "\r\n" }
+        }
+        #expect(lines == ["GET \(path) HTTP/1.1", "GET \(path) HTTP/1.1"])
+        #expect(!request(server.url("/a.b/...")).cURL().description.contains("--path-as-is"))
+    }
+
+    @Test("a limit on connecting that means no limit is not in the command", arguments: [.infinity, 0, -1, 1e12])
+    func noConnectLimit(limit: TimeInterval) {
+        var made = request("http://example.com/")
+        made.connectTimeout = limit
+        #expect(!made.cURL().description.contains("--connect-timeout"))
+    }
+
     @Test("octets that are not text are encoded in Base64")
     func binary() async throws {
         let server = try TestServer.start()
@@ -201,6 +236,24 @@ struct CURLCommandTests {
         own.setValue("own=1", forHTTPHeaderField: "Cookie")
         let other = own.cURL(session: session, credentials: .shown).description
         #expect(other.contains("Cookie: own=1") && !other.contains("n=v"))
+    }
+
+    @Test("the command has no stored cookie that the session does not send", .rows("B21"))
+    func unsentCookies() throws {
+        let configuration = URLSessionConfiguration.isolated
+        let properties: [HTTPCookiePropertyKey: Any] = [
+            .name: "n", .value: "v", .domain: "example.com", .path: "/", .sameSitePolicy: "strict",
+        ]
+        configuration.httpCookieStorage?.setCookie(try #require(HTTPCookie(properties: properties)))
+        var made = request("http://example.com/")
+        let command = { made.cURL(session: URLSession(configuration: configuration), credentials: .shown).description }
+        made.mainDocumentURL = URL(string: "http://example.com/page")
+        #expect(command().contains("Cookie: n=v"))
+        made.mainDocumentURL = URL(string: "http://example.org/page")
+        #expect(!command().contains("Cookie"))
+        made.mainDocumentURL = nil
+        configuration.httpShouldSetCookies = false
+        #expect(!command().contains("Cookie"))
     }
 
     @Test("a quote with a combining accent is quoted for the shell", .rows("B21", "D12"))

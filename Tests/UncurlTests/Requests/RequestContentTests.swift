@@ -135,6 +135,24 @@ struct RequestContentTests {
         #expect(many < few * 250, "\(few) and \(many)")
     }
 
+    @Test("the names of fields are sent as they are written")
+    func spelling() async throws {
+        let answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+        let raw = try RawServer.start(otherwise: RawScript([.receive(.headEnd), .send(answer), .finish]))
+        let manager = raw.manager()
+        try manager.requestDefaults.setHeader("dnt", to: "1")
+        let headers = HTTPHeaders([.init("SOAPAction", "a"), .init("soapaction", "b"), .init("accept", "c")])
+        let request = HTTPRequest("get", headers: headers)
+        #expect(await manager.response(to: request, serializer: .data).statusCode == 200)
+        let lines = String(decoding: raw.received(0), as: UTF8.self).split(separator: "\r\n")
+        for line in ["dnt: 1", "SOAPAction: a,b", "accept: c"] { #expect(lines.contains { $0 == line }, "\(lines)") }
+        let made = try manager.urlRequest(for: request)
+        #expect(
+            made.value(forHTTPHeaderField: "SoapAction") == "a,b" && made.value(forHTTPHeaderField: "Accept") == "c"
+        )
+        #expect(made.value(forHTTPHeaderField: "DNT") == "1")
+    }
+
     @Test("fields of one name are joined in their order, and replace what serializers have set")
     func joined() throws {
         let manager = server.manager()

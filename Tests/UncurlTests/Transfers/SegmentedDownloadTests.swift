@@ -62,6 +62,53 @@ struct SegmentedDownloadTests {
         #expect(manager.transfers.isEmpty)
     }
 
+    @Test("the parts are loaded also where the session's configuration has a label", .rows("W2"))
+    func labelled() async throws {
+        let server = try RawServer.start([
+            RawScript(Self.part(0..<Self.half) + [.finish]), RawScript(Self.part(Self.half..<Self.total) + [.finish]),
+        ])
+        let configuration = URLSessionConfiguration.isolated
+        configuration.identifier = "label"
+        let manager = HTTPSessionManager(baseURL: URL(string: server.url("/")), configuration: configuration)
+        #expect(try Self.content(await manager.download(HTTPRequest("file"), segments: 2)) == Self.content)
+        #expect(server.connections.count == 2)
+    }
+
+    @Test("no progress is told after the end of a download that is cancelled or refused", arguments: [true, false])
+    func lastProgress(isCancelled: Bool) async throws {
+        let rest = Self.half..<Self.total
+        let (begun, end) = (RawGate(), Gate())
+        let more = RawStep.send(Array(Self.content[rest].dropFirst(1_000).prefix(isCancelled ? 1_000 : .max)))
+        let second = Self.part(rest, sending: 1_000) + [.wait(begun), more, isCancelled ? .stall : .finish]
+        let server = try RawServer.start([RawScript(Self.part(0..<Self.half) + [.finish]), RawScript(second)])
+        let manager = server.manager()
+        let late = Log<Int64>()
+        var request = HTTPRequest("file")
+        request.options.downloadProgress = { progress in
+            if end.isOpen { late.add(progress.completed) }
+            guard progress.completed == Int64(Self.half + 1_000) else { return }
+            begun.open()
+            // Keeps the queue busy while the other content comes. The end must not come meanwhile.
+            end.wait(atMost: .milliseconds(500))
+        }
+        request.options.validation = ResponseValidation(checks: [{ _ in throw CocoaError(.fileReadCorruptFile) }])
+        let download = Task { [request] in
+            let response = await manager.download(request, segments: 2)
+            end.open()
+            return response
+        }
+        if isCancelled {
+            let most = Int64(Self.half + 2_000)
+            #expect(await Sightings<Void>.eventually { manager.transfers.first?.downloadProgress.completed == most })
+            manager.cancelAll()
+        }
+        #expect(await download.value.error?.isCancelled == isCancelled)
+        await withCheckedContinuation { continuation in
+            manager.session.delegateQueue.addOperation { continuation.resume() }
+        }
+        #expect(late.entries.isEmpty, "\(late.entries)")
+    }
+
     @Test("a server that sends no parts is asked once, and a short or empty file is a file", .rows("W2"))
     func withoutParts() async throws {
         let server = try TestServer.start()
