@@ -1,10 +1,10 @@
 internal import CLinux
 
 /// One thread, one epoll set, and its sockets and timers. It knows nothing of HTTP or TLS.
-/// A turn: wait · sockets that are ready · sockets that asked to be called again · timers (if one has run out, after
-/// another look at the sockets and the messages) · messages from other threads · calls for when nothing is ready.
-/// Everything registered here is confined to the loop's thread: plain classes, no locks. From other threads only
-/// ``post(_:)``, ``wake()``, ``isCurrent`` and ``stop()`` may be called.
+/// A turn: wait · sockets that are ready · sockets that asked to be called again · messages from other threads · timers
+/// (if one has run out, after another look at the sockets) · calls for when nothing is ready. Everything registered
+/// here is confined to the loop's thread: plain classes, no locks. From other threads only ``post(_:)``, ``wake()``,
+/// ``isCurrent`` and ``stop()`` may be called.
 public final class EventLoop: @unchecked Sendable {
     // `@unchecked`: only the loop's own thread uses the mutable fields below; other threads see only the mailbox and
     // the constants.
@@ -268,19 +268,18 @@ public final class EventLoop: @unchecked Sendable {
         }
         if alarm.isDue(now) { alarm.take()?.alarmRang() }
         serveUnfinished()
-        fireTimers()
+        let time = now
         if mailbox.isSignalled { deliverMessages() }
+        fireTimers(until: time)
         if idleCalls.endTurn(events: ready) { for call in idleCalls.take() { call() } }
     }
 
-    /// Fires the timers that have run out by now. The sockets and the mailbox are checked once more first: events and
-    /// messages that came before a deadline are handled before its timer fires, even if this thread was stopped
-    /// meanwhile (SIGSTOP, a debugger, a signal that ended the wait early, a busy machine).
-    private func fireTimers() {
-        guard let next = timers.nextWake, next <= now else { return }
-        let time = now
+    /// Fires the timers that have run out. `time` was read before the messages were taken, and the sockets are checked
+    /// once more first: events and messages that came before a deadline are handled before its timer fires, even if
+    /// this thread was stopped meanwhile (SIGSTOP, a debugger, a signal that ended the wait early, a busy machine).
+    private func fireTimers(until time: Instant) {
+        guard let next = timers.nextWake, next <= time else { return }
         takeReadyEvents()
-        if mailbox.isSignalled { deliverMessages() }
         for index in 0..<timers.advance(to: time) {
             if let (id, handler) = timers.takeDue(at: index) { handler.timerFired(id) }
         }
