@@ -216,6 +216,13 @@ struct ForeignInputTests {
                 ["GET", "http://h/d", "Authorization: own", "-"], ["GET", "http://h/e", "X-Key: k", "-"],
             ]
         )
+        let key = """
+            {"info": {}, "item": [{"request": {"url": "http://h/a", "auth": {"type": "apikey", "apikey": [
+              {"key": "key", "value": "api key"}, {"key": "value", "value": "a&admin=1#rest"}, {"key": "in", "value": "query"}]}}}]}
+            """
+        #expect(try drafts(.postman, key).map(\.url) == ["http://h/a?api%20key=a%26admin%3D1%23rest"])
+        let odd = key.replacing("a&admin=1#rest", with: "a+b%zz c")
+        #expect(try drafts(.postman, odd).map(\.url) == ["http://h/a?api%20key=a%2Bb%25zz%20c"])
         let other = #"{"info": {}, "item": [{"name": "n", "request": {"url": "/a", "auth": {"type": "hawk"}}}]}"#
         #expect(complaint(.postman, other).contains("its authorization is of the kind \"hawk\""))
     }
