@@ -148,7 +148,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         // The record belongs to no task: the next process must not find it.
         if !isOurs { keeper?.refuse(task) }
         if let listener, listener.hears(of: .creation) {
-            delegateQueue.addOperation { listener.delegate.urlSession(self, didCreateTask: task) }
+            delegateQueue.addLasting { listener.delegate.urlSession(self, didCreateTask: task) }
         }
         return task
     }
@@ -181,14 +181,14 @@ open class URLSession: NSObject, @unchecked Sendable {
     /// Tells the delegate that a background session has reported everything that it has at the moment.
     private func tellFinishedEvents() {
         guard let delegate else { return }
-        delegateQueue.addOperation { delegate.urlSessionDidFinishEvents(forBackgroundURLSession: self) }
+        delegateQueue.addLasting { delegate.urlSessionDidFinishEvents(forBackgroundURLSession: self) }
     }
 
     /// Gets the tasks that have been resumed, and have neither ended nor been cancelled, in the order they were made.
     /// The handler is called on the delegate queue.
     open func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
         let tasks = underWay
-        delegateQueue.addOperation { completionHandler(tasks) }
+        delegateQueue.addLasting { completionHandler(tasks) }
     }
 
     /// Gets the same tasks by kind: data, upload, download.
@@ -198,7 +198,7 @@ open class URLSession: NSObject, @unchecked Sendable {
             -> Void
     ) {
         let kinds = URLSession.byKind(underWay)
-        delegateQueue.addOperation { completionHandler(kinds.0, kinds.1, kinds.2) }
+        delegateQueue.addLasting { completionHandler(kinds.0, kinds.1, kinds.2) }
     }
 
     // MARK: Making tasks: each is suspended, and begins with `resume()`
@@ -366,7 +366,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         }
         guard isFirst else { return }
         home.shutDown()
-        delegateQueue.addOperation { [self] in
+        delegateQueue.addLasting { [self] in
             keeper?.close()
             delegate?.urlSession(self, didBecomeInvalidWithError: nil)
             let old = state.withLock { state in
@@ -381,7 +381,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     /// Writes cookies that are only in memory to disk. The handler is called on the delegate queue.
     open func flush(completionHandler: @escaping @Sendable () -> Void) {
         ownConfiguration.httpCookieStorage?.flush()
-        delegateQueue.addOperation(completionHandler)
+        delegateQueue.addLasting(completionHandler)
     }
 
     /// Empties the session's stores: cookies, cached answers, credentials. Forgets what the session has learnt of
@@ -394,7 +394,7 @@ open class URLSession: NSObject, @unchecked Sendable {
             for (space, known) in credentials?.allCredentials ?? [:] {
                 for credential in known.values { credentials?.remove(credential, for: space) }
             }
-            queue.addOperation(completionHandler)
+            queue.addLasting(completionHandler)
         }
     }
 }

@@ -91,7 +91,7 @@ struct CompletionReport: Sendable {
         switch task.spec?.reception {
         // These run on the delegate queue already.
         case .delegate, .data, .download: handler(data)
-        case .awaitedData, .awaitedFile, .bytes, .report, nil: session.delegateQueue.addOperation { handler(data) }
+        case .awaitedData, .awaitedFile, .bytes, .report, nil: session.delegateQueue.addLasting { handler(data) }
         }
     }
 
