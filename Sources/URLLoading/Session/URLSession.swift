@@ -14,9 +14,14 @@ open class URLSession: NSObject, @unchecked Sendable {
         var tasks: [Int: URLSessionTask] = [:]
         var nextIdentifier = 1
         var life = Life.open
+        /// How many ends of tasks are being passed on; see ``SessionHold``.
+        var holds = 0
         var description: String?
         /// What to call when there are no tasks any more.
         var whenIdle: [@Sendable () -> Void] = []
+
+        /// Whether the session may become invalid now.
+        var isOver: Bool { life == .closing && tasks.isEmpty && holds == 0 }
 
         mutating func takeIn(_ task: URLSessionTask, as identifier: Int) {
             task.isTakenIn = true
@@ -171,7 +176,7 @@ open class URLSession: NSObject, @unchecked Sendable {
             state.tasks.remove(at: place)
             guard state.tasks.isEmpty else { return ([], false) }
             defer { state.whenIdle = [] }
-            return (state.whenIdle, state.life == .closing)
+            return (state.whenIdle, state.isOver)
         }
         for call in calls { call() }
         if keeper != nil, isCaughtUp || current.isEmpty { tellFinishedEvents() }
@@ -345,38 +350,6 @@ open class URLSession: NSObject, @unchecked Sendable {
     /// Closes the session to new tasks, and cancels those that it has. When they have ended, it is invalid and releases
     /// its delegate.
     open func invalidateAndCancel() { close(cancelling: true) }
-
-    private func close(cancelling: Bool) {
-        guard self !== URLSession.standard else { return }
-        let (tasks, isEnd) = state.withLock { state -> ([URLSessionTask], Bool) in
-            guard state.life != .invalid else { return ([], false) }
-            let isFirst = state.life == .open
-            state.life = .closing
-            return (Array(state.tasks.values), isFirst && state.tasks.isEmpty)
-        }
-        if cancelling { for task in tasks { task.cancel() } }
-        if isEnd { becomeInvalid() }
-    }
-
-    private func becomeInvalid() {
-        let isFirst = state.withLock { state in
-            guard state.life != .invalid else { return false }
-            state.life = .invalid
-            return true
-        }
-        guard isFirst else { return }
-        home.shutDown()
-        delegateQueue.addLasting { [self] in
-            keeper?.close()
-            delegate?.urlSession(self, didBecomeInvalidWithError: nil)
-            let old = state.withLock { state in
-                defer { (state.delegate, state.listener) = (nil, nil) }
-                return (state.delegate, state.listener)
-            }
-            home.askNoSession()
-            withExtendedLifetime(old) {}
-        }
-    }
 
     /// Writes cookies that are only in memory to disk. The handler is called on the delegate queue.
     open func flush(completionHandler: @escaping @Sendable () -> Void) {

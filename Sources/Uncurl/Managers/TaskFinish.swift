@@ -41,6 +41,7 @@ struct TaskFinish: Sendable {
     }
 
     private func make(_ outcome: TaskOutcome, _ download: DownloadedFile?, _ group: DispatchGroup) {
+        outcome.hold?.end()
         ManagerCore.processing.async {
             let response = outcome.response(
                 by: serializer,
