@@ -39,6 +39,16 @@ struct TemplateTests {
         #expect(["one", "two words", "\u{7}ding&=/"].contains(try render("{{random-line:\(file.path)}}")))
     }
 
+    @Test("a file's values have its octets: without its mark and line ends, and whether or not they are UTF-8")
+    func octets() throws {
+        let (mark, end): ([UInt8], [UInt8]) = ([0xEF, 0xBB, 0xBF], [0x0D, 0x0A])
+        let last = Array("a".utf8) + [0xFF] + Array("b\u{2028}c\rd".utf8)
+        let file = TemporaryFile(mark + Array("first".utf8) + end + end + Array("caf".utf8) + [0xE9, 0x0A] + last)
+        let values = try (3...5).map { try render("{{line:\(file.path)}}", .target, number: $0) }
+        #expect(values == ["first", "caf%E9", "a%FFb%E2%80%A8c%0Dd"])
+        #expect(values.contains(try render("{{random-line:\(file.path)}}", .target)))
+    }
+
     @Test("text that looks like volley's own mark is refused, and nothing ends in the middle of one")
     func marks() {
         #expect(throws: TemplateProblem.self) { try render("{{uuid}}uncurl0slot0") }

@@ -116,6 +116,31 @@ struct ForeignInputTests {
     private static let file: [UInt8] = [0xFF, 13, 10, 0, 0x41, 10]
     private static let escapedFile = Array("%FF%0D%0A%00A%0A".utf8)
 
+    @Test(
+        "a text in dollar quotes has the octets that a shell makes of it",
+        arguments: [
+            (#"$'\xc3\xa9\xff'"#, [0xC3, 0xA9, 0xFF]), (#"$'\101\0611\0'"#, [0x41, 0x31, 0x31, 0]),
+            (#"$'\a\b\e\E\f\v\n\r\t'"#, [7, 8, 0x1B, 0x1B, 0x0C, 0x0B, 10, 13, 9]),
+            (#"$'\ud83d\ude00\U0001F600'"#, Array("😀😀".utf8)), (#"\$'a\nb'"#, Array(#"$a\nb"#.utf8)),
+            (#"$'\\\'\"\?\q'"#, Array(#"\'"?\q"#.utf8)), ("'\\'\u{e9}$'\\x4g'\"\\\n\"", Array("\\\u{e9}\u{4}g".utf8)),
+        ]
+    )
+    func dollarQuotes(word: String, body: [UInt8]) throws {
+        #expect(try drafts(.curl, "curl http://h/ --data-raw \(word)").map(\.body) == [body])
+    }
+
+    @Test("octets that are no UTF-8 remain in a content and a query, and are refused elsewhere with their line")
+    func curlOctets() throws {
+        #expect(try drafts(.curl, #"curl -G http://h/ -d $'a=\xe9'"#).map(\.url) == ["http://h/?a=%E9"])
+        for line in [#"curl $'http://h/\xe9'"#, #"curl http://h/ -H $'A: \xe9'"#, #"curl http://h/ -d $'@\xe9'"#] {
+            let words = complaint(.curl, "\n" + line)
+            #expect(words.contains("line 2: ") && words.contains("no UTF-8"), "\(words)")
+        }
+        for line in [#"curl $'http://h/\ud83d'"#, #"curl $'\ud83d\u0041'"#, #"curl $'\xg'"#] {
+            #expect(complaint(.curl, line).contains("need hexadecimal digits"))
+        }
+    }
+
     @Test("each line of a file of curl commands is a request, and a bad one is refused with its line")
     func lines() throws {
         #expect(try drafts(.curl, "curl http://h/1 http://h/2\ncurl http://h/3;curl http://h/4").map(\.url).count == 4)
@@ -216,6 +241,13 @@ struct ForeignInputTests {
                 ["GET", "http://h/d", "Authorization: own", "-"], ["GET", "http://h/e", "X-Key: k", "-"],
             ]
         )
+        let key = """
+            {"info": {}, "item": [{"request": {"url": "http://h/a", "auth": {"type": "apikey", "apikey": [
+              {"key": "key", "value": "api key"}, {"key": "value", "value": "a&admin=1#rest"}, {"key": "in", "value": "query"}]}}}]}
+            """
+        #expect(try drafts(.postman, key).map(\.url) == ["http://h/a?api%20key=a%26admin%3D1%23rest"])
+        let odd = key.replacing("a&admin=1#rest", with: "a+b%zz c")
+        #expect(try drafts(.postman, odd).map(\.url) == ["http://h/a?api%20key=a%2Bb%25zz%20c"])
         let other = #"{"info": {}, "item": [{"name": "n", "request": {"url": "/a", "auth": {"type": "hawk"}}}]}"#
         #expect(complaint(.postman, other).contains("its authorization is of the kind \"hawk\""))
     }

@@ -156,6 +156,14 @@ struct InputTests {
         #expect(drafts.first?.headers == ["User-Agent: A \"b\" ü"])
     }
 
+    @Test("octets in a log that are no UTF-8 remain in a target, and a field with some is left out and noted")
+    func otherOctets() throws {
+        let line = #"1.1.1.1 - - [10/Oct/2026:13:55:36 +0200] "GET /caf\xE9 HTTP/1.1" 200 2326 "-" "a\xE9""#
+        let input = try parse(.accessLog, line)
+        #expect(input.drafts.map(\.url) == ["/caf%E9"] && input.drafts.first?.headers == [])
+        #expect(input.notes.count == 1 && input.notes.first?.contains("fields left out: 1.") == true)
+    }
+
     @Test("octets that browsers leave in a URL, and no URL may hold, are escaped in a HAR and in a log")
     func browserURLs() throws {
         let url = "http://[::1]:1/a?ids[]=1|2&x={é}&n={{counter}}&s=1%&t=%zz%4#y"

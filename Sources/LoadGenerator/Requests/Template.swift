@@ -63,8 +63,8 @@ struct TemplateContext {
         case .hex(let count): hex(count)
         case .text(let count): characters("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", count)
         case .uuid: uuid()
-        case .line(let file): Array(file.lines[Int(shard.place(of: number, in: UInt64(file.lines.count)))].utf8)
-        case .randomLine(let file): Array(file.lines[Int.random(in: file.lines.indices, using: &random)].utf8)
+        case .line(let file): file.lines[Int(shard.place(of: number, in: UInt64(file.lines.count)))]
+        case .randomLine(let file): file.lines[Int.random(in: file.lines.indices, using: &random)]
         case .thread: Array(String(thread).utf8)
         case .user: Array(String(user).utf8)
         case .time: Array(String(uncurl_clock_ns(CLOCK_REALTIME) / 1_000_000).utf8)

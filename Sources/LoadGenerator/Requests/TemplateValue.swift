@@ -83,16 +83,18 @@ package enum TemplateValue: Hashable, Sendable {
 
 }
 
-/// A file's lines, read once and shared by all threads.
+/// A file's lines, octet for octet, read once and shared by all threads. A byte order mark, carriage returns before
+/// line feeds, and empty lines are left out.
 package struct TemplateLines: Hashable, Sendable {
     package let path: String
-    package let lines: [String]
+    package let lines: [[UInt8]]
 
     package init(_ path: String) throws(TemplateProblem) {
         self.path = path
-        let bytes: [UInt8]
+        var bytes: [UInt8]
         do throws(FileProblem) { bytes = try Files.read(path) } catch { throw .file(error) }
-        lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).map(String.init)
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
+        lines = bytes.split(separator: 0x0A).map { Array($0.last == 0x0D ? $0.dropLast() : $0) }.filter { !$0.isEmpty }
         guard !lines.isEmpty else { throw .empty(path) }
     }
 

@@ -122,6 +122,7 @@ final class CapturedConnection: Sendable {
     /// Closes the connection. Queued bytes are still sent; nothing is read any more.
     private func close() {
         onLoop { connection in
+            connection.replaceDelegate(Farewell())
             connection.resume()
             connection.finishWriting()
             if connection.queuedBytes == 0 { connection.close() }
@@ -164,12 +165,9 @@ final class CapturedConnection: Sendable {
         tell(.hasBytesAvailable)
     }
 
-    fileprivate func sent(_ count: Int, _ connection: UpgradedConnection) {
-        let isIdle = state.update { state in
-            state.queued -= count
-            return state.queued <= 0 && state.isInputClosed && state.isOutputClosed
-        }
-        if isIdle { connection.close() } else { tell(.hasSpaceAvailable) }
+    fileprivate func sent(_ count: Int) {
+        state.update { $0.queued -= count }
+        tell(.hasSpaceAvailable)
     }
 
     fileprivate func ended(_ failure: URLError?) {
@@ -181,24 +179,38 @@ final class CapturedConnection: Sendable {
     }
 }
 
-/// The connection's delegate. It holds the pipe weakly, so that the connection is closed when the streams are gone.
+/// The connection's delegate. It holds the pipe weakly, so that the connection is closed when the streams are gone: the
+/// ``Farewell`` is then on its way.
 private final class Relay: UpgradedConnectionDelegate {
     private weak var pipe: CapturedConnection?
 
     init(_ pipe: CapturedConnection) { self.pipe = pipe }
 
     func connection(_ connection: UpgradedConnection, didReceive bytes: Span<UInt8>) {
-        guard let pipe else { return connection.close(abruptly: true) }
-        pipe.receive(bytes, connection)
+        pipe?.receive(bytes, connection)
     }
 
-    func connection(_ connection: UpgradedConnection, didSend count: Int) { pipe?.sent(count, connection) }
+    func connection(_ connection: UpgradedConnection, didSend count: Int) { pipe?.sent(count) }
 
     func connectionDidFinishReading(_ connection: UpgradedConnection) { pipe?.ended(nil) }
 
     func connection(_ connection: UpgradedConnection, didClose error: EngineError?) {
         if let error { pipe?.ended(ErrorTranslation.error(error, nil)) }
     }
+}
+
+/// The connection's delegate once both streams are closed: it sends what is queued, whether or not the streams are
+/// still there.
+private final class Farewell: UpgradedConnectionDelegate {
+    func connection(_ connection: UpgradedConnection, didReceive bytes: Span<UInt8>) {}
+
+    func connection(_ connection: UpgradedConnection, didSend count: Int) {
+        if connection.queuedBytes == 0 { connection.close() }
+    }
+
+    func connectionDidFinishReading(_ connection: UpgradedConnection) {}
+
+    func connection(_ connection: UpgradedConnection, didClose error: EngineError?) {}
 }
 
 /// A delegate that is called on a run loop.

@@ -1,7 +1,7 @@
 package import Foundation
 
-/// An operation that cannot be cancelled. A program may cancel all operations of its session's delegate queue. The
-/// report of a task's end runs even so, because a caller may wait for it.
+/// An operation that cannot be cancelled. A program may cancel all operations of its session's delegate queue. What the
+/// session has put there runs even so, because a caller may wait for it.
 private final class LastingOperation: Operation, @unchecked Sendable {
     private let call: @Sendable () -> Void
 

@@ -26,6 +26,8 @@ final class StreamChannel: Sendable {
     private struct State {
         var way = Way.nowhere
         var queue: OperationQueue?
+        /// The load's queue, once there is one: answers without the load come after those that it has given.
+        var callbacks = CallbackQueue()
         var last: UInt64 = 0
         var isAtEnd = false
     }
@@ -105,10 +107,10 @@ final class StreamChannel: Sendable {
     // MARK: For the load
 
     /// Passes wishes on to `load` from here on. Returns those that have waited, which come first.
-    func open(_ load: LoopBound<any StreamWorker>) -> [StreamWish] {
+    func open(_ load: LoopBound<any StreamWorker>, _ callbacks: CallbackQueue) -> [StreamWish] {
         state.withLock { state in
             guard case .waiting(let wishes) = state.way else { return [] }
-            state.way = .open(load)
+            (state.way, state.callbacks) = (.open(load), callbacks)
             return wishes
         }
     }
@@ -143,7 +145,8 @@ final class StreamChannel: Sendable {
     }
 
     private func call(isAwaited: Bool, _ act: @escaping @Sendable () -> Void) {
-        let queue = state.withLock { $0.queue }
-        if isAwaited { act() } else if let queue { queue.addOperation(act) } else { act() }
+        let (queue, callbacks) = state.withLock { ($0.queue, $0.callbacks) }
+        guard !isAwaited, let queue else { return act() }
+        callbacks.add(on: queue, act)
     }
 }

@@ -40,7 +40,7 @@ enum ConnectionQuestion {
         _ reply: Answer<Reply>
     ) {
         let question = Question(place: place, proposed: credential, session: session, origin: origin, reply: reply)
-        session.delegateQueue.addOperation {
+        session.delegateQueue.addLasting {
             guard let delegate = session.delegate else { return askTask(question) }
             let mark = DefaultedAnswer()
             DefaultedAnswer.$current.withValue(mark) {

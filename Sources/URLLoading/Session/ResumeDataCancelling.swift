@@ -9,7 +9,7 @@ extension URLSessionTask {
         let handler = HandedHandler(call: completionHandler)
         guard let session, state == .running || state == .suspended else { return completionHandler(nil) }
         let hand: @Sendable (Data?) -> Void = { handler.call($0) }
-        if !cancel(.producingResumeData(hand)) { session.delegateQueue.addOperation { hand(nil) } }
+        if !cancel(.producingResumeData(hand)) { session.delegateQueue.addLasting { hand(nil) } }
     }
 }
 

@@ -65,6 +65,8 @@ package final class TaskOutcome: Sendable {
     /// For a background session's task: the receiver calls this once, with true if it has taken the result, and with
     /// false if the result is to be reported again. Until then the session keeps the result on disk.
     package let settle: (@Sendable (_ wasTaken: Bool) -> Void)?
+    /// The receiver ends it when all that follows from the task's end is on the delegate queue.
+    package let hold: SessionHold?
 
     package init(
         task: URLSessionTask,
@@ -73,7 +75,8 @@ package final class TaskOutcome: Sendable {
         file: URL?,
         error: URLError?,
         metrics: URLSessionTaskMetrics?,
-        settle: (@Sendable (_ wasTaken: Bool) -> Void)? = nil
+        settle: (@Sendable (_ wasTaken: Bool) -> Void)? = nil,
+        hold: SessionHold? = nil
     ) {
         self.task = task
         self.response = response
@@ -82,7 +85,33 @@ package final class TaskOutcome: Sendable {
         self.error = error
         self.metrics = metrics
         self.settle = settle
+        self.hold = hold
     }
+}
+
+/// Keeps a session from becoming invalid while the end of one of its tasks is passed on, so that what follows from that
+/// end comes first. Any thread.
+package final class SessionHold: Sendable {
+    /// The session, until it is let go.
+    private let session: Mutex<URLSession?>
+
+    package init(_ session: URLSession) {
+        self.session = Mutex(session)
+        session.state.withLock { $0.holds += 1 }
+    }
+
+    /// Lets the session go: all that follows from the task's end is on the delegate queue. A hold that is released does
+    /// so too.
+    package func end() {
+        guard let session = session.withLock({ $0.take() }) else { return }
+        let isEnd = session.state.withLock { state in
+            state.holds -= 1
+            return state.isOver
+        }
+        if isEnd { session.becomeInvalid() }
+    }
+
+    deinit { end() }
 }
 
 extension URLSessionTask {

@@ -14,9 +14,14 @@ open class URLSession: NSObject, @unchecked Sendable {
         var tasks: [Int: URLSessionTask] = [:]
         var nextIdentifier = 1
         var life = Life.open
+        /// How many ends of tasks are being passed on; see ``SessionHold``.
+        var holds = 0
         var description: String?
         /// What to call when there are no tasks any more.
         var whenIdle: [@Sendable () -> Void] = []
+
+        /// Whether the session may become invalid now.
+        var isOver: Bool { life == .closing && tasks.isEmpty && holds == 0 }
 
         mutating func takeIn(_ task: URLSessionTask, as identifier: Int) {
             task.isTakenIn = true
@@ -148,7 +153,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         // The record belongs to no task: the next process must not find it.
         if !isOurs { keeper?.refuse(task) }
         if let listener, listener.hears(of: .creation) {
-            delegateQueue.addOperation { listener.delegate.urlSession(self, didCreateTask: task) }
+            delegateQueue.addLasting { listener.delegate.urlSession(self, didCreateTask: task) }
         }
         return task
     }
@@ -171,7 +176,7 @@ open class URLSession: NSObject, @unchecked Sendable {
             state.tasks.remove(at: place)
             guard state.tasks.isEmpty else { return ([], false) }
             defer { state.whenIdle = [] }
-            return (state.whenIdle, state.life == .closing)
+            return (state.whenIdle, state.isOver)
         }
         for call in calls { call() }
         if keeper != nil, isCaughtUp || current.isEmpty { tellFinishedEvents() }
@@ -181,14 +186,14 @@ open class URLSession: NSObject, @unchecked Sendable {
     /// Tells the delegate that a background session has reported everything that it has at the moment.
     private func tellFinishedEvents() {
         guard let delegate else { return }
-        delegateQueue.addOperation { delegate.urlSessionDidFinishEvents(forBackgroundURLSession: self) }
+        delegateQueue.addLasting { delegate.urlSessionDidFinishEvents(forBackgroundURLSession: self) }
     }
 
     /// Gets the tasks that have been resumed, and have neither ended nor been cancelled, in the order they were made.
     /// The handler is called on the delegate queue.
     open func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
         let tasks = underWay
-        delegateQueue.addOperation { completionHandler(tasks) }
+        delegateQueue.addLasting { completionHandler(tasks) }
     }
 
     /// Gets the same tasks by kind: data, upload, download.
@@ -198,7 +203,7 @@ open class URLSession: NSObject, @unchecked Sendable {
             -> Void
     ) {
         let kinds = URLSession.byKind(underWay)
-        delegateQueue.addOperation { completionHandler(kinds.0, kinds.1, kinds.2) }
+        delegateQueue.addLasting { completionHandler(kinds.0, kinds.1, kinds.2) }
     }
 
     // MARK: Making tasks: each is suspended, and begins with `resume()`
@@ -346,42 +351,10 @@ open class URLSession: NSObject, @unchecked Sendable {
     /// its delegate.
     open func invalidateAndCancel() { close(cancelling: true) }
 
-    private func close(cancelling: Bool) {
-        guard self !== URLSession.standard else { return }
-        let (tasks, isEnd) = state.withLock { state -> ([URLSessionTask], Bool) in
-            guard state.life != .invalid else { return ([], false) }
-            let isFirst = state.life == .open
-            state.life = .closing
-            return (Array(state.tasks.values), isFirst && state.tasks.isEmpty)
-        }
-        if cancelling { for task in tasks { task.cancel() } }
-        if isEnd { becomeInvalid() }
-    }
-
-    private func becomeInvalid() {
-        let isFirst = state.withLock { state in
-            guard state.life != .invalid else { return false }
-            state.life = .invalid
-            return true
-        }
-        guard isFirst else { return }
-        home.shutDown()
-        delegateQueue.addOperation { [self] in
-            keeper?.close()
-            delegate?.urlSession(self, didBecomeInvalidWithError: nil)
-            let old = state.withLock { state in
-                defer { (state.delegate, state.listener) = (nil, nil) }
-                return (state.delegate, state.listener)
-            }
-            home.askNoSession()
-            withExtendedLifetime(old) {}
-        }
-    }
-
     /// Writes cookies that are only in memory to disk. The handler is called on the delegate queue.
     open func flush(completionHandler: @escaping @Sendable () -> Void) {
         ownConfiguration.httpCookieStorage?.flush()
-        delegateQueue.addOperation(completionHandler)
+        delegateQueue.addLasting(completionHandler)
     }
 
     /// Empties the session's stores: cookies, cached answers, credentials. Forgets what the session has learnt of
@@ -394,7 +367,7 @@ open class URLSession: NSObject, @unchecked Sendable {
             for (space, known) in credentials?.allCredentials ?? [:] {
                 for credential in known.values { credentials?.remove(credential, for: space) }
             }
-            queue.addOperation(completionHandler)
+            queue.addLasting(completionHandler)
         }
     }
 }

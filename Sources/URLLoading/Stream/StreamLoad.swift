@@ -113,7 +113,8 @@ final class StreamLoad: StreamWorker {
         case .held(let connection): opened(.success(connection))
         case .connecting, .open, .securing, .answer, .closed, .stopped: break
         }
-        for wish in self.channel?.open(LoopBound(self, on: engine.loop)) ?? [] { take(wish) }
+        guard let channel = self.channel, let delegate else { return }
+        for wish in channel.open(LoopBound(self, on: engine.loop), delegate.callbacks) { take(wish) }
     }
 
     private func connect(to origin: Origin) {

@@ -118,4 +118,6 @@ extension TaskLoader {
 }
 
 /// Receives what the connection of a stream task reports.
-extension TaskLoader: StreamLoadDelegate {}
+extension TaskLoader: StreamLoadDelegate {
+    final var callbacks: CallbackQueue { delivery.callbacks }
+}

@@ -91,7 +91,7 @@ struct CompletionReport: Sendable {
         switch task.spec?.reception {
         // These run on the delegate queue already.
         case .delegate, .data, .download: handler(data)
-        case .awaitedData, .awaitedFile, .bytes, .report, nil: session.delegateQueue.addOperation { handler(data) }
+        case .awaitedData, .awaitedFile, .bytes, .report, nil: session.delegateQueue.addLasting { handler(data) }
         }
     }
 
@@ -123,10 +123,12 @@ struct CompletionReport: Sendable {
             file: file?.url,
             error: urlError,
             metrics: metrics,
-            settle: settle
+            settle: settle,
+            hold: settle == nil ? SessionHold(session) : nil
         )
         // The task is released first, so that the receiver finds it gone from its session's list, and its delegate
-        // released. A background session keeps the result until the receiver has taken it.
+        // released. A background session keeps the result until the receiver has taken it, and any other becomes
+        // invalid only when the receiver has passed the end on.
         if settle == nil { release() }
         guard report.wakesWaiter, !waitsOnLoop, let batch else { return report.tell(outcome) }
         batch.add(.report(report, outcome))

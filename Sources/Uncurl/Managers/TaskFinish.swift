@@ -41,6 +41,7 @@ struct TaskFinish: Sendable {
     }
 
     private func make(_ outcome: TaskOutcome, _ download: DownloadedFile?, _ group: DispatchGroup) {
+        outcome.hold?.end()
         ManagerCore.processing.async {
             let response = outcome.response(
                 by: serializer,
@@ -66,7 +67,7 @@ extension URLSession {
     /// Calls the hooks for a task's end on the delegate queue, if there are any.
     func tellEnd(of task: URLSessionTask, _ error: URLError?, _ core: ManagerCore, _ delegate: TaskDelegate) {
         guard core.settings.didComplete != nil || delegate.didComplete != nil else { return }
-        delegateQueue.addOperation {
+        delegateQueue.addLasting {
             core.settings.didComplete?(self, task, error)
             delegate.didComplete?(self, task, error)
         }

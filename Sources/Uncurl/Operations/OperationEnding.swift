@@ -13,8 +13,9 @@ extension HTTPRequestOperation {
 
     /// Runs on the session's delegate queue, since it calls the program's code.
     func ended(_ outcome: TaskOutcome, _ delegate: TaskDelegate, _ session: URLSession) {
-        outcome.settle?(true)
         session.tellEnd(of: outcome.task, outcome.error, manager.core, delegate)
+        outcome.settle?(true)
+        outcome.hold?.end()
         let next = facts.withLock { facts -> (isPause: Bool, begins: Bool)? in
             let isPause = if case .pausing = facts.state { true } else { false }
             // The task may have ended before the pause stopped it.

@@ -44,7 +44,7 @@ extension TaskDelegate: URLSessionTaskDelegate {
     /// Tells the task's own hook that the session has the task. The session itself tells only its own delegate.
     func tellCreation(of task: URLSessionTask, in session: URLSession) {
         guard let didCreate = hooks.didCreate else { return }
-        session.delegateQueue.addOperation { didCreate(session, task) }
+        session.delegateQueue.addLasting { didCreate(session, task) }
     }
 
     public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {

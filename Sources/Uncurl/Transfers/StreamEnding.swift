@@ -90,6 +90,8 @@ struct StreamTaskEnd: Sendable {
     let core: ManagerCore
     let delegate: DataTaskDelegate
     let session: URLSession
+    /// Ends when the end of the task has been passed on.
+    let hold: SessionHold
     let watchers: Watchers
     let retryCount: Int
 
@@ -100,6 +102,7 @@ struct StreamTaskEnd: Sendable {
     ///   - error: why the request failed.
     func note(_ task: URLSessionTask, _ cause: URLError?, _ error: UncurlError?) {
         session.tellEnd(of: task, cause, core, delegate)
+        hold.end()
         watchers.tell(.completedTask(task, cause))
         if let metrics = delegate.collected { watchers.tell(.collectedMetrics(metrics)) }
         note(task, error)

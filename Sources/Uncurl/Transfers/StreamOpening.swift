@@ -120,10 +120,12 @@ struct StreamOpening: Sendable {
         if let hooks = plan.hooks { delegate.hooks = hooks.values }
         if settings.collectsMetrics { delegate.collectMetrics() }
         delegate.watch(control.watchers)
+        let session = manager.session
         let taskEnd = StreamTaskEnd(
             core: manager.core,
             delegate: delegate,
-            session: manager.session,
+            session: session,
+            hold: SessionHold(session),
             watchers: control.watchers,
             retryCount: retryCount
         )

@@ -282,6 +282,7 @@ final class TransferRun: Sendable {
         } onCancel: {
             control.cancel()
         }
+        defer { outcome.hold?.end() }
         session.tellEnd(of: outcome.task, outcome.error, manager.core, delegate)
         control.watchers.tell(.completedTask(outcome.task, outcome.error))
         if let metrics = outcome.metrics { control.watchers.tell(.collectedMetrics(metrics)) }

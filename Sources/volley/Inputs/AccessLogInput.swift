@@ -11,6 +11,7 @@ enum AccessLogInput {
         var input = RequestInput()
         var seconds: [Int64?] = []
         var others = 0
+        var unreadable = 0
         for (text, place) in InputLines(bytes, file) where !text.trimmed.isEmpty {
             guard let open = text.firstIndex(of: "["), let close = text[open...].firstIndex(of: "]") else {
                 throw place.problem("no [time] in \(quoted(text))")
@@ -19,17 +20,18 @@ enum AccessLogInput {
                 throw place.problem("\(quoted(text[open...close])) is no time such as [10/Oct/2026:13:55:36 +0200]")
             }
             let quotes = quotedParts(text[text.index(after: close)...])
-            guard let words = quotes.first?.split(separator: " "), (2...3).contains(words.count) else {
+            guard let words = quotes.first?.split(separator: UInt8(ascii: " ")), (2...3).contains(words.count) else {
                 // For an unreadable request, servers log `-` or its raw text.
                 others += 1
                 continue
             }
-            guard ["GET", "HEAD", "OPTIONS"].contains(words[0]) else {
+            let method = String(decoding: words[0], as: UTF8.self)
+            guard ["GET", "HEAD", "OPTIONS"].contains(method) else {
                 others += 1
                 continue
             }
             // Logs contain targets that cannot be requested, such as scanners' garbage or `OPTIONS *`.
-            var url = WrittenURL.encoded(words[1])
+            var url = WrittenURL.encoded(Array(words[1]))
             guard let target = try? TargetURL(url.hasPrefix("/") ? "http://localhost\(url)" : url) else {
                 others += 1
                 continue
@@ -37,10 +39,13 @@ enum AccessLogInput {
             // A server answers a whole URL as its own (RFC 9112 §3.2.2). Scanners put any host into it, which is not
             // to get the load.
             if !url.hasPrefix("/") { url = target.target }
-            var draft = RequestDraft(method: String(words[0]), url: url, place: place)
-            for (name, value) in zip(["Referer", "User-Agent"], quotes.dropFirst()) where value != "-" && !value.isEmpty
-            {
-                draft.headers.append("\(name): \(value)")
+            var draft = RequestDraft(method: method, url: url, place: place)
+            for (name, octets) in zip(["Referer", "User-Agent"], quotes.dropFirst()) {
+                guard let value = String(validating: octets, as: UTF8.self) else {
+                    unreadable += 1
+                    continue
+                }
+                if value != "-", !value.isEmpty { draft.headers.append("\(name): \(value)") }
             }
             try input.add(draft)
             seconds.append(time)
@@ -50,14 +55,17 @@ enum AccessLogInput {
                 "\(file): lines left out: \(others). A log has no content, so volley replays only GET, HEAD and OPTIONS of valid URLs"
             )
         }
+        if unreadable > 0 {
+            input.notes.append("\(file): fields left out: \(unreadable). Their octets are no UTF-8")
+        }
         Timestamp.setOffsets(&input.drafts, Timestamp.spread(seconds))
         return input
     }
 
-    /// The texts between quotes. A backslash escapes a quote, and `\xHH` stands for a byte that is not allowed in a
+    /// The octets between quotes. A backslash escapes a quote, and `\xHH` stands for an octet that is not allowed in a
     /// log.
-    private static func quotedParts(_ text: Substring) -> [String] {
-        var parts: [String] = []
+    private static func quotedParts(_ text: Substring) -> [[UInt8]] {
+        var parts: [[UInt8]] = []
         var current: [UInt8]?
         var rest = Substring(text).utf8
         while let byte = rest.popFirst() {
@@ -70,7 +78,7 @@ enum AccessLogInput {
                     current?.append(next)
                 }
             } else if byte == UInt8(ascii: "\"") {
-                if let part = current { parts.append(String(decoding: part, as: UTF8.self)) }
+                if let part = current { parts.append(part) }
                 current = current == nil ? [] : nil
             } else {
                 current?.append(byte)

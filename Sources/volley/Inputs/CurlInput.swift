@@ -5,10 +5,11 @@ import TextCoding
 enum CurlInput {
     static func parse(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
         var input = RequestInput()
-        var shell = ShellWords(String(decoding: bytes, as: UTF8.self))
+        var shell = ShellWords(bytes)
         while let (words, line) = try next(&shell, file) {
             let place = InputPlace(file: file, line: line)
-            guard words.first == "curl" else { throw place.problem("\(quoted(words.first ?? "")) is not curl") }
+            let command = String(decoding: words.first ?? [], as: UTF8.self)
+            guard command == "curl" else { throw place.problem("\(quoted(command)) is not curl") }
             for draft in try CurlLine(Array(words.dropFirst()), place).drafts() { try input.add(draft) }
         }
         return input
@@ -17,7 +18,7 @@ enum CurlInput {
     private static func next(
         _ shell: inout ShellWords,
         _ file: String
-    ) throws(UsageError) -> (words: [String], line: Int)? {
+    ) throws(UsageError) -> (words: [[UInt8]], line: Int)? {
         do throws(ShellWords.Problem) {
             return try shell.next()
         } catch {
@@ -26,7 +27,8 @@ enum CurlInput {
     }
 }
 
-/// Reads the options of one command line that define the request. Options about curl's behavior are skipped.
+/// Reads the options of one command line that define the request. Options about curl's behavior are skipped. A content
+/// may have any octets; all other words are UTF-8.
 private struct CurlLine {
     private let place: InputPlace
     private var urls: [String] = []
@@ -41,6 +43,8 @@ private struct CurlLine {
     /// Whether brackets and braces in URLs are no patterns.
     private var isLiteral = false
 
+    private static let (equals, at) = (UInt8(ascii: "="), UInt8(ascii: "@"))
+
     /// Options without effect on the requests of a load tester.
     private static let flags: Set<String> = [
         "-s", "--silent", "-S", "--show-error", "-k", "--insecure", "-L", "--location", "-v", "--verbose", "-i",
@@ -52,30 +56,32 @@ private struct CurlLine {
         "--max-redirs",
     ]
 
-    init(_ words: [String], _ place: InputPlace) throws(UsageError) {
+    init(_ words: [[UInt8]], _ place: InputPlace) throws(UsageError) {
         self.place = place
         written = try WrittenFields()
         var rest = words[...]
         // The options behind a flag in one word (`-sX`).
-        var cluster: String?
+        var cluster: [UInt8]?
         while let word = cluster.take() ?? rest.popFirst() {
-            var (name, value) = (word, String?.none)
-            if word.hasPrefix("--"), let sign = word.firstIndex(of: "="), word.dropFirst(2).first != "=" {
-                (name, value) = (String(word[..<sign]), String(word[word.index(after: sign)...]))
-            } else if word.hasPrefix("-"), !word.hasPrefix("--"), word.count > 2 {
+            var (option, value) = (word[...], [UInt8]?.none)
+            if word.starts(with: "--".utf8), let sign = word.firstIndex(of: Self.equals), sign > 2 {
+                (option, value) = (word[..<sign], Array(word[(sign + 1)...]))
+            } else if word.starts(with: "-".utf8), !word.starts(with: "--".utf8), word.count > 2 {
                 // A short option with its value (`-XPOST`), or flags before another option (`-sSXPOST`).
-                (name, value) = (String(word.prefix(2)), String(word.dropFirst(2)))
+                (option, value) = (word.prefix(2), Array(word.dropFirst(2)))
             }
+            let name = String(decoding: option, as: UTF8.self)
             guard name.hasPrefix("-"), name != "-" else {
-                urls.append(word)
+                urls.append(try text(of: word, "the URL"))
                 continue
             }
             if Self.flags.contains(name) || take(name) {
-                if let value, !name.hasPrefix("--") { cluster = "-" + value }
+                if let value, !name.hasPrefix("--") { cluster = Array("-".utf8) + value }
                 continue
             }
-            guard let text = value ?? rest.popFirst() else { throw place.problem("\(name) has no value") }
-            if !Self.settings.contains(name) { try take(name, text) }
+            guard let octets = value ?? rest.popFirst() else { throw place.problem("\(name) has no value") }
+            if Self.settings.contains(name) { continue }
+            if try !takeContent(name, octets) { try take(name, text(of: octets, name)) }
         }
         guard !urls.isEmpty else { throw place.problem("curl has no URL") }
     }
@@ -117,19 +123,34 @@ private struct CurlLine {
                 set("Cookie", text)
             }
         case "-u", "--user": set("Authorization", "Basic \(Base64.encode(Array(text.utf8)))")
-        case "-d", "--data", "--data-ascii":
-            let bytes = try Self.bytes(text, name)
-            // curl removes the line ends of a file.
-            add(text.hasPrefix("@") ? bytes.filter { ![0, 10, 13].contains($0) } : bytes)
-        case "--data-binary": add(try Self.bytes(text, name))
-        case "--data-raw": add(Array(text.utf8))
-        case "--json":
-            data = try (data ?? []) + Self.bytes(text, name)
-            isJSON = true
-        case "--data-urlencode": add(try Self.escaped(text, name))
         default:
             throw place.problem("\(name) is not understood here: leave it out, or write the request in another form")
         }
+    }
+
+    /// Reads an option of the content. Returns false for another option.
+    private mutating func takeContent(_ name: String, _ octets: [UInt8]) throws(UsageError) -> Bool {
+        switch name {
+        case "-d", "--data", "--data-ascii":
+            let bytes = try bytes(octets, name)
+            // curl removes the line ends of a file.
+            add(octets.first == Self.at ? bytes.filter { ![0, 10, 13].contains($0) } : bytes)
+        case "--data-binary": add(try bytes(octets, name))
+        case "--data-raw": add(octets)
+        case "--json":
+            data = try (data ?? []) + bytes(octets, name)
+            isJSON = true
+        case "--data-urlencode": add(try escaped(octets, name))
+        default: return false
+        }
+        return true
+    }
+
+    private func text(of octets: some Sequence<UInt8>, _ owner: String) throws(UsageError) -> String {
+        guard let text = String(validating: octets, as: UTF8.self) else {
+            throw place.problem("\(owner) has octets that are no UTF-8, which only a content may have")
+        }
+        return text
     }
 
     private mutating func set(_ name: String, _ value: String) {
@@ -137,22 +158,22 @@ private struct CurlLine {
         others.append((name, value))
     }
 
-    /// The bytes of an option's text, or of the file that it names.
-    private static func bytes(_ text: String, _ name: String) throws(UsageError) -> [UInt8] {
-        guard text.hasPrefix("@") else { return Array(text.utf8) }
-        return try Files.read(String(text.dropFirst()), for: name)
+    /// The bytes of an option's value, or of the file that it names.
+    private func bytes(_ octets: [UInt8], _ name: String) throws(UsageError) -> [UInt8] {
+        guard octets.first == Self.at else { return octets }
+        return try Files.read(try text(of: octets.dropFirst(), name), for: name)
     }
 
-    /// The bytes of an option's text in one of curl's forms: `content`, `=content`, `name=content`, `@file` and
+    /// The bytes of an option's value in one of curl's forms: `content`, `=content`, `name=content`, `@file` and
     /// `name@file`. The content is escaped, the name is not.
-    private static func escaped(_ text: String, _ option: String) throws(UsageError) -> [UInt8] {
+    private func escaped(_ octets: [UInt8], _ option: String) throws(UsageError) -> [UInt8] {
         let form = TemplateValue.Escape.form
-        guard let sign = text.firstIndex(of: "=") ?? text.firstIndex(of: "@") else {
-            return form.apply(to: Array(text.utf8))
+        guard let sign = octets.firstIndex(of: Self.equals) ?? octets.firstIndex(of: Self.at) else {
+            return form.apply(to: octets)
         }
-        let (name, rest) = (text[..<sign], text[text.index(after: sign)...])
-        let content = text[sign] == "@" ? try Files.read(String(rest), for: option) : Array(rest.utf8)
-        return Array(name.utf8) + (name.isEmpty ? [] : [UInt8(ascii: "=")]) + form.apply(to: content)
+        let (name, rest) = (octets[..<sign], Array(octets[(sign + 1)...]))
+        let content = octets[sign] == Self.at ? try Files.read(try text(of: rest, option), for: option) : rest
+        return name + (name.isEmpty ? [] : [Self.equals]) + form.apply(to: content)
     }
 
     private mutating func add(_ bytes: [UInt8]) {
@@ -195,12 +216,13 @@ private struct CurlLine {
             url = try literal(String(url.prefix { $0 != "#" }))
             var draft = RequestDraft(url: url, headers: headers, place: place)
             draft.leftOut = written.names
+            var target = Array(url.utf8)
             if isQuery, let data {
-                draft.url += (url.contains("?") ? "&" : "?") + String(decoding: data, as: UTF8.self)
+                target += Array((url.contains("?") ? "&" : "?").utf8) + data
             } else {
                 draft.body = data
             }
-            draft.url = WrittenURL.encoded(draft.url, keepingPlaceholders: true)
+            draft.url = WrittenURL.encoded(target, keepingPlaceholders: true)
             draft.method = method ?? (draft.body == nil ? "GET" : "POST")
             drafts.append(draft)
         }

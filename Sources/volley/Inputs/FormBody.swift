@@ -47,48 +47,35 @@ struct FormPart {
     }
 
     /// Reads a `--form` as curl does: `NAME=VALUE`, `NAME=<FILE` for a file's content as the value, or `NAME=@FILE` for
-    /// the file; then `;type=` and `;filename=`.
+    /// the file; then `;type=` and `;filename=`. What follows a sign may be in quotes.
     init(_ text: String) throws(UsageError) {
         guard let sign = text.firstIndex(of: "="), sign > text.startIndex else {
             throw UsageError("--form \(quoted(text)) is not NAME=VALUE or NAME=@FILE")
         }
         let value = text[text.index(after: sign)...]
+        let owner = "--form \(quoted(text))"
+        var rest = FormWords(value, of: owner)
         var fileName: String?
         if value.hasPrefix("@") || value.hasPrefix("<") {
-            let pieces = value.dropFirst().split(separator: ";", omittingEmptySubsequences: false).map { $0.trimmed }
-            let options = try Self.options(pieces.dropFirst(), of: text)
-            content = try Files.read(pieces[0], for: "--form")
+            rest.skipSign()
+            let path = try rest.next()
+            let options = try rest.options()
+            content = try Files.read(path, for: "--form")
             (fileName, type) = (options["filename"], options["type"])
             if value.hasPrefix("@") {
-                fileName = fileName ?? String(pieces[0].split(separator: "/").last ?? "")
+                fileName = fileName ?? String(path.split(separator: "/").last ?? "")
                 type = type ?? "application/octet-stream"
             }
         } else {
-            // Any other semicolon is part of the value.
-            let pieces = value.split(separator: ";", omittingEmptySubsequences: false)
-            let end = pieces.firstIndex { $0.trimmed.hasPrefix("type=") || $0.trimmed.hasPrefix("filename=") }
-            let options = try Self.options(pieces[(end ?? pieces.count)...].map { $0.trimmed }[...], of: text)
-            content = Array(pieces[..<(end ?? pieces.count)].joined(separator: ";").utf8)
+            content = Array(try rest.nextContent().utf8)
+            let options = try rest.options()
             (fileName, type) = (options["filename"], options["type"])
         }
-        let owner = "--form \(quoted(text))"
         if let fileName { self.fileName = try Self.escaped(fileName, in: owner) }
-        if let type, !type.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) {
-            throw UsageError("--form \(quoted(text)): \(quoted(type)) is no media type")
+        if let type, type.isEmpty || !type.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) {
+            throw UsageError("\(owner): \(quoted(type)) is no media type")
         }
         name = try Self.escaped(text[..<sign], in: owner)
-    }
-
-    private static func options(_ pieces: ArraySlice<String>, of text: String) throws(UsageError) -> [String: String] {
-        var options: [String: String] = [:]
-        for piece in pieces {
-            let pair = piece.split(separator: "=", maxSplits: 1).map(String.init)
-            guard pair.count == 2, ["type", "filename"].contains(pair[0]) else {
-                throw UsageError("--form \(quoted(text)): only ;type= and ;filename= may follow its content")
-            }
-            options[pair[0]] = pair[1]
-        }
-        return options
     }
 
     private static func escaped(_ name: some StringProtocol, in owner: String) throws(UsageError) -> String {

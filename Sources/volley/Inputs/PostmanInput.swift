@@ -77,10 +77,8 @@ private struct PostmanReader {
         var segments = url.prefix { $0 != "?" }.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         for row in rows?.items ?? [] {
             guard let name = row["key"]?.string ?? row["id"]?.string, let value = row["value"]?.string else { continue }
-            let bytes = TemplateValue.Escape.form.apply(to: Array(try filled(value, place).utf8))
-            for index in segments.indices where segments[index] == ":\(name)" {
-                segments[index] = String(decoding: bytes, as: UTF8.self)
-            }
+            let filled = Self.escaped(try filled(value, place))
+            for index in segments.indices where segments[index] == ":\(name)" { segments[index] = filled }
         }
         return segments.joined(separator: "/") + url.drop { $0 != "?" }
     }
@@ -102,7 +100,7 @@ private struct PostmanReader {
             let pair = "\(try value("username")):\(try value("password"))"
             draft.headers = draft.headers.adding(["Authorization: Basic \(Base64.encode(Array(pair.utf8)))"])
         case "apikey" where try value("in") == "query":
-            let pair = "\(WrittenURL.encoded(try value("key")))=\(WrittenURL.encoded(try value("value")))"
+            let pair = "\(Self.escaped(try value("key")))=\(Self.escaped(try value("value")))"
             draft.url += (draft.url.contains("?") ? "&" : "?") + pair
         case "apikey": draft.headers = draft.headers.adding(["\(try value("key")): \(try value("value"))"])
         default:
@@ -126,10 +124,7 @@ private struct PostmanReader {
             for row in body["urlencoded"]?.items ?? [] where row["disabled"]?.bool != true {
                 let pair = [row["key"]?.string ?? "", row["value"]?.string ?? ""]
                 var parts: [String] = []
-                for text in pair {
-                    let bytes = TemplateValue.Escape.form.apply(to: Array(try filled(text, place).utf8))
-                    parts.append(String(decoding: bytes, as: UTF8.self))
-                }
+                for text in pair { parts.append(Self.escaped(try filled(text, place))) }
                 pairs.append(parts.joined(separator: "="))
             }
             draft.body = Array(pairs.joined(separator: "&").utf8)
@@ -158,6 +153,11 @@ private struct PostmanReader {
             }
         }
         return .object(members)
+    }
+
+    /// The text as a name or value of a form or a query, or as a segment of a path.
+    private static func escaped(_ text: String) -> String {
+        String(decoding: TemplateValue.Escape.form.apply(to: Array(text.utf8)), as: UTF8.self)
     }
 
     /// Replaces `{{name}}` by the collection's variables.

@@ -1,5 +1,7 @@
-/// Splits command lines as a POSIX shell does: words, quotes, backslashes, `$'…'` and comments. Texts that a shell
-/// would expand are errors.
+import TextCoding
+
+/// Splits command lines as a POSIX shell does: words, quotes, backslashes, `$'…'` and comments. Words are octets. Texts
+/// that a shell would expand are errors.
 struct ShellWords {
     /// Why a text is not a command line, and in which line.
     struct Problem: Error, Hashable {
@@ -7,26 +9,28 @@ struct ShellWords {
         let text: String
     }
 
-    private let characters: [Character]
+    private static let (feed, backslash, apostrophe) = (UInt8(ascii: "\n"), UInt8(ascii: "\\"), UInt8(ascii: "'"))
+
+    private let bytes: [UInt8]
     private var position = 0
     private var line = 1
 
-    init(_ text: String) { characters = Array(text) }
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     /// The words of the next command and the line that it begins in; nil at the end.
-    mutating func next() throws(Problem) -> (words: [String], line: Int)? {
-        var words: [String] = []
+    mutating func next() throws(Problem) -> (words: [[UInt8]], line: Int)? {
+        var words: [[UInt8]] = []
         var start = line
-        while let character = peek {
-            switch character {
-            case " ", "\t": advance()
-            case _ where Self.isNewline(character), ";":
+        while let byte = peek {
+            switch byte {
+            case UInt8(ascii: " "), UInt8(ascii: "\t"): position += 1
+            case _ where isNewline(position), UInt8(ascii: ";"):
                 advance()
                 if !words.isEmpty { return (words, start) }
-            case "#" where words.isEmpty || isBehindBlank:
-                while let next = peek, !Self.isNewline(next) { advance() }
-            case "\\" where isNewline(position + 1):
-                advance()
+            case UInt8(ascii: "#") where words.isEmpty || isBehindBlank:
+                while peek != nil, !isNewline(position) { position += 1 }
+            case Self.backslash where isNewline(position + 1):
+                position += 1
                 advance()
             default:
                 if words.isEmpty { start = line }
@@ -36,97 +40,132 @@ struct ShellWords {
         return words.isEmpty ? nil : (words, start)
     }
 
-    private var peek: Character? { position < characters.count ? characters[position] : nil }
-    private var isBehindBlank: Bool { position > 0 && Self.isBlank(characters[position - 1]) }
+    private var peek: UInt8? { position < bytes.count ? bytes[position] : nil }
+    private var isBehindBlank: Bool { position > 0 && " \t\n".utf8.contains(bytes[position - 1]) }
 
     /// Whether a shell ends a word here. A single carriage return, or another space of Unicode, is part of a word.
-    private static func isBlank(_ character: Character) -> Bool {
-        character == " " || character == "\t" || isNewline(character)
+    private var isAtBlank: Bool { peek == UInt8(ascii: " ") || peek == UInt8(ascii: "\t") || isNewline(position) }
+
+    /// Whether a line ends here, with a line feed, or a carriage return before one.
+    private func isNewline(_ index: Int) -> Bool {
+        let rest = bytes[min(index, bytes.count)...]
+        return rest.first == Self.feed || rest.starts(with: "\r\n".utf8)
     }
 
-    private static func isNewline(_ character: Character) -> Bool { character == "\n" || character == "\r\n" }
-
-    private func isNewline(_ index: Int) -> Bool { index < characters.count && Self.isNewline(characters[index]) }
-
+    /// Skips an octet, or a line's end.
     private mutating func advance() {
-        if Self.isNewline(characters[position]) { line += 1 }
+        if isNewline(position) {
+            line += 1
+            if bytes[position] != Self.feed { position += 1 }
+        }
         position += 1
     }
 
-    private mutating func word() throws(Problem) -> String {
-        var text = ""
-        while let character = peek, !Self.isBlank(character), character != ";" {
-            switch character {
-            case "'": text += try quoted { _ in nil }
-            case "\"":
-                text += try quoted { next in
-                    switch next {
-                    case "\"", "\\", "$", "`": String(next)
-                    case "\n", "\r\n": ""
-                    default: nil
-                    }
-                }
-            case "$" where position + 1 < characters.count && characters[position + 1] == "'":
-                advance()
-                text += try quoted { Self.escapes[$0] }
-            case "$", "`", "|", "&", "<", ">", "(", ")":
+    private mutating func word() throws(Problem) -> [UInt8] {
+        var word: [UInt8] = []
+        while let byte = peek, !isAtBlank, byte != UInt8(ascii: ";") {
+            switch byte {
+            case Self.apostrophe: word += try quoted()
+            case UInt8(ascii: "\""): word += try quoted { $0.escapedInQuotes() }
+            case UInt8(ascii: "$") where bytes[(position + 1)...].first == Self.apostrophe:
+                position += 1
+                word += try quoted { (shell: inout ShellWords) throws(Problem) in try shell.escapedBehindDollar() }
+            case _ where "$`|&<>()".utf8.contains(byte):
+                let character = Unicode.Scalar(byte)
                 throw Problem(line: line, text: "\(character) means something to a shell: put it in single quotes")
-            case "\\":
-                advance()
+            case Self.backslash:
+                position += 1
                 guard let next = peek else { throw Problem(line: line, text: "nothing follows a backslash") }
-                if !Self.isNewline(next) { text.append(next) }
+                if !isNewline(position) { word.append(next) }
                 advance()
             default:
-                text.append(character)
-                advance()
+                word.append(byte)
+                position += 1
             }
         }
-        return text
+        return word
     }
 
-    private static let escapes: [Character: String] = [
-        "n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", "\"": "\"",
-    ]
-
-    /// - Parameter escape: returns the replacement of a character after a backslash; nil keeps both. Within single
-    ///   quotes, no character is special.
-    private mutating func quoted(_ escape: (Character) -> String?) throws(Problem) -> String {
-        let begin = line
-        guard let quote = peek else { return "" }
-        let isPlain = quote == "'" && (position == 0 || characters[position - 1] != "$")
-        var text = ""
-        advance()
-        while let character = peek {
-            advance()
-            if character == quote { return text }
-            guard character == "\\", !isPlain, let next = peek else {
-                text.append(character)
-                continue
-            }
-            if let made = escape(next) {
-                text += made
-                advance()
-            } else if next == "u" || next == "x", quote == "'" {
-                text += try scalar()
+    /// - Parameter escaped: reads what follows a backslash. Without it, a backslash has no meaning.
+    private mutating func quoted(
+        _ escaped: ((inout ShellWords) throws(Problem) -> [UInt8])? = nil
+    ) throws(Problem) -> [UInt8] {
+        let (begin, quote) = (line, peek)
+        var text: [UInt8] = []
+        position += 1
+        while let byte = peek {
+            position += 1
+            if byte == quote { return text }
+            if byte == Self.backslash, let escaped, peek != nil {
+                text += try escaped(&self)
             } else {
-                text.append(character)
+                if byte == Self.feed { line += 1 }
+                text.append(byte)
             }
         }
         throw Problem(line: begin, text: "a quote is not closed")
     }
 
-    /// Reads `\u00e9` or `\x41` in `$'…'`.
-    private mutating func scalar() throws(Problem) -> String {
-        let most = peek == "u" ? 4 : 2
-        advance()
-        var digits = ""
-        while digits.count < most, let character = peek, character.isHexDigit {
-            digits.append(character)
+    private mutating func escapedInQuotes() -> [UInt8] {
+        if isNewline(position) {
             advance()
+            return []
         }
-        guard let number = UInt32(digits, radix: 16), let scalar = Unicode.Scalar(number) else {
-            throw Problem(line: line, text: "\\u and \\x need hexadecimal digits")
+        guard let byte = peek, "\"\\$`".utf8.contains(byte) else { return [Self.backslash] }
+        position += 1
+        return [byte]
+    }
+
+    /// What single characters stand for behind a backslash in `$'…'`.
+    private static let escapes: [UInt8: UInt8] = [
+        UInt8(ascii: "a"): 7, UInt8(ascii: "b"): 8, UInt8(ascii: "e"): 0x1B, UInt8(ascii: "E"): 0x1B,
+        UInt8(ascii: "f"): 0x0C, UInt8(ascii: "n"): 0x0A, UInt8(ascii: "r"): 0x0D, UInt8(ascii: "t"): 9,
+        UInt8(ascii: "v"): 0x0B, backslash: backslash, apostrophe: apostrophe, UInt8(ascii: "\""): UInt8(ascii: "\""),
+        UInt8(ascii: "?"): UInt8(ascii: "?"),
+    ]
+
+    private mutating func escapedBehindDollar() throws(Problem) -> [UInt8] {
+        guard let byte = peek else { return [Self.backslash] }
+        if let made = Self.escapes[byte] {
+            position += 1
+            return [made]
         }
-        return String(scalar)
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "7"):
+            return [UInt8(truncatingIfNeeded: number(3, radix: 8) ?? 0)]
+        case UInt8(ascii: "x"):
+            position += 1
+            guard let octet = number(2, radix: 16) else { throw noDigits }
+            return [UInt8(truncatingIfNeeded: octet)]
+        case UInt8(ascii: "u"), UInt8(ascii: "U"):
+            position += 1
+            return try scalar(byte == UInt8(ascii: "u") ? 4 : 8)
+        default: return [Self.backslash]
+        }
+    }
+
+    /// Takes digits, at most so many; nil without any.
+    private mutating func number(_ most: Int, radix: UInt32) -> UInt32? {
+        var value: UInt32?
+        for _ in 0..<most {
+            guard let digit = peek.flatMap({ Hex.value(of: $0) }), digit < radix else { break }
+            value = (value ?? 0) * radix + UInt32(digit)
+            position += 1
+        }
+        return value
+    }
+
+    private var noDigits: Problem { Problem(line: line, text: "\\u and \\x need hexadecimal digits") }
+
+    /// Reads the digits of a character. Browsers write one beyond U+FFFF as two surrogates.
+    private mutating func scalar(_ most: Int) throws(Problem) -> [UInt8] {
+        guard var value = number(most, radix: 16) else { throw noDigits }
+        if (0xD800..<0xDC00).contains(value), bytes[position...].starts(with: #"\u"#.utf8) {
+            position += 2
+            guard let low = number(4, radix: 16), (0xDC00..<0xE000).contains(low) else { throw noDigits }
+            value = 0x10000 + (value - 0xD800) << 10 + (low - 0xDC00)
+        }
+        guard let scalar = Unicode.Scalar(value) else { throw noDigits }
+        return Array(String(scalar).utf8)
     }
 }

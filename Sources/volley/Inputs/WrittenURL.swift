@@ -7,7 +7,11 @@ enum WrittenURL {
     ///
     /// - Parameter keepingPlaceholders: whether a text such as `{{counter}}` remains, for `--template`.
     static func encoded(_ url: some StringProtocol, keepingPlaceholders: Bool = false) -> String {
-        let bytes = Array(url.utf8)
+        encoded(Array(url.utf8), keepingPlaceholders: keepingPlaceholders)
+    }
+
+    /// The same for octets, which may be any.
+    static func encoded(_ bytes: [UInt8], keepingPlaceholders: Bool = false) -> String {
         var position = pathStart(bytes)
         var out = Array(bytes[..<position])
         var isQuery = false

@@ -1,4 +1,5 @@
 import Foundation
+import Reactor
 import Synchronization
 import TestServer
 import TestSupport
@@ -127,5 +128,65 @@ struct CapturedStreamsTests {
         }
         let end = try server.waitForEnd(of: 0)
         #expect(end.sawFinish || end.sawReset)
+    }
+
+    /// More than the kernel takes while the peer does not read.
+    private static let much = [UInt8](repeating: 7, count: 16 << 20)
+
+    /// Writes much to a peer that does not read, closes both streams and releases them.
+    private func leave(_ server: RawServer) async throws {
+        weak var output: OutputStream?
+        do {
+            let streams = try await captured(server).1
+            output = streams.output
+            let count = await onThread { () -> Int in
+                streams.input.open()
+                streams.output.open()
+                let count = streams.output.write(Self.much, maxLength: Self.much.count)
+                streams.output.close()
+                streams.input.close()
+                return count
+            }
+            #expect(count == Self.much.count)
+        }
+        #expect(Eventually.holds { output == nil })
+    }
+
+    @Test("what was written before both streams were closed and released arrives, although the peer goes on sending")
+    func leftWithBytes() async throws {
+        let gate = RawGate()
+        let server = try RawServer.start([
+            [.receive(.bytes(2)), .send("x"), .stallUntil(gate), .send("y"), .receive(.bytes(Self.much.count))]
+        ])
+        try await leave(server)
+        gate.open()
+        let end = try server.waitForEnd(of: 0)
+        #expect(end.sawFinish && !end.sawReset)
+        #expect(end.received.count == 2 + Self.much.count)
+    }
+
+    @Test("after what was written is sent, the descriptor is given back, although the peer never ends")
+    func leftToSilence() async throws {
+        let gate = RawGate()
+        let server = try RawServer.start([
+            [.receive(.bytes(2)), .send("x"), .stallUntil(gate), .receive(.bytes(Self.much.count))]
+        ])
+        try await leave(server)
+        let port = try #require(server.connections.first?.peer?.port)
+        #expect(try Self.isHeld(port))
+        gate.open()
+        #expect(try server.waitForEnd(of: 0).sawFinish)
+        #expect(try Eventually.holds { try !Self.isHeld(port) })
+    }
+
+    /// Whether a descriptor belongs to the socket of that port: the kernel lists a socket without one with the inode 0.
+    private static func isHeld(_ port: UInt16) throws -> Bool {
+        let digits = String(port, radix: 16, uppercase: true)
+        let end = ":" + String(repeating: "0", count: 4 - digits.count) + digits
+        let list = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/self/net/tcp")).readToEnd() ?? Data()
+        return String(decoding: list, as: UTF8.self).split(separator: "\n").contains { line in
+            let columns = line.split(separator: " ")
+            return columns[1].hasSuffix(end) && columns[9] != "0"
+        }
     }
 }
