@@ -151,6 +151,7 @@ struct ForeignInputTests {
             ("curl -F a=b http://h/", "-F is not understood here"), ("curl http://h/ -X", "-X has no value"),
             ("\n\ncurl http://h/ -b jar.txt", "line 3: -b \"jar.txt\" is a file"),
             ("curl http://h/ | jq", "| means something to a shell"),
+            ("curl '#http://h/'", "is no URL but a fragment"),
             ("curl 'http://h/[1-9]'", "is a pattern to curl"), ("curl 'http://h/{a,b}'", "is a pattern to curl"),
             ("\ncurl http://h/ -H Host:", "line 2: -H \"Host:\" would leave out"),
         ] {

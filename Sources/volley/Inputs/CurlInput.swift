@@ -212,8 +212,10 @@ private struct CurlLine {
         let headers = written.adding(others.map { "\($0.name): \($0.value)" } + fields)
         var drafts: [RequestDraft] = []
         for url in urls {
-            var url = url.hasPrefix("/") || url.contains("://") ? url : "http://" + url
-            url = try literal(String(url.prefix { $0 != "#" }))
+            let address = String(url.prefix { $0 != "#" })
+            guard !address.isEmpty else { throw place.problem("\(quoted(url)) is no URL but a fragment") }
+            let isWhole = address.hasPrefix("/") || address.contains("://")
+            let url = try literal(isWhole ? address : "http://" + address)
             var draft = RequestDraft(url: url, headers: headers, place: place)
             draft.leftOut = written.names
             var target = Array(url.utf8)

@@ -245,6 +245,7 @@ struct CancelTests {
     func becameHandled(isWhole: Bool) async throws {
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"
         let gate = RawGate()
+        defer { gate.open() }
         let raw = try RawServer.start([
             [.receive(.headEnd), .receive(.bytes(5)), .send(head), .wait(gate), .send("ok")]
         ])
