@@ -5,17 +5,17 @@ struct BuiltRequest: Sendable {
     let request: URLRequest
     private let method: HTTPMethod
     private let path: String
-    private let settings: ManagerCore.Snapshot
+    private let mark: ManagerCore.Snapshot.Mark
 
     /// Nil for a request that may be built differently the next time.
     init?(_ request: URLRequest, for wanted: HTTPRequest, _ settings: ManagerCore.Snapshot) {
         guard settings.buildsAlike, wanted.isPlain else { return nil }
         self.request = request
-        (method, path, self.settings) = (wanted.method, wanted.path, settings)
+        (method, path, mark) = (wanted.method, wanted.path, settings.mark)
     }
 
     func serves(_ wanted: HTTPRequest, _ settings: ManagerCore.Snapshot) -> Bool {
-        settings === self.settings && wanted.path == path && wanted.method == method && wanted.isPlain
+        settings.mark === mark && wanted.path == path && wanted.method == method && wanted.isPlain
     }
 }
 

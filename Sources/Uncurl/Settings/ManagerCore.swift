@@ -34,6 +34,10 @@ final class ManagerCore: Sendable {
 
     /// The settings of one moment, as one reference.
     final class Snapshot: Sendable {
+        /// Tells settings apart. Unlike the settings, it keeps no objects of the program.
+        final class Mark: Sendable {}
+
+        let mark = Mark()
         let values: Settings
         // Copies of the values that every request reads: reading one member of a large value would copy all of it.
         let requestSerializer: any RequestSerializer

@@ -68,6 +68,24 @@ struct TaskLifetimeTests {
         #expect(await Sightings<Int>.eventually { census.alive.isEmpty }, "\(census.alive)")
     }
 
+    @Test("settings that a manager no longer has are released, also after a request that was built by them")
+    func formerSettings() async throws {
+        let server = try TestServer.start()
+        let manager = HTTPSessionManager(configuration: .isolated)
+        let census = Census()
+        func set() {
+            let token = Token()
+            census.watch(token)
+            manager.hooks.didComplete = { _, _, _ in withExtendedLifetime(token) {} }
+        }
+        set()
+        #expect(await manager.response(to: HTTPRequest(server.url("/get")), serializer: .data).error == nil)
+        #expect(census.alive.count == 1)
+        manager.hooks = TaskHooks()
+        #expect(await Sightings<Int>.eventually { census.alive.isEmpty }, "\(census.alive)")
+        withExtendedLifetime(manager) {}
+    }
+
     private static var residentKilobytes: Int {
         let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
