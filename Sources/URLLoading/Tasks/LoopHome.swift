@@ -201,7 +201,7 @@ extension URLSessionTask {
             (snapshot.state, snapshot.fate, snapshot.resumeDataHandler) = (.canceling, .cancelled, handler)
             return true
         }
-        if !isPassed, let handler { session.delegateQueue.addOperation { handler(nil) } }
+        if !isPassed, let handler { session.delegateQueue.addLasting { handler(nil) } }
     }
 
     /// Makes the other task count as suspended as often as this one. What is done to this one later has no effect.
