@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// The unfinished downloads in the temporary folder. Their names differ from those of complete ones, which belong to
 /// the program. A part stays because resume data names it, or because its process was killed. A sweep removes the parts
-/// that nobody resumes.
+/// that have not been resumed for a week.
 package enum DownloadParts {
     private static let prefix = "URLLoading_"
     private static let suffix = ".part"

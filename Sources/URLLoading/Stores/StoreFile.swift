@@ -166,8 +166,8 @@ enum StoreFile {
     private static let unfinished = ".tmp"
     /// The suffix of a file that could not be read, kept for a person to look at.
     private static let damaged = ".damaged"
-    /// How long a file is kept that nothing refers to and somebody may still want: a part of a download, a damaged
-    /// file. In seconds: a week, the default limit of a resource.
+    /// How long a file is kept to which nothing refers, such as a part of a download or a damaged file: the program or
+    /// its user may still want it. In seconds: a week, the default limit of a resource.
     static let keptTime: Int64 = 604_800
 
     static func damagedPath(of path: String) -> String { path + damaged }

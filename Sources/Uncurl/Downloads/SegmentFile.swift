@@ -3,7 +3,7 @@ internal import Reactor
 internal import URLLoading
 
 /// The file of a download that comes in several parts at once. Any thread may write to it. If its process is killed, it
-/// stays in the temporary folder until the next sweep of downloads that nobody resumes.
+/// stays in the temporary folder for a week, as a part of any other download does.
 final class SegmentFile: Sendable {
     let url: URL
     private let descriptor: CInt

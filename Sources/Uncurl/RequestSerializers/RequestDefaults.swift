@@ -87,8 +87,8 @@ public struct RequestDefaults: Sendable {
 }
 
 extension URLRequest {
-    /// Adds the fields whose names the request does not have. A field that was refused stays so: its default would be
-    /// sent in its place.
+    /// Adds the fields whose names the request does not have. A field whose value was refused is not added: the request
+    /// would be sent with the default in place of that value, and no error would tell it.
     fileprivate mutating func addMissing(_ headers: HTTPHeaders) {
         let missing = headers.filter { value(forHTTPHeaderField: $0.name) == nil && !refuses($0.name) }
         replaceFields(by: missing.map { ($0.name, $0.value) })

@@ -17,7 +17,7 @@ struct LiveMetrics {
     /// Notes that the counts begin anew: with another run, or at the end of a warm-up.
     func renew() { collector?.renew() }
 
-    /// Shows the counts so far to those who ask.
+    /// Gives the page of metrics the counts so far.
     func serve(_ metrics: Metrics, of plan: RunPlan) { server?.publish(metrics, of: plan) }
 
     /// Pushes the counts so far to the collector.

@@ -45,7 +45,7 @@ struct DownloadMoveTests {
 
     private func content(_ url: URL) -> String? { try? String(contentsOf: url, encoding: .utf8) }
 
-    /// A response of a program's own class, whose name for the file nothing has checked.
+    /// A response of a program's own class. Its suggested name for the file is not checked.
     private final class NamedResponse: URLResponse, @unchecked Sendable {
         private let name: String
 
