@@ -152,6 +152,7 @@ struct ForeignInputTests {
             ("\n\ncurl http://h/ -b jar.txt", "line 3: -b \"jar.txt\" is a file"),
             ("curl http://h/ | jq", "| means something to a shell"),
             ("curl '#http://h/'", "is no URL but a fragment"),
+            ("curl -Gd\(String(repeating: "a", count: 1 << 20))\(String(repeating: " h", count: 65))", "65 URLs share"),
             ("curl 'http://h/[1-9]'", "is a pattern to curl"), ("curl 'http://h/{a,b}'", "is a pattern to curl"),
             ("\ncurl http://h/ -H Host:", "line 2: -H \"Host:\" would leave out"),
         ] {

@@ -43,6 +43,9 @@ private struct CurlLine {
     /// Whether brackets and braces in URLs are no patterns.
     private var isLiteral = false
 
+    /// The most bytes that the requests of one command may have of the fields and the query that its URLs share.
+    private static let mostOctets = 32 << 20
+
     private static let (equals, at) = (UInt8(ascii: "="), UInt8(ascii: "@"))
 
     /// Options without effect on the requests of a load tester.
@@ -138,7 +141,7 @@ private struct CurlLine {
         case "--data-binary": add(try bytes(octets, name))
         case "--data-raw": add(octets)
         case "--json":
-            data = try (data ?? []) + bytes(octets, name)
+            try append(bytes(octets, name), after: [])
             isJSON = true
         case "--data-urlencode": add(try escaped(octets, name))
         default: return false
@@ -176,8 +179,10 @@ private struct CurlLine {
         return name + (name.isEmpty ? [] : [Self.equals]) + form.apply(to: content)
     }
 
-    private mutating func add(_ bytes: [UInt8]) {
-        data = data.map { $0 + [UInt8(ascii: "&")] + bytes } ?? bytes
+    private mutating func add(_ bytes: [UInt8]) { append(bytes, after: [UInt8(ascii: "&")]) }
+
+    private mutating func append(_ bytes: [UInt8], after separator: [UInt8]) {
+        if data == nil { data = bytes } else { data?.append(contentsOf: separator + bytes) }
     }
 
     /// The URL without the backslashes that mark brackets and braces as no patterns. A pattern is an error, but not the
@@ -210,6 +215,11 @@ private struct CurlLine {
             : data == nil || isQuery ? [] : ["Content-Type: application/x-www-form-urlencoded"]
         // All URLs of a command share them.
         let headers = written.adding(others.map { "\($0.name): \($0.value)" } + fields)
+        let query = isQuery ? data.map { WrittenURL.encoded(query: $0) } : nil
+        let shared = headers.reduce(query?.utf8.count ?? 0) { $0 + $1.utf8.count + 2 }
+        guard urls.count * shared <= Self.mostOctets else {
+            throw place.problem("\(urls.count) URLs share \(shared) bytes of fields and query: use fewer URLs")
+        }
         var drafts: [RequestDraft] = []
         for url in urls {
             let address = String(url.prefix { $0 != "#" })
@@ -218,13 +228,8 @@ private struct CurlLine {
             let url = try literal(isWhole ? address : "http://" + address)
             var draft = RequestDraft(url: url, headers: headers, place: place)
             draft.leftOut = written.names
-            var target = Array(url.utf8)
-            if isQuery, let data {
-                target += Array((url.contains("?") ? "&" : "?").utf8) + data
-            } else {
-                draft.body = data
-            }
-            draft.url = WrittenURL.encoded(target, keepingPlaceholders: true)
+            draft.url = WrittenURL.encoded(url, keepingPlaceholders: true)
+            if let query { draft.url += (url.contains("?") ? "&" : "?") + query } else { draft.body = data }
             draft.method = method ?? (draft.body == nil ? "GET" : "POST")
             drafts.append(draft)
         }

@@ -10,8 +10,10 @@ enum OpenAPIInput {
         let tree = try InputDocument.read(bytes, file)
         guard let version = tree["openapi"]?.string, version.hasPrefix("3."), case .object(let paths)? = tree["paths"]
         else { throw UsageError("\(quoted(file)) is no OpenAPI description of version 3: it has no openapi and paths") }
-        let schemas = OpenAPISchemas(tree)
+        var schemas = OpenAPISchemas(tree, length: bytes.count)
         var input = RequestInput()
+        // Most operations share it.
+        var common: String?
         for (path, item) in paths {
             for method in methods {
                 guard let operation = item[method], case .object = operation else { continue }
@@ -19,10 +21,18 @@ enum OpenAPIInput {
                 let shared = item["parameters"]?.items ?? []
                 var draft = RequestDraft(method: method.uppercased(), url: "", place: place)
                 draft.name = operation["operationId"]?.string ?? "\(method.uppercased()) \(path)"
-                let base = operation["servers"] ?? item["servers"] ?? tree["servers"]
-                draft.url = try self.base(base, place) + path
-                try setParameters(&draft, shared + (operation["parameters"]?.items ?? []), schemas)
-                try setContent(&draft, schemas.resolved(operation["requestBody"]), schemas)
+                let servers = operation["servers"] ?? item["servers"]
+                let base: String
+                if servers == nil, let common {
+                    base = common
+                } else {
+                    base = try self.base(servers ?? tree["servers"], &schemas, place)
+                    if servers == nil { common = base }
+                }
+                try schemas.take(base.utf8.count, place)
+                draft.url = base + path
+                try setParameters(&draft, shared + (operation["parameters"]?.items ?? []), &schemas)
+                try setContent(&draft, schemas.resolved(operation["requestBody"]), &schemas)
                 try input.add(draft)
             }
         }
@@ -31,11 +41,14 @@ enum OpenAPIInput {
 
     /// The first server's URL, with the defaults of its variables. Empty where there is none, so that paths refer to
     /// the run's host.
-    private static func base(_ servers: JSONTree?, _ place: InputPlace) throws(UsageError) -> String {
+    private static func base(
+        _ servers: JSONTree?,
+        _ schemas: inout OpenAPISchemas,
+        _ place: InputPlace
+    ) throws(UsageError) -> String {
         guard let server = servers?.items.first, var url = server["url"]?.string else { return "" }
-        for (name, variable) in server["variables"]?.members ?? [] {
-            url = url.replacingEach("{\(name)}", by: variable["default"]?.string ?? "")
-        }
+        let variables = (server["variables"]?.members ?? []).map { ($0.0, $0.1["default"]?.string ?? "") }
+        url = try schemas.filled(url, Dictionary(variables) { first, _ in first }, place)
         while url.hasSuffix("/") { url.removeLast() }
         guard url.isEmpty || url.hasPrefix("/") || url.contains("://") else {
             throw place.problem("the server \(quoted(url)) is neither a URL nor a path")
@@ -46,10 +59,11 @@ enum OpenAPIInput {
     private static func setParameters(
         _ draft: inout RequestDraft,
         _ parameters: [JSONTree],
-        _ schemas: OpenAPISchemas
+        _ schemas: inout OpenAPISchemas
     ) throws(UsageError) {
         var query: [String] = []
         var cookies: [String] = []
+        var segments: [String: String] = [:]
         // The operation's own parameters come last, and replace the path's.
         var seen: Set<String> = []
         for parameter in parameters.reversed() {
@@ -57,20 +71,22 @@ enum OpenAPIInput {
                 let place = parameter["in"]?.string, seen.insert("\(place) \(name)").inserted
             else { continue }
             guard place == "path" || parameter["required"]?.bool == true else { continue }
-            let value = schemas.example(of: parameter)
+            try schemas.take(name.utf8.count, draft.place)
+            let value = try schemas.example(of: parameter, draft.place)
             // The styles that a description has unless it says otherwise: form in queries, else simple.
             let texts = (value.elements ?? [value]).map { $0.string ?? $0.line() }
             let text = texts.joined(separator: ",")
             let isRepeated = place == "query" && parameter["explode"]?.bool != false
             let parts = isRepeated ? texts.map(encoded) : [texts.map(encoded).joined(separator: ",")]
             switch place {
-            case "path": draft.url = draft.url.replacingEach("{\(name)}", by: parts[0])
+            case "path": segments[name] = parts[0]
             case "query": query.insert(contentsOf: parts.map { "\(encoded(name))=\($0)" }, at: 0)
             case "header": draft.headers.insert("\(name): \(text)", at: 0)
             case "cookie": cookies.insert("\(name)=\(text)", at: 0)
             default: throw draft.place.problem("the parameter \(quoted(name)) is in \(quoted(place))")
             }
         }
+        draft.url = try schemas.filled(draft.url, segments, draft.place)
         if !query.isEmpty { draft.url += "?" + query.joined(separator: "&") }
         if !cookies.isEmpty { draft.headers.append("Cookie: " + cookies.joined(separator: "; ")) }
     }
@@ -82,12 +98,13 @@ enum OpenAPIInput {
     private static func setContent(
         _ draft: inout RequestDraft,
         _ body: JSONTree?,
-        _ schemas: OpenAPISchemas
+        _ schemas: inout OpenAPISchemas
     ) throws(UsageError) {
         guard let content = body?["content"]?.members, !content.isEmpty else { return }
+        try schemas.take(content.reduce(0) { $0 + $1.0.utf8.count }, draft.place)
         var (type, media) =
             content.first { $0.0.contains("json") } ?? content.first { isForm($0.0) || isMultipart($0.0) } ?? content[0]
-        let example = schemas.example(of: media)
+        let example = try schemas.example(of: media, draft.place)
         if type.contains("json") {
             draft.body = Array(example.line().utf8)
         } else if isForm(type), let members = example.members {
@@ -120,8 +137,10 @@ enum OpenAPIInput {
         _ place: InputPlace
     ) throws(UsageError) -> [FormPart] {
         var parts: [FormPart] = []
+        let files = (schema?["properties"]?.members ?? []).filter { $0.1["format"]?.string == "binary" }
+        let fileNames = Set(files.map(\.0))
         for (name, value) in members {
-            let isFile = schema?["properties"]?[name]?["format"]?.string == "binary"
+            let isFile = fileNames.contains(name)
             for element in value.elements ?? [value] {
                 let type = isFile ? "application/octet-stream" : element.members == nil ? nil : "application/json"
                 parts.append(
@@ -136,79 +155,5 @@ enum OpenAPIInput {
             }
         }
         return parts
-    }
-}
-
-/// The schemas of a description, and values that they allow.
-private struct OpenAPISchemas {
-    private let root: JSONTree
-    /// The most levels of nested schemas, because a schema may contain itself.
-    private static let depthLimit = 8
-    /// The most schemas that one example is made of, because a schema may contain itself many times.
-    private static let nodeLimit = 10_000
-
-    init(_ root: JSONTree) { self.root = root }
-
-    /// The node that a `$ref` within the document refers to.
-    func resolved(_ node: JSONTree?) -> JSONTree? {
-        var node = node
-        for _ in 0..<Self.depthLimit {
-            guard let reference = node?["$ref"]?.string else { return node }
-            node = JSONPointer(String(reference.drop { $0 != "/" })).flatMap { $0.value(in: root) }
-        }
-        return nil
-    }
-
-    /// The example of a parameter or a content, or one that its schema allows.
-    func example(of node: JSONTree) -> JSONTree {
-        if let example = node["example"] { return example }
-        if let first = node["examples"]?.members?.first, let value = resolved(first.1)?["value"] { return value }
-        var budget = Self.nodeLimit
-        return example(ofSchema: node["schema"], depth: 0, &budget)
-    }
-
-    private func example(ofSchema node: JSONTree?, depth: Int, _ budget: inout Int) -> JSONTree {
-        budget -= 1
-        guard depth < Self.depthLimit, budget > 0, let schema = resolved(node) else { return .null }
-        if let value = schema["example"] ?? schema["examples"]?.items.first ?? schema["default"] ?? schema["const"] {
-            return value
-        }
-        if let value = schema["enum"]?.items.first { return value }
-        for name in ["allOf", "oneOf", "anyOf"] {
-            guard let all = schema[name]?.items, !all.isEmpty else { continue }
-            guard name == "allOf" else { return example(ofSchema: all[0], depth: depth + 1, &budget) }
-            var members: [(String, JSONTree)] = []
-            for part in all {
-                guard case .object(let more) = example(ofSchema: part, depth: depth + 1, &budget) else { continue }
-                members += more
-            }
-            return .object(members)
-        }
-        // In OpenAPI 3.1, a value may have several types.
-        switch schema["type"]?.string ?? schema["type"]?.items.first?.string ?? "object" {
-        case "integer": return schema["minimum"] ?? .integer(1)
-        case "number": return schema["minimum"] ?? .integer(1)
-        case "boolean": return .bool(true)
-        case "string": return .string(Self.text(schema))
-        case "array":
-            let count = schema["minItems"]?.integer ?? 0
-            return .array(count == 0 ? [] : [example(ofSchema: schema["items"], depth: depth + 1, &budget)])
-        case "null": return .null
-        default:
-            let required = Set((schema["required"]?.items ?? []).compactMap(\.string))
-            let members = (schema["properties"]?.members ?? []).filter { required.contains($0.0) }
-            return .object(members.map { ($0.0, example(ofSchema: $0.1, depth: depth + 1, &budget)) })
-        }
-    }
-
-    private static func text(_ schema: JSONTree) -> String {
-        switch schema["format"]?.string {
-        case "date": "2026-01-01"
-        case "date-time": "2026-01-01T00:00:00Z"
-        case "uuid": "00000000-0000-4000-8000-000000000000"
-        case "email": "user@example.com"
-        case "uri": "https://example.com/"
-        default: String(repeating: "a", count: Int(clamping: min(max(schema["minLength"]?.integer ?? 1, 1), 1_000)))
-        }
     }
 }

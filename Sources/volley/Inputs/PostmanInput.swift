@@ -8,8 +8,9 @@ enum PostmanInput {
         guard tree["info"] != nil, tree["item"]?.elements != nil else {
             throw UsageError("\(quoted(file)) is no Postman collection: it has no info and item")
         }
-        var reader = PostmanReader(file: file, variables(tree))
-        try reader.read(tree["item"]?.items ?? [], folder: "", authorization: tree["auth"])
+        var reader = PostmanReader(file: file, length: bytes.count, variables(tree))
+        let authorization = PostmanAuthorization(tree["auth"])
+        try reader.read(tree["item"]?.items ?? [], folder: "", authorization: authorization)
         return reader.input
     }
 
@@ -23,9 +24,29 @@ enum PostmanInput {
     }
 }
 
+/// How the requests of a folder log in.
+private struct PostmanAuthorization {
+    let kind: String
+    private var values: [String: String] = [:]
+
+    /// Nil for no object, with which the folder's authorization applies.
+    init?(_ node: JSONTree?) {
+        guard let node, node.members != nil else { return nil }
+        kind = node["type"]?.string ?? "noauth"
+        let rows = node[kind]
+        // v2.0 has an object in the place of the rows.
+        let pairs = rows?.elements?.map { ($0["key"]?.string ?? "", $0["value"]) } ?? rows?.members ?? []
+        for (name, value) in pairs where values[name] == nil { values[name] = value?.string ?? "" }
+    }
+
+    subscript(_ name: String) -> String { values[name] ?? "" }
+}
+
 private struct PostmanReader {
     private let file: String
     private let variables: [String: String]
+    /// How many more bytes the requests may have. One variable or authorization may be in all of them.
+    private var room: Int
     /// The media types that Postman sends for the languages of a raw content.
     private static let types = [
         "text": "text/plain", "json": "application/json", "xml": "application/xml", "html": "text/html",
@@ -33,20 +54,35 @@ private struct PostmanReader {
     ]
     private(set) var input = RequestInput()
 
-    init(file: String, _ variables: [String: String]) { (self.file, self.variables) = (file, variables) }
+    /// - Parameter length: the file's, in bytes.
+    init(file: String, length: Int, _ variables: [String: String]) {
+        (self.file, self.variables) = (file, variables)
+        room = 1 << 20 + 16 * length
+    }
+
+    /// Notes that a request gets so many bytes more.
+    private mutating func take(_ count: Int, _ place: InputPlace) throws(UsageError) {
+        room -= count
+        guard room >= 0 else {
+            throw place.problem(
+                "the variables, the authorizations and the folders' names are too long for so many requests: use a part of the collection"
+            )
+        }
+    }
 
     /// Reads folders by recursion. The JSON reader limits the nesting.
     ///
     /// - Parameter authorization: the folder's, for requests without their own.
-    mutating func read(_ items: [JSONTree], folder: String, authorization: JSONTree?) throws(UsageError) {
+    mutating func read(_ items: [JSONTree], folder: String, authorization: PostmanAuthorization?) throws(UsageError) {
         for item in items {
             let name = folder + (item["name"]?.string ?? "")
             if let inner = item["item"]?.elements {
-                let own = item["auth"]?.members == nil ? authorization : item["auth"]
+                let own = PostmanAuthorization(item["auth"]) ?? authorization
                 try read(inner, folder: name.isEmpty ? "" : name + "/", authorization: own)
                 continue
             }
             let place = InputPlace(file: file, line: input.drafts.count + 1, unit: "request")
+            try take(name.utf8.count, place)
             guard let request = item["request"] else { throw place.problem("\(quoted(name)) has no request") }
             var draft = RequestDraft(url: "", place: place)
             draft.name = name.isEmpty ? nil : name
@@ -62,37 +98,39 @@ private struct PostmanReader {
                 guard let key = field["key"]?.string, let value = field["value"]?.string else { continue }
                 draft.headers.append("\(try filled(key, place)): \(try filled(value, place))")
             }
-            try authorize(&draft, request["auth"]?.members == nil ? authorization : request["auth"], place)
+            try authorize(&draft, PostmanAuthorization(request["auth"]) ?? authorization, place)
             try setContent(&draft, request["body"], place)
             try input.add(draft)
         }
     }
 
     /// Replaces segments such as `:id` by the request's own values.
-    private func withPathVariables(
+    private mutating func withPathVariables(
         _ url: String,
         _ rows: JSONTree?,
         _ place: InputPlace
     ) throws(UsageError) -> String {
-        var segments = url.prefix { $0 != "?" }.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        var values: [String: String] = [:]
         for row in rows?.items ?? [] {
             guard let name = row["key"]?.string ?? row["id"]?.string, let value = row["value"]?.string else { continue }
             let filled = Self.escaped(try filled(value, place))
-            for index in segments.indices where segments[index] == ":\(name)" { segments[index] = filled }
+            values[":" + name] = values[":" + name] ?? filled
         }
-        return segments.joined(separator: "/") + url.drop { $0 != "?" }
+        let segments = url.prefix { $0 != "?" }.split(separator: "/", omittingEmptySubsequences: false)
+        let filled = segments.map { values[String($0)] ?? String($0) }
+        try take(filled.reduce(0) { $0 + $1.utf8.count }, place)
+        return filled.joined(separator: "/") + url.drop { $0 != "?" }
     }
 
     /// Adds the field, or the part of the query, that Postman makes of a request's authorization.
-    private func authorize(_ draft: inout RequestDraft, _ node: JSONTree?, _ place: InputPlace) throws(UsageError) {
-        guard let kind = node?["type"]?.string, kind != "noauth" else { return }
-        func value(_ name: String) throws(UsageError) -> String {
-            let rows = node?[kind]
-            // v2.0 has an object in the place of the rows.
-            let found = rows?.elements?.first { $0["key"]?.string == name }?["value"] ?? rows?[name]
-            return try filled(found?.string ?? "", place)
-        }
-        switch kind {
+    private mutating func authorize(
+        _ draft: inout RequestDraft,
+        _ authorization: PostmanAuthorization?,
+        _ place: InputPlace
+    ) throws(UsageError) {
+        guard let authorization, authorization.kind != "noauth" else { return }
+        func value(_ name: String) throws(UsageError) -> String { try filled(authorization[name], place) }
+        switch authorization.kind {
         case "bearer": draft.headers = draft.headers.adding(["Authorization: Bearer \(try value("token"))"])
         case "oauth2" where try !value("accessToken").isEmpty:
             draft.headers = draft.headers.adding(["Authorization: Bearer \(try value("accessToken"))"])
@@ -105,12 +143,16 @@ private struct PostmanReader {
         case "apikey": draft.headers = draft.headers.adding(["\(try value("key")): \(try value("value"))"])
         default:
             throw place.problem(
-                "its authorization is of the kind \(quoted(kind)), which volley does not make: choose none, and use -H"
+                "its authorization is of the kind \(quoted(authorization.kind)), which volley does not make: choose none, and use -H"
             )
         }
     }
 
-    private func setContent(_ draft: inout RequestDraft, _ body: JSONTree?, _ place: InputPlace) throws(UsageError) {
+    private mutating func setContent(
+        _ draft: inout RequestDraft,
+        _ body: JSONTree?,
+        _ place: InputPlace
+    ) throws(UsageError) {
         guard let body, let mode = body["mode"]?.string, body["disabled"]?.bool != true else { return }
         switch mode {
         case "raw":
@@ -139,7 +181,7 @@ private struct PostmanReader {
     }
 
     /// The content of a GraphQL request. A collection has its variables as text, and a server reads a map.
-    private func graphQL(_ content: JSONTree, _ place: InputPlace) throws(UsageError) -> JSONTree {
+    private mutating func graphQL(_ content: JSONTree, _ place: InputPlace) throws(UsageError) -> JSONTree {
         var members: [(String, JSONTree)] = []
         for (name, value) in content.members ?? [] {
             let text = try filled(value.string ?? value.line(), place)
@@ -161,25 +203,27 @@ private struct PostmanReader {
     }
 
     /// Replaces `{{name}}` by the collection's variables.
-    private func filled(_ text: String, _ place: InputPlace) throws(UsageError) -> String {
-        var out = ""
-        var rest = text[...]
-        while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
-            let name = rest[open..<close].dropFirst(2)
-            let end = rest.index(after: close)
-            guard rest[open...].hasPrefix("{{"), end < rest.endIndex, rest[end] == "}" else {
-                out += rest[...open]
-                rest = rest[rest.index(after: open)...]
+    private mutating func filled(_ text: String, _ place: InputPlace) throws(UsageError) -> String {
+        let bytes = Array(text.utf8)
+        try take(bytes.count, place)
+        var out: [UInt8] = []
+        var position = 0
+        while position < bytes.count {
+            guard let end = WrittenURL.placeholderEnd(bytes, position) else {
+                out.append(bytes[position])
+                position += 1
                 continue
             }
+            let name = String(decoding: bytes[(position + 2)..<(end - 2)], as: UTF8.self)
             guard let value = variables[name.trimmed] else {
                 throw place.problem(
-                    "{{\(oneLine(String(name)))}} is no variable of the collection: add it to the collection's own"
+                    "{{\(oneLine(name))}} is no variable of the collection: add it to the collection's own"
                 )
             }
-            out += rest[..<open] + value
-            rest = rest[rest.index(after: end)...]
+            try take(value.utf8.count, place)
+            out += value.utf8
+            position = end
         }
-        return out + rest
+        return String(decoding: out, as: UTF8.self)
     }
 }

@@ -12,9 +12,16 @@ enum WrittenURL {
 
     /// The same for octets, which may be any.
     static func encoded(_ bytes: [UInt8], keepingPlaceholders: Bool = false) -> String {
-        var position = pathStart(bytes)
+        encoded(bytes, from: pathStart(bytes), isQuery: false, keepingPlaceholders)
+    }
+
+    /// Escapes them in a part of a query. Placeholders remain.
+    static func encoded(query bytes: [UInt8]) -> String { encoded(bytes, from: 0, isQuery: true, true) }
+
+    private static func encoded(_ bytes: [UInt8], from start: Int, isQuery: Bool, _ keepingPlaceholders: Bool) -> String
+    {
+        var (position, isQuery) = (start, isQuery)
         var out = Array(bytes[..<position])
-        var isQuery = false
         while position < bytes.count {
             if keepingPlaceholders, let end = placeholderEnd(bytes, position) {
                 out += bytes[position..<end]
@@ -46,8 +53,8 @@ enum WrittenURL {
         return bytes[(scheme + 3)...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.count
     }
 
-    /// The end of a placeholder that begins here.
-    private static func placeholderEnd(_ bytes: [UInt8], _ position: Int) -> Int? {
+    /// The end of a placeholder, such as `{{name}}`, that begins here. Its name has no braces.
+    static func placeholderEnd(_ bytes: [UInt8], _ position: Int) -> Int? {
         guard bytes[position...].starts(with: [open, open]) else { return nil }
         let name = bytes[(position + 2)...].prefix { $0 != open && $0 != close }
         return bytes[name.endIndex...].starts(with: [close, close]) && !name.isEmpty ? name.endIndex + 2 : nil
