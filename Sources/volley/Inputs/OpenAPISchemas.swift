@@ -13,7 +13,7 @@ struct OpenAPISchemas {
     /// The most schemas that one example is made of, because a schema may contain itself many times.
     private static let nodeLimit = 10_000
 
-    /// What a schema counts, for the time that it takes, in bytes. Each of its members counts as many.
+    /// What a schema or a value counts, for the time that it takes, in bytes.
     private static let cost = 32
 
     /// - Parameter length: the document's, in bytes.
@@ -103,7 +103,7 @@ struct OpenAPISchemas {
         budget -= 1
         try take(Self.cost, place)
         guard depth < Self.depthLimit, budget > 0, let schema = resolved(node) else { return .null }
-        try take(Self.cost * Self.length(of: schema), place)
+        try take(2 * Self.length(of: schema), place)
         if let value = schema["example"] ?? schema["examples"]?.items.first ?? schema["default"] ?? schema["const"]
             ?? schema["enum"]?.items.first
         {
