@@ -42,6 +42,19 @@ static inline X509 *uncurl_remove_certificate(STACK_OF(X509) *stack, int index) 
 }
 static inline void uncurl_free_certificates(STACK_OF(X509) *stack) { sk_X509_pop_free(stack, X509_free); }
 
+static inline int uncurl_safe_count(const STACK_OF(PKCS7) *safes) { return safes == NULL ? 0 : sk_PKCS7_num(safes); }
+static inline PKCS7 *uncurl_safe_at(const STACK_OF(PKCS7) *safes, int index) { return sk_PKCS7_value(safes, index); }
+static inline void uncurl_free_safes(STACK_OF(PKCS7) *safes) { sk_PKCS7_pop_free(safes, PKCS7_free); }
+static inline int uncurl_bag_count(const STACK_OF(PKCS12_SAFEBAG) *bags) {
+    return bags == NULL ? 0 : sk_PKCS12_SAFEBAG_num(bags);
+}
+static inline const PKCS12_SAFEBAG *uncurl_bag_at(const STACK_OF(PKCS12_SAFEBAG) *bags, int index) {
+    return sk_PKCS12_SAFEBAG_value(bags, index);
+}
+static inline void uncurl_free_bags(STACK_OF(PKCS12_SAFEBAG) *bags) {
+    sk_PKCS12_SAFEBAG_pop_free(bags, PKCS12_SAFEBAG_free);
+}
+
 static inline STACK_OF(X509_CRL) *uncurl_new_crls(void) { return sk_X509_CRL_new_null(); }
 static inline int uncurl_push_crl(STACK_OF(X509_CRL) *stack, X509_CRL *one) { return sk_X509_CRL_push(stack, one); }
 static inline void uncurl_free_crls(STACK_OF(X509_CRL) *stack) { sk_X509_CRL_pop_free(stack, X509_CRL_free); }

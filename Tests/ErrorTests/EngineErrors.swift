@@ -69,6 +69,7 @@ enum EngineErrors {
             ErrorWords(IdentityError.noCertificate, "certificate"), ErrorWords(IdentityError.noKey, "key"),
             ErrorWords(IdentityError.passwordNeeded, "password"),
             ErrorWords(IdentityError.refused("too weak"), "too weak"),
+            ErrorWords(IdentityError.tooManyIterations(limit: 2_000_000), "2000000 iterations"),
             ErrorWords(IdentityError.unreadable(path: "/x.pem", reason: "it is gone"), "/x.pem"),
             ErrorWords(IdentityError.wrongPassword, "password"), ErrorWords(PinError.digestLength(31), "31"),
             ErrorWords(PinError.notBase64("%%"), "%%"), ErrorWords(PinError.unknownForm("md5/x"), "md5/x"),

@@ -75,6 +75,24 @@ struct ClientIdentityTests {
         }
     }
 
+    @Test("PKCS #12 without a key is no identity; its certificates stay in their order behind that of the key")
+    func partsOfPKCS12() throws {
+        let folder = try Folder()
+        let second = try CertificateBuilder.authority("Second").selfSigned()
+        try folder.write("chain.pem", identity.chainPEM)
+        try folder.write("others.pem", identity.authorityPEM + second.pem)
+        try OpenSSLTool.run([
+            "pkcs12", "-export", "-nokeys", "-in", folder.path("chain.pem"), "-out", folder.path("keyless.p12"),
+            "-passout", "pass:open",
+        ])
+        #expect(throws: IdentityError.noKey) {
+            try ClientIdentity(pkcs12File: folder.path("keyless.p12"), password: "open")
+        }
+        let file = try identity.leaf.pkcs12(password: "open", chain: [identity.authority, second])
+        let read = try ClientIdentity(pkcs12: file, password: "open")
+        #expect(read.chain.map(\.der) == [identity.leaf.der, identity.authority.der, second.der])
+    }
+
     @Test("a PKCS #12 file of old, encrypted with RC2 and triple DES, opens where the legacy provider is, or says so")
     func legacyPKCS12() throws {
         let folder = try Folder()

@@ -60,7 +60,7 @@ enum PEMReader {
 
     /// Reads blocks until there are no more. A block that cannot be read is a fault, and the next one is tried:
     /// PEM_read_bio has moved past its end line by then.
-    private static func each(in bytes: [UInt8], _ read: (OpaquePointer) -> Bool) -> [String] {
+    static func each(in bytes: [UInt8], _ read: (OpaquePointer) -> Bool) -> [String] {
         var faults: [String] = []
         _ = unsafe withBIO(bytes) { bio in
             while true {

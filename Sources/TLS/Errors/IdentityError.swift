@@ -21,6 +21,9 @@ public enum IdentityError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The file is encrypted with an algorithm that OpenSSL 3 keeps in its legacy provider (RC2, triple DES of old PKCS
     /// #12 files), and that provider is not installed.
     case legacyEncryption(String)
+    /// The file asks for more iterations than this limit to derive keys from its password (RFC 8018 §4.2): a number in
+    /// the file, which would take minutes of processor time.
+    case tooManyIterations(limit: Int)
     /// OpenSSL refuses the certificate or the key: a key that is too weak, for instance.
     case refused(String)
 
@@ -37,6 +40,8 @@ public enum IdentityError: Error, Hashable, Sendable, CustomStringConvertible {
         case .malformedPKCS12(let why): "it is no readable PKCS #12 file: \(why)"
         case .legacyEncryption(let why):
             "it is encrypted as old programs did, and OpenSSL's legacy provider is missing: \(why)"
+        case .tooManyIterations(let limit):
+            "it asks for more than \(limit) iterations to derive keys from its password"
         case .refused(let why): "OpenSSL refuses it: \(why)"
         }
     }

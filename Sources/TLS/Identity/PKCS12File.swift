@@ -27,29 +27,32 @@ enum PKCS12File {
         }
         defer { unsafe PKCS12_free(file) }
         guard isRead, let file = unsafe file else { throw .malformedPKCS12(OpenSSLErrors.take().text) }
-        let password = try unsafe opening(file, password)
-        var key: OpaquePointer? = nil
-        var leaf: OpaquePointer? = nil
-        var others: OpaquePointer? = nil
-        let isOpen = unsafe PKCS12_parse(file, password, &key, &leaf, &others) == 1
-        let rest = unsafe CertificateStack(adopting: others)
-        let owned = unsafe leaf.map { unsafe Certificate(adopting: $0) }
-        let ownedKey = unsafe key.map { unsafe PrivateKey(adopting: $0) }
-        if !isOpen { throw fault(isOpened: unsafe PKCS12_mac_present(file) == 1) }
-        guard let owned else { throw .noCertificate }
-        guard let ownedKey else { throw .noKey }
-        var chain = [owned]
-        // OpenSSL 3.0 returns the certificates in the reverse of the file's order.
-        for index in 0..<rest.count {
-            if let one = unsafe rest[index] { unsafe chain.append(Certificate(retaining: one)) }
+        var budget = DerivationBudget()
+        let password = try unsafe opening(file, password, &budget)
+        var contents = unsafe PKCS12Contents(
+            password,
+            library?.context,
+            budget,
+            isOpened: PKCS12_mac_present(file) == 1
+        )
+        try unsafe contents.read(file)
+        var chain = contents.certificates
+        guard !chain.isEmpty else { throw .noCertificate }
+        guard let key = contents.key else { throw .noKey }
+        if let own = chain.firstIndex(where: { unsafe X509_check_private_key($0.pointer, key.pointer) == 1 }) {
+            chain.insert(chain.remove(at: own), at: 0)
         }
-        guard library != nil else { return (chain, ownedKey) }
-        return (try chain.map(moved), try moved(ownedKey))
+        return (chain, key)
     }
 
     /// Returns the password in the form that the file was made with: there are two forms of an empty password.
-    private static func opening(_ file: OpaquePointer, _ password: String?) throws(IdentityError) -> String? {
-        guard unsafe PKCS12_mac_present(file) == 1 else { return password }
+    private static func opening(
+        _ file: OpaquePointer,
+        _ password: String?,
+        _ budget: inout DerivationBudget
+    ) throws(IdentityError) -> String? {
+        guard unsafe PKCS12_mac_present(file) == 1 else { return password == "" ? nil : password }
+        try unsafe budget.take(macOf: file)
         let candidates: [String?] = password == nil || password == "" ? [nil, ""] : [password]
         for candidate in candidates {
             if unsafe PKCS12_verify_mac(file, candidate, candidate == nil ? 0 : -1) == 1 { return candidate }
@@ -58,32 +61,80 @@ enum PKCS12File {
         if fault.isUnsupported { throw .legacyEncryption(fault.text) }
         throw password == nil ? .passwordNeeded : .wrongPassword
     }
+}
 
-    private static func fault(isOpened: Bool) -> IdentityError {
+/// What a PKCS #12 file holds (RFC 7292 §4): its certificates in their order, and its first key. It is opened part by
+/// part: PKCS12_parse derives keys without a limit, also for parts that appear only when others are decrypted.
+@safe private struct PKCS12Contents {
+    private(set) var certificates: [Certificate] = []
+    private(set) var key: PrivateKey?
+    private let password: String?
+    private let library: OpaquePointer?
+    private var budget: DerivationBudget
+    private let isOpened: Bool
+
+    /// - Parameters:
+    ///   - library: The library context that decrypts. What was decrypted is in the default one, where handshakes sign.
+    ///   - isOpened: Whether a MAC has shown that the password is right.
+    init(_ password: String?, _ library: OpaquePointer?, _ budget: DerivationBudget, isOpened: Bool) {
+        self.password = password
+        unsafe self.library = unsafe library
+        self.budget = budget
+        self.isOpened = isOpened
+    }
+
+    mutating func read(_ file: OpaquePointer) throws(IdentityError) {
+        guard let safes = unsafe PKCS12_unpack_authsafes(file) else { throw fault() }
+        defer { unsafe uncurl_free_safes(safes) }
+        for index in unsafe 0..<uncurl_safe_count(safes) {
+            guard let safe = unsafe uncurl_safe_at(safes, index) else { continue }
+            try unsafe read(safe: safe)
+        }
+    }
+
+    private mutating func read(safe: UnsafeMutablePointer<PKCS7>) throws(IdentityError) {
+        let bags: OpaquePointer?
+        switch unsafe OBJ_obj2nid(safe.pointee.type) {
+        case NID_pkcs7_data: unsafe bags = PKCS12_unpack_p7data(safe)
+        case NID_pkcs7_encrypted:
+            try unsafe budget.take(safe.pointee.d.encrypted?.pointee.enc_data?.pointee.algorithm)
+            unsafe bags = PKCS12_unpack_p7encdata(safe, password, -1)
+        default: return
+        }
+        guard let bags = unsafe bags else { throw fault() }
+        defer { unsafe uncurl_free_bags(bags) }
+        try unsafe read(bags: bags)
+    }
+
+    private mutating func read(bags: OpaquePointer?) throws(IdentityError) {
+        for index in unsafe 0..<uncurl_bag_count(bags) {
+            guard let bag = unsafe uncurl_bag_at(bags, index) else { continue }
+            switch unsafe PKCS12_SAFEBAG_get_nid(bag) {
+            case NID_keyBag where key == nil: try unsafe take(PKCS12_SAFEBAG_get0_p8inf(bag))
+            case NID_pkcs8ShroudedKeyBag where key == nil:
+                try unsafe budget.take(PKCS12_SAFEBAG_get0_pkcs8(bag))
+                let information = unsafe PKCS12_decrypt_skey_ex(bag, password, -1, library, nil)
+                defer { unsafe PKCS8_PRIV_KEY_INFO_free(information) }
+                try unsafe take(information)
+            case NID_certBag where unsafe PKCS12_SAFEBAG_get_bag_nid(bag) == NID_x509Certificate:
+                guard let certificate = unsafe PKCS12_SAFEBAG_get1_cert(bag) else { throw fault() }
+                unsafe certificates.append(Certificate(adopting: certificate))
+            case NID_safeContentsBag: try unsafe read(bags: PKCS12_SAFEBAG_get0_safes(bag))
+            default: continue
+            }
+        }
+    }
+
+    private mutating func take(_ information: OpaquePointer?) throws(IdentityError) {
+        guard let information = unsafe information, let made = unsafe EVP_PKCS82PKEY(information) else { throw fault() }
+        unsafe key = PrivateKey(adopting: made)
+    }
+
+    private func fault() -> IdentityError {
         let fault = OpenSSLErrors.take()
         if fault.isUnsupported { return .legacyEncryption(fault.text) }
-        // The MAC has shown that the password is right. Without a MAC, a wrong password looks like a damaged file.
+        // Without a MAC, a wrong password looks like a damaged file.
         return isOpened ? .malformedPKCS12(fault.text) : .wrongPassword
-    }
-
-    /// Returns the same certificate in the default library context. Newer OpenSSL makes certificates in the file's.
-    private static func moved(_ certificate: Certificate) throws(IdentityError) -> Certificate {
-        do throws(CertificateError) {
-            return try Certificate(der: certificate.der)
-        } catch {
-            throw .malformedPKCS12("\(error)")
-        }
-    }
-
-    /// Returns the same key in the default library context, where handshakes sign.
-    private static func moved(_ key: PrivateKey) throws(IdentityError) -> PrivateKey {
-        let der = unsafe encodedDER { unsafe i2d_PrivateKey(key.pointer, $0) }
-        let made = unsafe der.withUnsafeBufferPointer { buffer -> OpaquePointer? in
-            var cursor = buffer.baseAddress
-            return unsafe d2i_AutoPrivateKey(nil, &cursor, buffer.count)
-        }
-        guard let made = unsafe made else { throw .malformedKey(OpenSSLErrors.take().text) }
-        return unsafe PrivateKey(adopting: made)
     }
 }
 

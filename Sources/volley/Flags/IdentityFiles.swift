@@ -36,6 +36,8 @@ extension SecurityFlags {
             case .noKey: "name the file of the key with --key"
             case .keyMismatch: "name the key of this certificate with --key"
             case .legacyEncryption: "install that provider, or write the file anew with `openssl pkcs12 -export`"
+            case .tooManyIterations:
+                "write the file anew with fewer, with `-iter` of `openssl pkcs8` or `openssl pkcs12`"
             case .unreadable, .noCertificate, .malformedCertificate, .malformedKey, .malformedPKCS12, .refused:
                 "name a certificate and key in PEM, or a PKCS #12 file"
             }
