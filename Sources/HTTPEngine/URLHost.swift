@@ -31,11 +31,11 @@ public enum URLHost: Hashable, Sendable {
     /// - Parameter text: IPv6 with or without its brackets. Nothing is decoded: a percent sign is refused outside a
     ///   zone (RFC 4007 §11), and so is anything that is not ASCII.
     public init(_ text: String) throws(Problem) {
-        if text.hasPrefix("[") || text.utf8.contains(UInt8(ascii: ":")) {
-            let isBracketed = text.hasPrefix("[") && text.hasSuffix("]")
-            guard let address = IPv6Address(isBracketed ? String(text.dropFirst().dropLast()) : text) else {
-                throw .ipv6Literal
-            }
+        let octets = text.utf8
+        if octets.first == UInt8(ascii: "[") || octets.contains(UInt8(ascii: ":")) {
+            let isBracketed = octets.first == UInt8(ascii: "[") && octets.last == UInt8(ascii: "]")
+            let bare = isBracketed ? String(Substring(octets.dropFirst().dropLast())) : text
+            guard let address = IPv6Address(bare) else { throw .ipv6Literal }
             self = .v6(address)
         } else if let address = IPv4Address(text) {
             self = .v4(address)

@@ -69,22 +69,24 @@ package struct JSONReader {
     private mutating func object(_ depth: Int) throws(Problem) -> JSONTree {
         position += 1
         var members: [(String, JSONTree)] = []
-        var indices: [String: Int] = [:]
+        // By octets: a hash of a long run of combining marks is slow.
+        var indices: [[UInt8]: Int] = [:]
         if take(UInt8(ascii: "}")) { return .object(members) }
         repeat {
             skipBlanks()
             guard next == UInt8(ascii: "\"") else { throw problem("a member's name is missing") }
             let start = position
             let name = try string()
-            guard !hasUniqueNames || indices[name] == nil else {
+            let octets = Array(name.utf8)
+            guard !hasUniqueNames || indices[octets] == nil else {
                 throw Problem(description: "a member's name is there twice", offset: start)
             }
             guard take(UInt8(ascii: ":")) else { throw problem("a colon is missing") }
             let value = try value(depth: depth + 1)
-            if let index = indices[name] {
+            if let index = indices[octets] {
                 members[index].1 = value
             } else {
-                indices[name] = members.count
+                indices[octets] = members.count
                 members.append((name, value))
             }
         } while take(UInt8(ascii: ","))

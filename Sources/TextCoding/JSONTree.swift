@@ -31,7 +31,7 @@ package enum JSONTree: Sendable, ExpressibleByStringLiteral, ExpressibleByNilLit
     /// A member of an object; nil where there is none, or where this is no object.
     package subscript(_ name: String) -> JSONTree? {
         guard case .object(let members) = self else { return nil }
-        return members.first { $0.0 == name }?.1
+        return members.first { $0.0.utf8.elementsEqual(name.utf8) }?.1
     }
 
     /// A number, whole or not; nil for any other value.

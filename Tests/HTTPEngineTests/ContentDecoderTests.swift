@@ -149,4 +149,13 @@ struct ContentDecoderTests {
             decoder.reset()
         }
     }
+
+    @Test("a coding with a combining mark is unknown: the content stays as it is")
+    func combiningMarks() throws {
+        let run = String(repeating: "\u{301}\u{316}", count: 1_000)
+        for field in ["gzip\u{301}", "identity\u{301}", "gzip, \u{301}", run] {
+            #expect(try ContentCoding.parse(field) == nil)
+        }
+        #expect(try ContentCoding.parse("gzip, identity") == [.gzip])
+    }
 }

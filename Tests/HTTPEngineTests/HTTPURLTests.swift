@@ -106,4 +106,12 @@ struct HTTPURLTests {
         }
         #expect(accepted > 100)
     }
+
+    @Test("a scheme with combining marks is another scheme")
+    func combiningMarks() {
+        let run = String(repeating: "\u{301}\u{316}", count: 1_000)
+        for scheme in ["http\u{301}", run] {
+            #expect(throws: HTTPURL.Problem.scheme(scheme)) { try HTTPURL(scheme + "://a.test/") }
+        }
+    }
 }

@@ -35,4 +35,13 @@ struct URLHostTests {
         #expect(throws: EngineError.invalidRequest(.host("127.1", .number))) { try Origin(host: "127.1") }
         #expect(throws: EngineError.invalidRequest(.host("a b", .character(" ", at: 1)))) { try Origin(host: "a b") }
     }
+
+    @Test("a bracket with a combining mark behind it is still a bracket")
+    func combiningMarks() {
+        let run = String(repeating: "\u{301}\u{316}", count: 1_000)
+        for text in ["[\u{301}]", "[::1\u{301}]", "[\(run)]", "[\(run)"] {
+            #expect(throws: URLHost.Problem.ipv6Literal) { try URLHost(text) }
+        }
+        #expect(throws: URLHost.Problem.character("\u{301}", at: 0)) { try URLHost(run) }
+    }
 }

@@ -128,7 +128,8 @@ struct UpgradeTests {
             }
             #expect(error.kind == .unexpectedUpgrade)
         }
-        for name in ["h2c", "websocket, h2c", "chat", "\t,"] {
+        // The Kelvin sign is a k in lower case.
+        for name in ["h2c", "websocket, h2c", "chat", "\t,", "websoc\u{212A}et", "websocket\u{301}"] {
             let server = try RawServer.start(otherwise: .answering(bytes(Self.switching(to: name))))
             let engine = try EngineHarness()
             #expect(await engine.run(try request(server.port)).error == .unexpectedUpgrade)

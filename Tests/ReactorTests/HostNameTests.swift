@@ -55,4 +55,10 @@ struct HostNameTests {
             #expect(try !HostName(name).isLocalhost)
         }
     }
+
+    @Test("a trailing dot is one, whatever stands before it")
+    func dotBehindSign() throws {
+        // Swift counts an Arabic number sign and what follows it as one character.
+        #expect(try HostName("a\u{600}.").bare == "a\u{600}")
+    }
 }

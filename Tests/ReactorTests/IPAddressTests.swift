@@ -54,4 +54,10 @@ struct IPAddressTests {
         #expect(IPAddress("localhost") == nil)
         #expect(IPAddress("::1").map(String.init(describing:)) == "::1")
     }
+
+    @Test("a zone with combining marks is none, and they are part of no percent sign")
+    func combiningMarks() {
+        let run = String(repeating: "\u{301}\u{316}", count: 1_000)
+        for text in ["::1\u{301}", "fe80::1%\u{301}", "fe80::1%lo\u{301}", run] { #expect(IPAddress(text) == nil) }
+    }
 }

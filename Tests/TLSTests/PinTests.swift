@@ -110,4 +110,14 @@ struct PinTests {
             }
         }
     }
+
+    @Test("a combining mark is part of no slash and of no semicolon")
+    func combiningMarks() throws {
+        let marked = "sha256/\u{301}\(zeros)"
+        #expect(throws: PinError.notBase64(marked)) { try Pin(marked) }
+        #expect(throws: PinError.notBase64("sha256//\u{301}\(zeros)")) { try Pin("sha256//\u{301}\(zeros)") }
+        #expect(throws: PinError.unknownForm("\u{301}")) { try Pin.list("sha256//\(zeros);\u{301}") }
+        let run = String(repeating: "\u{301}\u{316}", count: 1_000)
+        #expect(throws: PinError.unknownForm(run)) { try Pin.list(run) }
+    }
 }

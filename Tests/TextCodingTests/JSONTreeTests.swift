@@ -51,4 +51,12 @@ struct JSONTreeTests {
         let value = JSONTree.object([("b", .array([])), ("a", .object([])), ("c", .array([.bool(true), nil]))])
         #expect(value.text == "{\n  \"b\": [],\n  \"a\": {},\n  \"c\": [\n    true,\n    null\n  ]\n}\n")
     }
+
+    @Test("members whose names differ in their octets are two members (RFC 8259 §8.3)")
+    func spellings() throws {
+        let text = "{\"\u{E9}\":1,\"e\u{301}\":2}"
+        let tree = try JSONReader.read(Array(text.utf8))
+        #expect(tree.line() == text)
+        #expect(tree["\u{E9}"]?.integer == 1 && tree["e\u{301}"]?.integer == 2)
+    }
 }

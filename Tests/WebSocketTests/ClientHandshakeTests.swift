@@ -81,4 +81,17 @@ import Testing
     func offers(names: [String]) {
         #expect(throws: HandshakeError.invalidProtocol(names.last ?? "")) { try ClientHandshake(protocols: names) }
     }
+
+    @Test("a key or a subprotocol with combining marks is another one")
+    func combiningMarks() {
+        let run = String(repeating: "\u{301}\u{316}", count: 1_000)
+        for accept in [Self.accept + "\u{301}", run] {
+            #expect(throws: HandshakeError.wrongAccept) { try check(["Sec-WebSocket-Accept": [accept]]) }
+        }
+        for name in ["chat\u{301}", run] {
+            #expect(throws: HandshakeError.unofferedProtocol(name)) {
+                try check(["Sec-WebSocket-Accept": [Self.accept], "Sec-WebSocket-Protocol": [name]])
+            }
+        }
+    }
 }

@@ -17,4 +17,12 @@ import TextCoding
         #expect(HeaderText.list([" a ,\t b", "", ",c"]) == ["a", "b", "c"])
         #expect(HeaderText.trimmed(" \t ") == "" && HeaderText.trimmed("a b ") == "a b")
     }
+
+    @Test("a combining mark is part of no comma, and makes another value")
+    func combiningMarks() {
+        #expect(HeaderText.list(["a,\u{301}b"]) == ["a", "\u{301}b"])
+        #expect(HeaderText.areOnly("13", [" 13\t"]))
+        #expect(!HeaderText.areOnly("13", ["13\u{301}"]) && !HeaderText.areOnly("13", []))
+        #expect(!HeaderText.areOnly("13", ["13", "13"]) && !HeaderText.areOnly("\u{E9}", ["e\u{301}"]))
+    }
 }

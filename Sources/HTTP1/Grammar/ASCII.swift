@@ -92,3 +92,12 @@ extension UInt8 {
     /// Whether the octet may be in a token (RFC 9110 §5.6.2).
     package var isTokenOctet: Bool { ASCII.isToken(self) }
 }
+
+extension StringProtocol {
+    /// The text if it is ASCII, as all words of the protocol are; nil otherwise.
+    ///
+    /// Swift's `==`, hashes and characters compare canonical forms: é written in two ways is one text, and a run of n
+    /// combining marks takes the time of n². So a peer's text is checked before it is compared with a word, and texts
+    /// that may be more than words are compared by their octets.
+    package var ascii: Self? { utf8.allSatisfy { $0 < 0x80 } ? self : nil }
+}

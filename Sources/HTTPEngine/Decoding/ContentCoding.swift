@@ -1,3 +1,5 @@
+internal import HTTP1
+
 /// The content codings that this engine decodes (RFC 9110 §8.4.1).
 enum ContentCoding: Equatable {
     /// RFC 1952; `x-gzip` is the same (§8.4.1.3).
@@ -26,7 +28,7 @@ enum ContentCoding: Equatable {
 
     /// Names are case-insensitive (§8.4.1).
     init?(_ name: some StringProtocol) {
-        switch name.lowercased() {
+        switch name.ascii?.lowercased() {
         case "gzip", "x-gzip": self = .gzip
         case "deflate": self = .deflate
         #if Brotli
@@ -51,7 +53,7 @@ enum ContentCoding: Equatable {
             let name = Substring(element).utf8.drop(while: isBlank)
             guard let last = name.lastIndex(where: { !isBlank($0) }) else { continue }
             let token = Substring(name[...last])
-            if token.lowercased() == "identity" { continue }
+            if token.ascii?.lowercased() == "identity" { continue }
             guard let coding = ContentCoding(token) else { return nil }
             codings.append(coding)
         }

@@ -1,3 +1,5 @@
+internal import HTTP1
+
 /// An `http` or `https` URL, taken apart by RFC 3986 §3 and RFC 9110 §4.2: nothing is repaired, decoded or guessed.
 ///
 /// A value of its own, without Foundation. A text that it does not accept is refused with the position and the reason.
@@ -32,7 +34,7 @@ public struct HTTPURL: Hashable, Sendable {
             bytes[colon...].starts(with: "://".utf8), !bytes[..<colon].contains(where: endsAuthority)
         else { throw .noScheme }
         let name = String(decoding: bytes[..<colon], as: UTF8.self).lowercased()
-        guard let scheme = Origin.Scheme(rawValue: name) else { throw .scheme(name) }
+        guard let scheme = name.ascii.flatMap(Origin.Scheme.init(rawValue:)) else { throw .scheme(name) }
         return (scheme, colon + 3)
     }
 

@@ -1,3 +1,4 @@
+internal import HTTP1
 internal import Reactor
 
 /// Hosts that are reached without a proxy: the list in `no_proxy`, by curl's rules, parsed once.
@@ -19,7 +20,7 @@ public struct ProxyExceptions: Hashable, Sendable {
 
     /// Reads a list in the form of NO_PROXY: entries separated by commas or blanks; text that is no entry is left out.
     public init(_ list: String) {
-        coversAll = list == "*"
+        coversAll = list.ascii == "*"
         guard !coversAll else { return }
         for member in list.utf8.split(whereSeparator: { ", \t".utf8.contains($0) }) {
             let text = String(decoding: member, as: UTF8.self)
@@ -48,7 +49,8 @@ public struct ProxyExceptions: Hashable, Sendable {
     }
 
     private static func withoutDots(_ name: String, leading: Bool) -> String {
-        var bare = name.lowercased()[...]
+        // No host has a name that is not ASCII.
+        guard var bare = name.ascii?.lowercased()[...] else { return "" }
         if bare.hasSuffix(".") { bare = bare.dropLast() }
         if leading, bare.hasPrefix(".") { bare = bare.dropFirst() }
         return String(bare)
@@ -61,8 +63,9 @@ private enum Network: Hashable, Sendable {
     case v6(high: UInt64, low: UInt64, bits: Int)
 
     init?(_ text: String) {
-        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let address = IPAddress(String(parts[0])) else { return nil }
+        guard let parts = text.ascii?.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false),
+            let address = IPAddress(String(parts[0]))
+        else { return nil }
         let width = address.family == .v4 ? 32 : 128
         var bits = width
         if parts.count == 2 {

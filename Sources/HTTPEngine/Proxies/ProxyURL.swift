@@ -1,3 +1,4 @@
+internal import HTTP1
 internal import HTTPSemantics
 import TextCoding
 
@@ -15,8 +16,10 @@ extension Proxy {
         var rest = bytes[...]
         var kind = Kind.http
         if let separator = Self.firstIndex(of: "://", in: bytes) {
-            let scheme = String(decoding: bytes[..<separator], as: UTF8.self).lowercased()
-            guard let known = Kind(rawValue: scheme) else { throw .scheme(scheme) }
+            let scheme = String(decoding: bytes[..<separator], as: UTF8.self)
+            guard let known = (scheme.ascii?.lowercased()).flatMap(Kind.init(rawValue:)) else {
+                throw .scheme(scheme.lowercased())
+            }
             kind = known
             rest = bytes[(separator + 3)...]
         }

@@ -20,8 +20,8 @@ struct UpgradeOffer: Sendable {
     /// Whether an answer accepts the offer. Case is ignored (§16.7: protocols are registered case-sensitively and
     /// matched without case). It must name at least one protocol, and none that was not offered.
     func isTaken(by head: ResponseHead) -> Bool {
-        let taken = head.fields.listMembers(of: "Upgrade").map { $0.lowercased() }
-        let offered = protocols.map { $0.lowercased() }
+        let taken = head.fields.listMembers(of: "Upgrade").map { $0.ascii?.lowercased() }
+        let offered = protocols.map { Optional($0.lowercased()) }
         return !taken.isEmpty && taken.allSatisfy(offered.contains)
     }
 

@@ -37,7 +37,7 @@ public struct AuthenticationChallenge: Hashable, Sendable {
 
     /// Whether the server says that it reads names and passwords in UTF-8. Then they are sent in Normalization Form C
     /// (RFC 7617 §2.1, RFC 7616 §4), which the caller makes.
-    package var isUTF8: Bool { parameters["charset"]?.lowercased() == "utf-8" }
+    package var isUTF8: Bool { parameters["charset"]?.ascii?.lowercased() == "utf-8" }
 
     /// Returns the challenges in all lines of the field of that name, in their order.
     ///

@@ -1,3 +1,4 @@
+internal import HTTP1
 internal import TLS
 
 /// A Digest challenge that can be answered (RFC 7616 §3.3, and RFC 2069 where it names no `qop`).
@@ -62,12 +63,12 @@ public struct DigestChallenge: Hashable, Sendable {
         guard challenge.scheme == "digest", let realm = challenge.realm, let nonce = parameters["nonce"],
             let realmOctets = challenge.octets(of: "realm"), let nonceOctets = challenge.octets(of: "nonce")
         else { return nil }
-        var name = (parameters["algorithm"] ?? "MD5").uppercased()[...]
+        guard var name = (parameters["algorithm"] ?? "MD5").ascii?.uppercased()[...] else { return nil }
         isSession = name.hasSuffix("-SESS")
         if isSession { name = name.dropLast(5) }
         guard let algorithm = Algorithm(rawValue: String(name)) else { return nil }
         if let list = parameters["qop"] {
-            let offered = list.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }
+            let offered = list.utf8.split { ", \t".utf8.contains($0) }.map { Substring($0).ascii?.lowercased() }
             if offered.contains("auth") {
                 protection = .request
             } else if offered.contains("auth-int") {
@@ -87,8 +88,8 @@ public struct DigestChallenge: Hashable, Sendable {
         opaque = parameters["opaque"]
         opaqueOctets = challenge.octets(of: "opaque")
         algorithmName = parameters["algorithm"]
-        isStale = parameters["stale"]?.lowercased() == "true"
-        hashesUser = parameters["userhash"]?.lowercased() == "true"
+        isStale = parameters["stale"]?.ascii?.lowercased() == "true"
+        hashesUser = parameters["userhash"]?.ascii?.lowercased() == "true"
         isUTF8 = challenge.isUTF8
     }
 }

@@ -35,6 +35,23 @@ public struct ProtectionSpace: Hashable, Sendable {
         self.realm = realm
         self.scheme = scheme
     }
+
+    /// Compares realms by their octets.
+    public static func == (left: ProtectionSpace, right: ProtectionSpace) -> Bool {
+        left.host == right.host && left.port == right.port && left.side == right.side
+            && left.isSecure == right.isSecure && left.realmOctets == right.realmOctets && left.scheme == right.scheme
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(host)
+        hasher.combine(port)
+        hasher.combine(side)
+        hasher.combine(isSecure)
+        hasher.combine(realmOctets)
+        hasher.combine(scheme)
+    }
+
+    private var realmOctets: [UInt8]? { realm.map { Array($0.utf8) } }
 }
 
 /// The schemes that a user can be asked about (RFC 9110 §11.1). Those of `ntlm` and `negotiate` cannot be answered

@@ -70,19 +70,19 @@ public struct CacheControl: Hashable, Sendable {
         for member in fields.listMembers(of: "Cache-Control") { take(member) }
     }
 
-    private static func isNoCache(_ text: String) -> Bool { text.lowercased() == "no-cache" }
+    private static func isNoCache(_ text: String) -> Bool { text.ascii?.lowercased() == "no-cache" }
 
     private mutating func take(_ member: String) {
-        let parts = member.split(separator: "=", maxSplits: 1)
-        guard let first = parts.first else { return }
-        let name = Self.trimmed(first).lowercased()
+        let parts = member.utf8.split(separator: UInt8(ascii: "="), maxSplits: 1)
+        guard let first = parts.first, let name = Self.trimmed(first).ascii?.lowercased() else { return }
         let argument = parts.count > 1 ? Self.unquoted(Self.trimmed(parts[1])) : nil
         switch name {
         case "no-store": noStore = true
         case "no-cache":
             noCache = true
-            for field in argument?.split(separator: ",") ?? [] {
-                noCacheFields.append(Self.trimmed(field).lowercased())
+            for field in argument?.utf8.split(separator: UInt8(ascii: ",")) ?? [] {
+                // No field has a name that is not ASCII.
+                if let name = Self.trimmed(field).ascii?.lowercased() { noCacheFields.append(name) }
             }
         case "public": isPublic = true
         case "private": isPrivate = true
@@ -119,15 +119,17 @@ public struct CacheControl: Hashable, Sendable {
     /// The largest number of seconds; larger ones count as this.
     public static let largest: Int64 = 1 << 31
 
-    private static func trimmed(_ text: Substring) -> String {
-        let start = text.drop { $0 == " " || $0 == "\t" }
-        let end = start.lastIndex { $0 != " " && $0 != "\t" }
-        return end.map { String(start[...$0]) } ?? ""
+    private static func trimmed(_ text: Substring.UTF8View) -> Substring {
+        let start = text.drop(while: isBlank)
+        return start.lastIndex { !isBlank($0) }.map { Substring(start[...$0]) } ?? ""
     }
 
+    private static func isBlank(_ octet: UInt8) -> Bool { octet == 0x20 || octet == 0x09 }
+
     /// §5.2: both forms are accepted, token and quoted-string.
-    private static func unquoted(_ text: String) -> String {
-        guard text.utf8.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") else { return text }
-        return String(text.dropFirst().dropLast())
+    private static func unquoted(_ text: Substring) -> String {
+        let (octets, quote) = (text.utf8, UInt8(ascii: "\""))
+        guard octets.count >= 2, octets.first == quote, octets.last == quote else { return String(text) }
+        return String(Substring(octets.dropFirst().dropLast()))
     }
 }

@@ -17,8 +17,8 @@ public enum CacheInvalidation {
         var urls = [url]
         for name in ["Location", "Content-Location"] {
             // No origin may invalidate what another one has stored.
-            guard let value = response[name], case let other = resolve(value, against: url), other.text != url.text,
-                other.origin == url.origin
+            guard let value = response[name], case let other = resolve(value, against: url), other.origin == url.origin,
+                !other.text.utf8.elementsEqual(url.text.utf8)
             else { continue }
             urls.append(other)
         }

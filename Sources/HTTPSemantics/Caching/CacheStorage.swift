@@ -27,7 +27,9 @@ public enum CacheStorage: Hashable, Sendable {
         if control.mustUnderstand, !isUnderstood(status) { return .forbidden }
         if request.contains(.cacheControl), CacheControl(request).noStore { return .forbidden }
         if request.contains(.range) { return .forbidden }
-        if response.contains(.vary), VaryRule.members(of: response).contains("*") { return .forbidden }
+        if response.contains(.vary), VaryRule.members(of: response).contains(where: { $0.ascii == "*" }) {
+            return .forbidden
+        }
         let isExplicit =
             control.isPublic || control.isPrivate || control.maxAge != .absent || response.contains(.expires)
         guard isExplicit || isHeuristic(status) else { return .forbidden }

@@ -45,7 +45,9 @@ public enum CacheValidation {
     ) -> StoredExchange? {
         if let tag = notModified["ETag"] {
             guard let own = stored.fields["ETag"], EntityTag.areWeaklyEqual(own, tag) else { return nil }
-        } else if let date = notModified["Last-Modified"], let own = stored.fields["Last-Modified"], date != own {
+        } else if let date = notModified["Last-Modified"], let own = stored.fields["Last-Modified"],
+            !date.utf8.elementsEqual(own.utf8)
+        {
             return nil
         }
         return stored.updated(with: notModified, requested: requested, received: received)
@@ -80,7 +82,9 @@ public enum CacheValidation {
         for name in ["ETag", "Last-Modified", "Content-Length"] {
             // The length of coded content is not that of what is stored; it is compared with what the origin said at
             // that time.
-            if let value = head[name], let own = stored.fields[name], value != own { return .remove }
+            if let value = head[name], let own = stored.fields[name], !value.utf8.elementsEqual(own.utf8) {
+                return .remove
+            }
         }
         guard hasValidator(head) else { return .none }
         return .update(stored.updated(with: head, requested: requested, received: received))
@@ -120,15 +124,15 @@ extension StoredExchange {
 /// Entity tags (RFC 9110 §8.8.3).
 public enum EntityTag {
     /// Whether the tag is weak: it only says that two responses have the same meaning.
-    public static func isWeak(_ tag: String) -> Bool { tag.hasPrefix("W/") }
+    public static func isWeak(_ tag: String) -> Bool { tag.utf8.starts(with: "W/".utf8) }
 
     /// Whether both are equal and neither is weak (§8.8.3.2).
     public static func areStronglyEqual(_ left: String, _ right: String) -> Bool {
-        !isWeak(left) && left == right
+        !isWeak(left) && left.utf8.elementsEqual(right.utf8)
     }
 
     /// Whether both are equal, weak or not (§8.8.3.2).
     public static func areWeaklyEqual(_ left: String, _ right: String) -> Bool {
-        left.dropFirst(isWeak(left) ? 2 : 0) == right.dropFirst(isWeak(right) ? 2 : 0)
+        left.utf8.dropFirst(isWeak(left) ? 2 : 0).elementsEqual(right.utf8.dropFirst(isWeak(right) ? 2 : 0))
     }
 }

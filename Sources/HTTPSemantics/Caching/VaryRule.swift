@@ -101,7 +101,8 @@ public struct VaryRule: Hashable, Sendable {
         guard response.contains(.vary) else { return [] }
         var selected: [VaryingField] = []
         for member in Self.members(of: response) {
-            let name = member.lowercased()
+            // No field has a name that is not ASCII: no request differs in it.
+            guard let name = member.ascii?.lowercased() else { continue }
             if !selected.contains(where: { $0.name == name }) { selected.append(field(name, in: request)) }
         }
         return selected
@@ -109,7 +110,7 @@ public struct VaryRule: Hashable, Sendable {
 
     /// Whether a request has the values that the stored response was selected by. `Vary: *` never matches.
     public func matches(_ varying: [VaryingField], _ request: HTTPFields) -> Bool {
-        varying.allSatisfy { $0.name != "*" && $0.value == value(of: $0, in: request) }
+        varying.allSatisfy { $0.name.ascii != "*" && $0.value == value(of: $0, in: request) }
     }
 
     private static let acceptEncoding = "accept-encoding"

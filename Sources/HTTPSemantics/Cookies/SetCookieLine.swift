@@ -1,3 +1,5 @@
+internal import HTTP1
+
 /// One Set-Cookie field, read by RFC 6265bis §5.6: nearly everything is a cookie, attributes that make no sense are
 /// ignored, and the last of several counts. ``CookieAdmission`` decides whether it is stored.
 public struct SetCookieLine: Sendable {
@@ -60,7 +62,7 @@ public struct SetCookieLine: Sendable {
         for part in parts {
             let (name, value) = Self.pair(part) ?? (Self.trimmed(part), [])
             guard value.count <= Self.maximumAttributeSize else { continue }
-            take(Self.text(name).lowercased(), Self.text(value))
+            if let attribute = Self.text(name).ascii?.lowercased() { take(attribute, Self.text(value)) }
         }
         // §5.7: the prefix requires the attribute, even where the default path is the same.
         guard path != nil || !CookieAdmission.hasPrefix("__host-", name) else { return nil }

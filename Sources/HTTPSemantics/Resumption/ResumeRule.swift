@@ -37,7 +37,7 @@ public enum ResumeRule {
         expected: Int64
     ) -> Decision {
         // What is on disk is not coded, and a request for a range has its answer's content as it comes.
-        let isCoded = contentCoding.map { $0.lowercased() != "identity" } ?? false
+        let isCoded = contentCoding.map { $0.ascii?.lowercased() != "identity" } ?? false
         switch status {
         case 200..<300 where isCoded: return .askAgain
         case 206:
@@ -47,11 +47,7 @@ public enum ResumeRule {
             }
             guard contentLength < 0 || contentLength == total - received else { return .askAgain }
             // A server that has ignored If-Range still says what it sends.
-            if validator.hasPrefix("\"") {
-                if let entityTag, entityTag != validator { return .askAgain }
-            } else if let lastModified, lastModified != validator {
-                return .askAgain
-            }
+            guard mayBeOfContent(validator, entityTag, lastModified) else { return .askAgain }
             return .append(total: total)
         case 416:
             // The server has fewer bytes than are on disk and has ignored If-Range: this is other content.
@@ -85,12 +81,15 @@ public enum ResumeRule {
             range.first == part.lowerBound, range.last == min(part.upperBound, whole - 1), total ?? whole == whole
         else { return nil }
         // A server that has not looked at If-Range says itself what it sends.
-        if let validator, validator.hasPrefix("\"") {
-            if let entityTag, entityTag != validator { return nil }
-        } else if let validator, let lastModified, lastModified != validator {
-            return nil
-        }
+        if let validator, !mayBeOfContent(validator, entityTag, lastModified) { return nil }
         return whole
+    }
+
+    /// Whether an answer's own validator, if it has one of that kind, is the same.
+    private static func mayBeOfContent(_ validator: String, _ entityTag: String?, _ lastModified: String?) -> Bool {
+        let isTag = validator.utf8.first == UInt8(ascii: "\"")
+        guard let own = isTag ? entityTag : lastModified else { return true }
+        return own.utf8.elementsEqual(validator.utf8)
     }
 
     /// What to send as If-Range; nil where nothing tells the content apart for sure. A date counts only if it is a
@@ -102,7 +101,8 @@ public enum ResumeRule {
     ///   - date: when the answer was made, as it says, in seconds since 1970.
     ///   - now: seconds since 1970, for dates with years of two digits.
     public static func validator(entityTag: String?, lastModified: String?, date: Int64?, now: Int64) -> String? {
-        if let entityTag, entityTag.count >= 2, entityTag.hasPrefix("\""), entityTag.hasSuffix("\"") {
+        let quote = UInt8(ascii: "\"")
+        if let entityTag, entityTag.utf8.count >= 2, entityTag.utf8.first == quote, entityTag.utf8.last == quote {
             return entityTag
         }
         guard let lastModified, let date,
@@ -120,7 +120,7 @@ struct ContentRange: Equatable {
     let total: Int64?
 
     init?(_ text: String) {
-        guard let rest = ContentRange.afterUnit(text) else { return nil }
+        guard let rest = text.ascii.flatMap(ContentRange.afterUnit) else { return nil }
         let halves = rest.split(separator: "/", omittingEmptySubsequences: false)
         guard halves.count == 2 else { return nil }
         let ends = halves[0].split(separator: "-", omittingEmptySubsequences: false)

@@ -33,7 +33,7 @@ public enum UploadDraft: Int, Hashable, Sendable, CaseIterable {
     /// How many octets of the upload the server has; nil if the answer does not say.
     static func offset(_ fields: HTTPFields) -> Int64? {
         // RFC 9651 §3.3.1: at most 15 digits.
-        guard let text = bare(fields["Upload-Offset"]), !text.isEmpty, text.count <= 15,
+        guard let text = bare(fields["Upload-Offset"]), !text.isEmpty, text.utf8.count <= 15,
             text.utf8.allSatisfy({ $0 &- 0x30 < 10 })
         else { return nil }
         return Int64(text)
@@ -41,7 +41,7 @@ public enum UploadDraft: Int, Hashable, Sendable, CaseIterable {
 
     /// RFC 9651 §3.3.6.
     private static func boolean(_ value: String?) -> Bool? {
-        switch bare(value) {
+        switch bare(value)?.ascii {
         case "?1": true
         case "?0": false
         default: nil
@@ -51,8 +51,10 @@ public enum UploadDraft: Int, Hashable, Sendable, CaseIterable {
     /// An item without its parameters (RFC 9651 §3.3).
     private static func bare(_ value: String?) -> Substring? {
         guard let value else { return nil }
-        var item = value.prefix { $0 != ";" }
-        while item.last == " " || item.last == "\t" { item.removeLast() }
-        return item.drop { $0 == " " || $0 == "\t" }
+        var item = value.utf8.prefix { $0 != UInt8(ascii: ";") }
+        while let last = item.last, isBlank(last) { item.removeLast() }
+        return Substring(item.drop(while: isBlank))
     }
+
+    private static func isBlank(_ octet: UInt8) -> Bool { octet == 0x20 || octet == 0x09 }
 }

@@ -127,7 +127,7 @@ public struct UploadMachine: Sendable {
         to url: WebURL,
         reading read: (String) -> WebURL? = { WebURL($0) }
     ) -> Bool {
-        guard status == 104, case .creating = phase, fields[UploadDraft.versionField] == "\(draft.rawValue)",
+        guard status == 104, case .creating = phase, fields[UploadDraft.versionField]?.ascii == "\(draft.rawValue)",
             let resource = RedirectTarget.resolve(fields, against: url, reading: read), let origin = resource.origin,
             // An upload that began over TLS is not resumed without it.
             origin.isSecure || url.origin?.isSecure != true

@@ -176,11 +176,14 @@ extension VirtualUserDriver {
         }
         for wanted in checks(of: user).headers where user.findings.problem == nil {
             let values = fields.values(of: wanted.name)
-            let isThere = wanted.value.map { values.contains($0) } ?? !values.isEmpty
+            let isThere =
+                wanted.value.map { text in values.contains { $0.utf8.elementsEqual(text.utf8) } } ?? !values.isEmpty
             if !isThere { user.findings.problem = "header \(oneLine(wanted.name))" }
         }
         if user.readsContent || checks(of: user).body != nil {
-            user.findings.isEncoded = fields.values(of: "Content-Encoding").contains { $0.lowercased() != "identity" }
+            user.findings.isEncoded = fields.values(of: "Content-Encoding").contains {
+                $0.ascii?.lowercased() != "identity"
+            }
         }
         guard user.readsFields else { return }
         fields.forEach { user.findings.response.headers.append((name: $0, value: $1)) }

@@ -26,7 +26,7 @@ public struct HostName: Hashable, Sendable {
     private static func lowercased(_ byte: UInt8) -> UInt8 { (65...90).contains(byte) ? byte | 0x20 : byte }
 
     private static func withoutTrailingDot(_ text: String) -> String {
-        text.hasSuffix(".") ? String(text.dropLast()) : text
+        text.utf8.last == UInt8(ascii: ".") ? String(Substring(text.utf8.dropLast())) : text
     }
 
     /// Whether the last label is a number as inet_aton reads one: decimal or octal digits, or `0x` and hex. Such a name

@@ -61,9 +61,10 @@ public struct IPv6Address: Hashable, Sendable, CustomStringConvertible {
     public init?(_ text: String) {
         // C would read `::1` from "::1\0.evil.test".
         guard !text.utf8.contains(0) else { return nil }
-        let parts = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = text.utf8.split(separator: UInt8(ascii: "%"), maxSplits: 1, omittingEmptySubsequences: false)
+            .map { String(Substring($0)) }
         var form = in6_addr()
-        guard unsafe inet_pton(AF_INET6, String(parts[0]), &form) == 1 else { return nil }
+        guard unsafe inet_pton(AF_INET6, parts[0], &form) == 1 else { return nil }
         (high, low) = unsafe withUnsafeBytes(of: form) { bytes in
             unsafe (
                 UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
@@ -73,7 +74,7 @@ public struct IPv6Address: Hashable, Sendable, CustomStringConvertible {
         scope = 0
         guard parts.count == 2 else { return }
         let isNumber = parts[1].utf8.allSatisfy { (48...57).contains($0) }
-        scope = unsafe isNumber ? UInt32(parts[1]) ?? 0 : if_nametoindex(String(parts[1]))
+        scope = unsafe isNumber ? UInt32(parts[1]) ?? 0 : if_nametoindex(parts[1])
         guard scope != 0 else { return nil }
     }
 

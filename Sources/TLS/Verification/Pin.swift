@@ -38,8 +38,8 @@ public struct Pin: Hashable, Sendable, CustomStringConvertible {
     /// Reads a pin from its text: `sha256//BASE64` or `cert-sha256//BASE64`.
     public init(_ text: String, scope: Scope = .leaf) throws(PinError) {
         for (mark, subject) in [("sha256/", Subject.publicKey), ("cert-sha256/", .certificate)]
-        where text.hasPrefix(mark) {
-            guard let digest = Pin.digest(text.dropFirst(mark.count)) else { throw .notBase64(text) }
+        where text.utf8.starts(with: mark.utf8) {
+            guard let digest = Pin.digest(text.utf8.dropFirst(mark.utf8.count)) else { throw .notBase64(text) }
             try self.init(sha256: digest, subject: subject, scope: scope)
             return
         }
@@ -48,17 +48,18 @@ public struct Pin: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads a digest. A slash at the start belongs either to the mark or to the base64: only one of the two readings
     /// gives the length of a digest.
-    private static func digest(_ text: Substring) -> [UInt8]? {
-        let behindSlash = text.hasPrefix("/") ? Base64.decodeCanonical(text.dropFirst()) : nil
+    private static func digest(_ text: Substring.UTF8View) -> [UInt8]? {
+        let behindSlash =
+            text.first == UInt8(ascii: "/") ? Base64.decodeCanonical(Substring(text.dropFirst())) : nil
         if let behindSlash, behindSlash.count == 32 { return behindSlash }
-        return Base64.decodeCanonical(text) ?? behindSlash
+        return Base64.decodeCanonical(Substring(text)) ?? behindSlash
     }
 
     /// Reads pins with semicolons between them. One that cannot be read is an error, and is never left out.
     public static func list(_ text: String, scope: Scope = .leaf) throws(PinError) -> [Pin] {
         var pins: [Pin] = []
-        for part in text.split(separator: ";", omittingEmptySubsequences: false) {
-            pins.append(try Pin(String(part), scope: scope))
+        for part in text.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false) {
+            pins.append(try Pin(String(Substring(part)), scope: scope))
         }
         return pins
     }

@@ -76,9 +76,9 @@ struct ProtectionSpaceValues: Sendable {
 }
 
 extension ProtectionSpaceValues: Hashable {
-    /// Compares hosts without case (RFC 3986 §3.2.2) and realms with it (RFC 9110 §11.5).
+    /// Compares hosts without case (RFC 3986 §3.2.2) and realms by their octets (RFC 9110 §11.5).
     static func == (left: ProtectionSpaceValues, right: ProtectionSpaceValues) -> Bool {
-        left.port == right.port && left.canonicalSide == right.canonicalSide && left.realm == right.realm
+        left.port == right.port && left.canonicalSide == right.canonicalSide && left.realmOctets == right.realmOctets
             && left.method == right.method
             && (left.host == right.host || left.host.lowercased() == right.host.lowercased())
     }
@@ -87,7 +87,9 @@ extension ProtectionSpaceValues: Hashable {
         hasher.combine(host.lowercased())
         hasher.combine(port)
         hasher.combine(canonicalSide)
-        hasher.combine(realm)
+        hasher.combine(realmOctets)
         hasher.combine(method)
     }
+
+    private var realmOctets: [UInt8]? { realm.map { Array($0.utf8) } }
 }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import HTTP1
 internal import HTTPSemantics
 
 /// Facts of an answer that Uncurl needs to request parts of its content and to make resume data of them.
@@ -6,10 +7,10 @@ extension HTTPURLResponse {
     /// The validator of the content for If-Range; nil where there is none, or where parts of the content are of no use.
     package var rangeValidator: String? {
         // Decoded content has another length than the server counts.
-        let coding = value(forHTTPHeaderField: "Content-Encoding")?.lowercased()
-        guard coding == nil || coding == "identity" else { return nil }
+        let coding = value(forHTTPHeaderField: "Content-Encoding")
+        guard coding == nil || coding?.ascii?.lowercased() == "identity" else { return nil }
         guard statusCode == 200 || statusCode == 206 else { return nil }
-        guard value(forHTTPHeaderField: "Accept-Ranges")?.lowercased() != "none" else { return nil }
+        guard value(forHTTPHeaderField: "Accept-Ranges")?.ascii?.lowercased() != "none" else { return nil }
         return ResumeRule.validator(
             entityTag: value(forHTTPHeaderField: "ETag"),
             lastModified: value(forHTTPHeaderField: "Last-Modified"),

@@ -1,11 +1,14 @@
+internal import HTTP1
+
 /// A media type or a media range (RFC 9110 §12.5.1): `text/html`, `image/*`, `*/*`.
 struct MediaRange {
     private let type: Substring
     private let subtype: Substring
 
-    /// Parameters are ignored. Nil for text without a slash.
+    /// Parameters are ignored. Nil for text without a slash, and for text that is not ASCII.
     init?(_ text: some StringProtocol) {
-        let name = text.prefix { $0 != ";" }.lowercased()
+        let octets = Substring(text).utf8.prefix { $0 != UInt8(ascii: ";") }
+        guard let name = Substring(octets).ascii?.lowercased() else { return nil }
         let parts = name.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2 else { return nil }
         type = Self.trimmed(parts[0])

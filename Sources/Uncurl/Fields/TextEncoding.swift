@@ -1,9 +1,11 @@
 public import Foundation
+internal import HTTP1
 
 /// Finds the text encoding of octets, and decodes them.
 enum TextEncoding {
     static func named(_ charset: String) -> String.Encoding? {
-        encodings[charset.lowercased().trimmingCharacters(in: CharacterSet(charactersIn: " \t\"'"))]
+        let name = charset.ascii?.lowercased().trimmingCharacters(in: CharacterSet(charactersIn: " \t\"'"))
+        return name.flatMap { encodings[$0] }
     }
 
     /// The encoding that a byte order mark names.

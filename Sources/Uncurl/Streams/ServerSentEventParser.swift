@@ -1,3 +1,5 @@
+internal import HTTP1
+
 /// Parses a `text/event-stream` (HTML §9.2.6) in pieces of any size. An event that is unfinished at the end of the
 /// content is dropped.
 ///
@@ -84,7 +86,7 @@ public struct ServerSentEventParser: Sendable {
         guard colon != 0 else { return }
         var value = colon.map { line[($0 + 1)...] } ?? []
         if value.first == 0x20 { value = value.dropFirst() }
-        switch String(decoding: line[..<(colon ?? line.count)], as: UTF8.self) {
+        switch String(decoding: line[..<(colon ?? line.count)], as: UTF8.self).ascii {
         case "event": event = String(decoding: value, as: UTF8.self)
         case "data": data += value + [0x0A]
         case "id" where Self.isID(value): id = String(decoding: value, as: UTF8.self)

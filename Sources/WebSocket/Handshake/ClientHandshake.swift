@@ -38,15 +38,16 @@ public struct ClientHandshake: Sendable {
     ///
     /// - Parameter values: all values of the answer's fields of a name, whatever its case.
     public func check(_ values: (String) -> [String]) throws(HandshakeError) -> Agreement {
-        let accepts = values(Agreement.Field.accept).map { HeaderText.trimmed($0) }
-        guard accepts == [Agreement.acceptance(of: key)] else { throw .wrongAccept }
+        guard HeaderText.areOnly(Agreement.acceptance(of: key), values(Agreement.Field.accept)) else {
+            throw .wrongAccept
+        }
         var agreement = Agreement()
         let extensions = values(Agreement.Field.extensions).joined(separator: ", ")
         agreement.deflate = try deflate(extensions)
         let chosen = values(Agreement.Field.subprotocol)
         if let first = chosen.first {
             let name = HeaderText.trimmed(first)
-            guard chosen.count == 1, protocols.contains(name) else {
+            guard chosen.count == 1, HeaderText.isToken(name), protocols.contains(name) else {
                 throw .unofferedProtocol(chosen.joined(separator: ", "))
             }
             agreement.subprotocol = name

@@ -21,7 +21,7 @@ public struct ServerHandshake: Sendable {
         speaking spoken: (String) -> Bool
     ) throws(HandshakeError) {
         let keys = values(Agreement.Field.key).map { HeaderText.trimmed($0) }
-        guard values(Agreement.Field.version).map({ HeaderText.trimmed($0) }) == ["13"], keys.count == 1,
+        guard HeaderText.areOnly("13", values(Agreement.Field.version)), keys.count == 1,
             ServerHandshake.isNonce(keys[0])
         else { throw .notAskedFor }
         var fields = [(Agreement.Field.accept, Agreement.acceptance(of: keys[0]))]

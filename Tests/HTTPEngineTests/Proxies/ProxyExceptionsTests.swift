@@ -42,4 +42,14 @@ struct ProxyExceptionsTests {
 
     @Test("an empty list covers nothing")
     func empty() { #expect(!ProxyExceptions().covers("localhost")) }
+
+    @Test("a member that is not ASCII covers no host")
+    func otherLetters() {
+        // The Kelvin sign is a k in lower case.
+        let run = String(repeating: "\u{301}\u{316}", count: 1_000)
+        let list = ProxyExceptions("\u{212A}.test, a.test\u{301}, \(run), *\u{301}, 10.0.0.0/8\u{301}, b.test")
+        #expect(list.covers("b.test"))
+        for host in ["k.test", "a.test", "10.0.0.1", run, "\u{212A}.test"] { #expect(!list.covers(host)) }
+        #expect(!ProxyExceptions("*\u{301}").covers("a"))
+    }
 }

@@ -80,4 +80,12 @@ struct ProxyURLTests {
         let eager = Proxy(.http, host: try URLHost("proxy"), port: 1, isPreemptive: true)
         #expect(eager != (try Proxy(url: urls[0])))
     }
+
+    @Test("a scheme that is not ASCII is no kind of proxy")
+    func otherLetters() {
+        // The Kelvin sign is a k in lower case.
+        #expect(throws: Proxy.Problem.scheme("socks5")) { try Proxy(url: "soc\u{212A}s5://proxy") }
+        let run = String(repeating: "\u{301}\u{316}", count: 1_000)
+        #expect(throws: Proxy.Problem.scheme(run)) { try Proxy(url: run + "://proxy") }
+    }
 }

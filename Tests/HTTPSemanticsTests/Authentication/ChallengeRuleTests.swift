@@ -80,4 +80,13 @@ struct ChallengeRuleTests {
             asked.side == .proxy && asked.space.side == .proxy && asked.space.host == "p" && asked.space.port == 3128
         )
     }
+
+    @Test("realms are compared by their octets: two spellings of one text are two realms")
+    func realms() throws {
+        let whole = try #require(try questions("Basic realm=\"\u{E9}\"").first).space
+        let same = try #require(try questions("Basic realm=\"\u{E9}\"").first).space
+        let parts = try #require(try questions("Basic realm=\"e\u{301}\"").first).space
+        #expect(whole == same && whole != parts)
+        #expect(Set([whole, same, parts]).count == 2)
+    }
 }

@@ -32,4 +32,19 @@ struct DigestChallengeTests {
         #expect(plain.algorithm == .md5 && plain.protection == .legacy && !plain.isStale && !plain.hashesUser)
         #expect(plain.opaque == nil)
     }
+
+    @Test("words that are not ASCII are other words, and a combining mark belongs to no separator")
+    func otherLetters() throws {
+        // The long s is an S in upper case.
+        #expect(read("Digest realm=r, nonce=n, qop=auth, algorithm=\"MD5-\u{17F}ess\"") == nil)
+        #expect(read("Digest realm=r, nonce=n, algorithm=\"MD5\u{301}\"") == nil)
+        #expect(read("Digest realm=r, nonce=n, qop=\"auth\u{301}\"") == nil)
+        #expect(read("Digest realm=r, nonce=n, qop=\"auth,\u{301}\"")?.protection == .request)
+        let run = String(repeating: "\u{301}\u{316}", count: 1_000)
+        #expect(read("Digest realm=r, nonce=n, qop=\"\(run)\"") == nil)
+        let odd = try #require(
+            read("Digest realm=r, nonce=n, stale=\"\(run)\", userhash=\"\(run)\", charset=\"\(run)\"")
+        )
+        #expect(!odd.isStale && !odd.hashesUser && !odd.isUTF8)
+    }
 }

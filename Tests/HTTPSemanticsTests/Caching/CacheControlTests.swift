@@ -56,4 +56,14 @@ struct CacheControlTests {
         #expect(CacheControl(fields(("Pragma", "no-cache"))).noCache)
         #expect(!CacheControl(fields(("Pragma", "no-cache"), ("Cache-Control", "max-age=5"))).noCache)
     }
+
+    @Test("a combining mark belongs to no separator, and a directive with one is another directive")
+    func combiningMarks() {
+        #expect(control("max-age=\u{301}5").maxAge == .invalid)
+        #expect(control("max-age=\"\u{301}5\"").maxAge == .invalid)
+        #expect(control("no-cache=\"X-A,\u{301}b, X-C\"").noCacheFields == ["x-a", "x-c"])
+        let run = String(repeating: "\u{301}\u{316}", count: 1_000)
+        #expect(control("no-store\u{301}, \(run), private=\(run), no-cache=\(run)").noStore == false)
+        #expect(control("no-store\u{301}, \(run), private=\(run), no-cache=\(run)").isPrivate)
+    }
 }

@@ -136,4 +136,14 @@ struct VaryRuleTests {
         let record = VaryRule.usual.record(of: Self.alice, varying: response, requested: 1, received: 2)
         #expect(VaryRule.usual.matches(record, fields(("Authorization", "Bearer bob"))) == matches)
     }
+
+    @Test("a member of Vary that is not ASCII is no field's name")
+    func otherLetters() {
+        // The Kelvin sign is a k in lower case.
+        let run = String(repeating: "\u{301}\u{316}", count: 1_000)
+        let response = fields(("Vary", "X-\u{212A}ey, Accept\u{301}, *\u{301}, \(run), Accept-Language"))
+        let selected = VaryRule.usual.select(request, varying: response)
+        #expect(selected == [VaryingField(name: "accept-language", value: "en")])
+        #expect(VaryRule.usual.matches(selected, request))
+    }
 }

@@ -174,4 +174,11 @@ struct SetCookieLineTests {
         #expect(old.isDiscarded)
         #expect(!old.isPersistent)
     }
+
+    @Test("an attribute with a combining mark in its name is unknown")
+    func combiningMarks() throws {
+        let run = String(repeating: "\u{301}\u{316}", count: 1_000)
+        let line = try #require(SetCookieLine("a=b; Secure\u{301}; \(run); \(run)=\(run); HttpOnly"))
+        #expect(!line.isSecure && line.isHTTPOnly)
+    }
 }

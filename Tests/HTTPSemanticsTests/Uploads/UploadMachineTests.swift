@@ -102,6 +102,22 @@ struct UploadMachineTests {
         #expect(machine.isOver && machine.resource == nil)
     }
 
+    @Test("an item ends at its semicolon, whatever follows, and one with a combining mark is another item")
+    func items() throws {
+        func step(_ complete: String) throws -> UploadStep {
+            let machine = try created()
+            _ = machine.fail(isTransient: true)
+            return machine.receive(204, try fields(("Upload-Offset", "100"), ("Upload-Complete", complete)))
+        }
+        let run = String(repeating: "\u{301}\u{316}", count: 1_000)
+        let whole = try step("?1")
+        #expect(try step("?0") != whole)
+        #expect(try step("?1 ;\u{301}a=\(run)") == whole)
+        let unsaid = try step("?2")
+        #expect(unsaid != whole)
+        #expect(try step("?1\u{301}") == unsaid && step(run) == unsaid)
+    }
+
     @Test("an upload of unknown length says none, and takes any offset")
     func unknownLength() throws {
         let machine = try created(.six, length: nil)

@@ -92,4 +92,12 @@ struct URLProtectionSpaceTests {
     func description() {
         #expect(space().description.contains("Host:h.example") && space().description.contains("Realm:r"))
     }
+
+    @Test("realms are compared by their octets: two spellings of one text are two realms")
+    func realms() {
+        let (whole, same, parts) = (space(realm: "\u{E9}"), space(realm: "\u{E9}"), space(realm: "e\u{301}"))
+        #expect(whole == same && whole.hash == same.hash && whole != parts)
+    }
+
+    private func space(realm: String) -> URLProtectionSpace { space("h.example", 80, "http", realm) }
 }

@@ -107,4 +107,11 @@ struct SuggestedFilenameTests {
         // Some 0.2 seconds of this thread's time. Quadratic code took ten and more for one name.
         #expect(Self.threadTime - start < 5)
     }
+
+    @Test("a combining mark is part of no separator, quote or dot")
+    func combiningMarks() {
+        #expect(name("attachment; filename=\"a/\u{301}b\"").utf8.elementsEqual("\u{301}b".utf8))
+        #expect(name("attachment; filename=\".\u{301}b\"").utf8.elementsEqual("_\u{301}b".utf8))
+        #expect(name("attachment; filename*=UTF-8'\u{301}'x") == "x")
+    }
 }

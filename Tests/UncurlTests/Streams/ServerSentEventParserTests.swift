@@ -178,4 +178,11 @@ struct ServerSentEventParserTests {
         }
         #expect(got == [ServerSentEvent(event: "a", data: "1"), ServerSentEvent(data: "2")])
     }
+
+    @Test("a field with a combining mark in its name is ignored", .rows("B26"))
+    func combiningMarks() throws {
+        let run = String(repeating: "\u{301}\u{316}", count: 1_000)
+        let events = try parse("data\u{301}: a\n\(run): b\ndata: c\n\n", 10_000)
+        #expect(events.map(\.data) == ["c"])
+    }
 }
