@@ -29,6 +29,21 @@ import Testing
         #expect(whole.kept.block.isEmpty)
     }
 
+    @Test("the blanks before a value are looked at once, however many pieces they come in")
+    func blanks() throws {
+        func line(_ blanks: String, _ rest: String) -> [UInt8] { octets("n:" + blanks + rest) }
+        let blanks = String(repeating: " ", count: 30)
+        var parser = FieldLineParser(at: 0)
+        var table = FieldTable()
+        #expect(try !parser.advance(line(blanks, "").span, &table, ParserLimits(), .bareLF))
+        // What was seen is not looked at again, so other octets in its place change nothing.
+        let others = "x" + blanks.dropFirst()
+        #expect(try !parser.advance(line(others + blanks, "").span, &table, ParserLimits(), .bareLF))
+        let end = line(blanks + blanks, "v\n\n")
+        #expect(try parser.advance(end.span, &table, ParserLimits(), .bareLF))
+        #expect(table.count == 1 && table[0].value == 62..<63)
+    }
+
     @Test("storage is used again: neither block nor table moves once they are large enough")
     func reuse() throws {
         let input = octets("HTTP/1.1 200 OK\r\nA: b\r\nContent-Length: 0\r\n\r\n")

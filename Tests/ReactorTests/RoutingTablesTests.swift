@@ -180,6 +180,17 @@ struct RoutingTablesTests {
         #expect(local.state.medium(of: .v4) == nil)
     }
 
+    @Test("an address that is reported again, or whose end is reported twice, changes nothing")
+    func sameAddress() {
+        var tables = Self.settled(Self.usual.links, Self.usual.addresses, Self.usual.routes)
+        for one in Self.parse(Self.message(20, Self.address(2, [10, 0, 0, 1]))) { tables.take(one) }
+        #expect(tables.isSettled)
+        for one in Self.parse(Self.message(21, Self.address(2, [10, 0, 0, 2]))) { tables.take(one) }
+        #expect(tables.isSettled && tables.state.addresses.count == 1)
+        for one in Self.parse(Self.message(21, Self.address(2, [10, 0, 0, 1]))) { tables.take(one) }
+        #expect(!tables.isSettled && tables.state.addresses.isEmpty)
+    }
+
     @Test("of two ways the one of less metric counts, and halves before the whole")
     func preference() {
         let links = [Self.link(2, "eth0"), Self.link(3, "wlan0"), Self.link(4, "wwan0")]

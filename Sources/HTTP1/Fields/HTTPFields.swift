@@ -127,6 +127,11 @@ public struct HTTPFields: Sendable {
         table.remove { _, entry in equalIgnoringCase(block.span, entry.name, wanted) }
     }
 
+    /// Removes the fields whose places, as they are before the call, are unwanted.
+    package mutating func removeAll(where isUnwanted: (_ index: Int) -> Bool) {
+        table.remove { index, _ in isUnwanted(index) }
+    }
+
     /// Empties it. With `keepingCapacity`, storage that is not shared stays for the next use and nothing is allocated.
     public mutating func removeAll(keepingCapacity: Bool = false) {
         if keepingCapacity {

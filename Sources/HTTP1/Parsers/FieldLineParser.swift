@@ -172,17 +172,22 @@ struct FieldLineParser: Sendable {
             position = count
             return true
         }
-        let nameEnd = bytes.endOfToken(lineStart, count)
-        guard nameEnd &- lineStart <= Int(limits.fieldNameBytes) else { return false }
-        if nameEnd == count {
-            if nameEnd > lineStart { place = .name }
-        } else {
+        if place != .blanksBeforeValue {
+            let nameEnd = bytes.endOfToken(lineStart, count)
+            guard nameEnd &- lineStart <= Int(limits.fieldNameBytes) else { return false }
+            if nameEnd == count {
+                if nameEnd > lineStart { place = .name }
+                position = count
+                return true
+            }
             guard nameEnd > lineStart, bytes.at(nameEnd) == ASCII.colon else { return false }
             self.nameEnd = UInt32(truncatingIfNeeded: nameEnd)
-            let valueStart = bytes.endOfBlanks(nameEnd &+ 1, count)
-            self.valueStart = UInt32(truncatingIfNeeded: valueStart)
-            place = valueStart < count ? .value : .blanksBeforeValue
+            position = nameEnd &+ 1
         }
+        // Blanks are looked at once, however many pieces they come in.
+        position = bytes.endOfBlanks(position, count)
+        valueStart = UInt32(truncatingIfNeeded: position)
+        place = position < count ? .value : .blanksBeforeValue
         position = count
         return true
     }

@@ -38,7 +38,9 @@ public struct ProxyExceptions: Hashable, Sendable {
         if coversAll { return true }
         if let address = IPAddress(host) { return networks.contains { $0.contains(address) } }
         // No name has a colon or a percent sign: the rest is an address with something after it (CVE-2025-22870).
-        guard !host.utf8.contains(where: { ":%".utf8.contains($0) }) else { return false }
+        guard host.utf8.count <= Self.lengthLimit, !host.utf8.contains(where: { ":%".utf8.contains($0) }) else {
+            return false
+        }
         var rest = Self.withoutDots(host, leading: false)[...]
         while !rest.isEmpty {
             if names.contains(String(rest)) { return true }
@@ -47,6 +49,10 @@ public struct ProxyExceptions: Hashable, Sendable {
         }
         return false
     }
+
+    /// The most octets of a name of the DNS (RFC 1035 §2.3.4) in text, with its trailing dot. A longer host does not
+    /// exist, and each of its labels would cost a look-up.
+    private static let lengthLimit = 254
 
     private static func withoutDots(_ name: String, leading: Bool) -> String {
         // No host has a name that is not ASCII.

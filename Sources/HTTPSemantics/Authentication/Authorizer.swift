@@ -129,16 +129,30 @@ public struct AuthorizationScope: Hashable, Sendable {
     }
 
     /// Returns the scope of Digest (RFC 7616 §3.3, `domain`): the URLs that it names, or without it the whole server.
-    /// It may name other servers too; those are ignored, since one server must not send a user's answers to another.
+    /// It may name other servers too; those are ignored, since one server must not send a user's answers to another. A
+    /// list of more than 32 URLs, or with paths of more than 8 KiB, counts as none.
     public static func domain(_ list: String?, _ url: WebURL) -> AuthorizationScope {
+        let wholeServer = AuthorizationScope(paths: ["/"])
+        let references = (list ?? "").utf8.split(separator: UInt8(ascii: " "))
+        guard !references.isEmpty, references.count <= referenceLimit else { return wholeServer }
         let base = url.reference
-        let found: [String] = (list ?? "").split(separator: " ").compactMap { part in
-            let other = WebURL(URIReference(Array(part.utf8)).resolved(against: base))
-            return other.origin == url.origin ? other.cleanPath : nil
+        var paths: [String] = []
+        var length = 0
+        for reference in references {
+            let other = WebURL(URIReference(Array(reference)).resolved(against: base))
+            guard other.origin == url.origin else { continue }
+            let path = other.cleanPath
+            length += path.utf8.count
+            guard length <= lengthLimit else { return wholeServer }
+            paths.append(path)
         }
-        let names = list?.contains { $0 != " " } == true
-        return AuthorizationScope(paths: names ? found : ["/"])
+        return AuthorizationScope(paths: paths)
     }
+
+    /// The most URLs of a `domain` that are read. Each relative one repeats the request's path, which may be long.
+    private static let referenceLimit = 32
+    /// The most octets of their paths together. They are kept, and compared with the path of each later request.
+    private static let lengthLimit = 8192
 
     /// Returns how much of the URL's path it covers, in octets; nil for nothing. The scope that covers more is
     /// preferred.

@@ -29,9 +29,13 @@ public enum ChallengeRule {
     /// nonces.
     public static let answerLimit = 16
 
+    /// The most questions of one response. The user is asked each of them, and a head has room for thousands.
+    private static let questionLimit = 16
+
     /// Returns the questions of a 401, the strongest first: Digest with a good hash, Digest with MD5, Basic; then those
-    /// that cannot be answered. Among equals the server's order counts (RFC 7616 §3.7). Empty for another status, and
-    /// if every scheme is unknown (such as `Bearer`): then the response is the answer, and the user is not asked.
+    /// that cannot be answered. Among equals the server's order counts (RFC 7616 §3.7). A repeated challenge is one
+    /// question, and only the first 16 questions are asked. Empty for another status, and if every scheme is unknown
+    /// (such as `Bearer`): then the response is the answer, and the user is not asked.
     public static func questions(status: Int, fields: HTTPFields, url: WebURL) -> [ChallengeQuestion] {
         guard status == Authenticator.Side.origin.status, let origin = url.origin else { return [] }
         return sorted(AuthenticationChallenge.all(in: fields, Authenticator.Side.origin.challengeField)) {
@@ -90,7 +94,12 @@ public enum ChallengeRule {
                 (rank: rank(challenge), place: place, question: make(challenge, $0))
             }
         }
-        return ranked.sorted { ($0.rank, $0.place) < ($1.rank, $1.place) }.map(\.question)
+        var questions: [ChallengeQuestion] = []
+        for one in ranked.sorted(by: { ($0.rank, $0.place) < ($1.rank, $1.place) }) {
+            guard questions.count < questionLimit else { break }
+            if !questions.contains(one.question) { questions.append(one.question) }
+        }
+        return questions
     }
 
     private static func rank(_ challenge: AuthenticationChallenge) -> Int {

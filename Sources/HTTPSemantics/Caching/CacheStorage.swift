@@ -61,16 +61,15 @@ public enum CacheStorage: Hashable, Sendable {
     /// Returns the fields to be stored, without those for the next hop and those that must not be used again without
     /// validation (§3.1, §5.2.2.4).
     public static func kept(_ fields: HTTPFields) -> HTTPFields {
-        var names: [String] = []
-        if fields.contains(.connection) { names += fields.listMembers(of: "Connection") }
-        if fields.contains(.cacheControl) { names += CacheControl(fields).noCacheFields }
-        for index in 0..<fields.count where hopByHop.contains(fields.known(at: index)) {
-            names.append(fields.name(at: index))
+        var names: Set = ["proxy-authentication-info"]
+        if fields.contains(.connection) {
+            for member in fields.listMembers(of: "Connection") { names.insert(member.lowercased()) }
         }
-        if fields.contains("Proxy-Authentication-Info") { names.append("Proxy-Authentication-Info") }
-        guard !names.isEmpty else { return fields }
+        if fields.contains(.cacheControl) { names.formUnion(CacheControl(fields).noCacheFields) }
         var kept = fields
-        for name in names { kept.remove(name: name) }
+        kept.removeAll { index in
+            hopByHop.contains(fields.known(at: index)) || names.contains(fields.name(at: index).lowercased())
+        }
         return kept
     }
 

@@ -66,12 +66,14 @@ public struct Cookie: Sendable, Hashable, Codable {
 
         /// Compares octets: servers tell names apart that Swift's `==` of strings does not.
         public static func == (left: Key, right: Key) -> Bool {
-            left.hasName(of: right) && left.domain == right.domain && left.isHostOnly == right.isHostOnly
-                && left.path.utf8.elementsEqual(right.path.utf8)
+            left.domain == right.domain && left.isHostOnly == right.isHostOnly
+                && left.path.utf8.elementsEqual(right.path.utf8) && left.hasName(of: right)
         }
 
         func hasName(of other: Key) -> Bool {
-            name.utf8.elementsEqual(other.name.utf8) && octets == other.octets
+            // Most names differ in their lengths.
+            name.utf8.count == other.name.utf8.count && name.utf8.elementsEqual(other.name.utf8)
+                && octets == other.octets
         }
     }
 

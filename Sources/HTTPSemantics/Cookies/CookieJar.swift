@@ -34,9 +34,22 @@ public struct CookieJar: Sendable {
     /// The most octets of one Cookie field.
     public static let maximumHeader = 8190
 
-    /// The entries by ``DomainHash``, so that a host's parents are found without making strings of them. Domains with
-    /// the same hash share an array; every match compares the domain itself.
-    private var entries: [UInt64: [Entry]] = [:]
+    /// An entry with its cookie's key, which is made once, since a name may be long.
+    private struct Item {
+        var entry: Entry
+        let key: Cookie.Key
+
+        init(_ entry: Entry) {
+            self.entry = entry
+            key = entry.cookie.key
+        }
+    }
+
+    /// The entries by ``OctetHash`` of their domains, so that a host's parents are found without making strings of
+    /// them. Domains with the same hash share an array; every match compares the domain itself.
+    private var entries: [UInt64: [Item]] = [:]
+    /// The keys of secure cookies by the hash of their names.
+    private var secureKeys: [UInt64: Set<Cookie.Key>] = [:]
     /// How many cookies it holds, expired ones included.
     public private(set) var count = 0
     /// The keys of cookies that were set or removed since the owner last asked. If there are thousands, those of
@@ -60,7 +73,7 @@ public struct CookieJar: Sendable {
     public mutating func take(for scope: CookieScope, isSameSite: Bool, now: Double) -> [Entry] {
         guard count > 0 else { return [] }
         var found: [Entry] = []
-        var hash = DomainHash(seed)
+        var hash = OctetHash(seed)
         for octet in scope.host.utf8.reversed() {
             if octet == UInt8(ascii: ".") { touch(hash.value, scope, isSameSite, now, &found) }
             hash.add(octet)
@@ -84,9 +97,9 @@ public struct CookieJar: Sendable {
     ) {
         guard let index = entries.index(forKey: key) else { return }
         for place in entries.values[index].indices {
-            let entry = entries.values[index][place]
+            let entry = entries.values[index][place].entry
             guard !entry.cookie.isExpired(at: now), entry.cookie.isFor(scope, isSameSite: isSameSite) else { continue }
-            entries.values[index][place].lastAccess = now
+            entries.values[index][place].entry.lastAccess = now
             found.append(entry)
         }
     }
@@ -127,43 +140,62 @@ public struct CookieJar: Sendable {
     @discardableResult
     public mutating func set(_ cookie: Cookie, creation: Double, now: Double) -> Bool {
         guard !cookie.isExpired(at: now) else { return remove(cookie.key) }
+        var item = Item(Entry(cookie: cookie, creation: creation, lastAccess: now))
         let hash = hash(cookie.domain)
-        var bucket = entries.removeValue(forKey: hash) ?? []
-        let key = cookie.key
-        if let place = bucket.firstIndex(where: { $0.cookie.key == key }) {
-            let old = bucket[place]
-            bucket[place] = Entry(cookie: cookie, creation: old.creation, lastAccess: now)
-            entries[hash] = bucket
-            // Strings that Swift calls equal may have other octets.
-            guard old.cookie != cookie || old.cookie.octets != cookie.octets else { return false }
-        } else {
-            bucket.append(Entry(cookie: cookie, creation: creation, lastAccess: now))
-            entries[hash] = bucket
-            count += 1
+        guard let place = entries[hash]?.firstIndex(where: { $0.key == item.key }), let old = entries[hash]?[place]
+        else {
+            append(item)
+            note(item.key)
+            return true
         }
-        note(key)
+        item.entry.creation = old.entry.creation
+        entries[hash]?[place] = item
+        if old.entry.cookie.isSecure != cookie.isSecure {
+            forgetSecure(old)
+            noteSecure(item)
+        }
+        // Strings that Swift calls equal may have other octets.
+        guard old.entry.cookie != cookie || old.entry.cookie.octets != cookie.octets else { return false }
+        note(item.key)
         return true
+    }
+
+    private mutating func append(_ item: Item) {
+        entries[hash(item.key.domain), default: []].append(item)
+        count += 1
+        noteSecure(item)
+    }
+
+    private mutating func noteSecure(_ item: Item) {
+        guard item.entry.cookie.isSecure else { return }
+        secureKeys[hash(item.key.name), default: []].insert(item.key)
+    }
+
+    private mutating func forgetSecure(_ item: Item) {
+        guard item.entry.cookie.isSecure else { return }
+        let hash = hash(item.key.name)
+        secureKeys[hash]?.remove(item.key)
+        if secureKeys[hash]?.isEmpty == true { secureKeys[hash] = nil }
     }
 
     /// Whether a cookie from an answer without TLS would replace a secure one, or hide it (RFC 6265bis §5.7).
     public func overlaysSecure(_ cookie: Cookie) -> Bool {
-        guard count > 0 else { return false }
+        guard !secureKeys.isEmpty, let others = secureKeys[hash(cookie.name)] else { return false }
         let key = cookie.key
-        return entries.values.contains { bucket in
-            bucket.contains { entry in
-                let other = entry.cookie
-                return other.isSecure && other.key.hasName(of: key)
-                    && (other.domain == cookie.domain || CookieScope.host(other.domain, isBelow: cookie.domain)
-                        || CookieScope.host(cookie.domain, isBelow: other.domain))
-                    && CookieScope.path(cookie.path[...].utf8, matches: other.path)
-            }
+        return others.contains { other in
+            (other.domain == key.domain || CookieScope.host(other.domain, isBelow: key.domain)
+                || CookieScope.host(key.domain, isBelow: other.domain))
+                && CookieScope.path(key.path[...].utf8, matches: other.path) && other.hasName(of: key)
         }
     }
 
     /// Removes a cookie. Returns whether there was one.
     @discardableResult
     public mutating func remove(_ key: Cookie.Key) -> Bool {
-        removeAll(in: hash(key.domain)) { $0.cookie.key == key }
+        let hash = hash(key.domain)
+        guard let place = entries[hash]?.firstIndex(where: { $0.key == key }) else { return false }
+        remove(at: place, in: hash)
+        return true
     }
 
     /// Removes cookies. Returns whether there were any.
@@ -175,13 +207,29 @@ public struct CookieJar: Sendable {
     }
 
     private mutating func removeAll(in hash: UInt64, where isUnwanted: (Entry) -> Bool) -> Bool {
-        guard let bucket = entries[hash] else { return false }
-        let kept = bucket.filter { !isUnwanted($0) }
-        guard kept.count < bucket.count else { return false }
-        for entry in bucket where isUnwanted(entry) { note(entry.cookie.key) }
-        count -= bucket.count - kept.count
+        guard let bucket = entries[hash], let first = bucket.firstIndex(where: { isUnwanted($0.entry) }) else {
+            return false
+        }
+        var kept = Array(bucket[..<first])
+        var removed = [bucket[first]]
+        for item in bucket[(first + 1)...] {
+            if isUnwanted(item.entry) { removed.append(item) } else { kept.append(item) }
+        }
         entries[hash] = kept.isEmpty ? nil : kept
+        for item in removed { noteRemoval(of: item) }
         return true
+    }
+
+    private mutating func remove(at place: Int, in hash: UInt64) {
+        guard let item = entries[hash]?.remove(at: place) else { return }
+        if entries[hash]?.isEmpty == true { entries[hash] = nil }
+        noteRemoval(of: item)
+    }
+
+    private mutating func noteRemoval(of item: Item) {
+        count -= 1
+        forgetSecure(item)
+        note(item.key)
     }
 
     // MARK: Limits
@@ -190,15 +238,9 @@ public struct CookieJar: Sendable {
     /// secure, then the one that was not used for the longest time (RFC 6265bis §5.7).
     public mutating func evict(after domain: String, now: Double) {
         let hash = hash(domain)
-        if let bucket = entries[hash], bucket.count > Self.maximumPerDomain {
+        if entries[hash]?.count ?? 0 > Self.maximumPerDomain {
             _ = removeAll(in: hash) { $0.cookie.isExpired(at: now) }
-            while let bucket = entries[hash], bucket.count > Self.maximumPerDomain {
-                let weak = bucket.filter { !$0.cookie.isSecure }
-                guard let oldest = (weak.isEmpty ? bucket : weak).min(by: { $0.lastAccess < $1.lastAccess }) else {
-                    break
-                }
-                _ = remove(oldest.cookie.key)
-            }
+            while let place = firstToLeave(hash) { remove(at: place, in: hash) }
         }
         guard count > Self.maximumCount else { return }
         removeAll { $0.cookie.isExpired(at: now) }
@@ -207,16 +249,26 @@ public struct CookieJar: Sendable {
         for entry in byAge.prefix(count - Self.countAfterEviction) { remove(entry.cookie.key) }
     }
 
+    /// Returns the place of the cookie that leaves a domain next; nil for a domain within its limit.
+    private func firstToLeave(_ hash: UInt64) -> Int? {
+        guard let bucket = entries[hash], bucket.count > Self.maximumPerDomain else { return nil }
+        return bucket.indices.min { left, right in
+            let (left, right) = (bucket[left].entry, bucket[right].entry)
+            guard left.cookie.isSecure == right.cookie.isSecure else { return right.cookie.isSecure }
+            return left.lastAccess < right.lastAccess
+        }
+    }
+
     // MARK: The owner's view
 
     /// Returns the cookie of that key, expired or not.
     public func entry(_ key: Cookie.Key) -> Entry? {
-        entries[hash(key.domain)]?.first { $0.cookie.key == key }
+        entries[hash(key.domain)]?.first { $0.key == key }?.entry
     }
 
     /// Returns all that have not expired, in no order.
     public func all(at now: Double) -> [Entry] {
-        entries.values.flatMap { bucket in bucket.filter { !$0.cookie.isExpired(at: now) } }
+        entries.values.flatMap { bucket in bucket.lazy.map(\.entry).filter { !$0.cookie.isExpired(at: now) } }
     }
 
     /// Returns what was set or removed since the last call.
@@ -241,8 +293,7 @@ public struct CookieJar: Sendable {
         removeAll { $0.cookie.isPersistent && !mine.contains($0.cookie.key) }
         for entry in others where !mine.contains(entry.cookie.key) && !entry.cookie.isExpired(at: now) {
             remove(entry.cookie.key)
-            entries[hash(entry.cookie.domain), default: []].append(entry)
-            count += 1
+            append(Item(entry))
         }
         changes = recorded
         return before != Set(all(at: now).map(\.cookie))
@@ -261,15 +312,16 @@ public struct CookieJar: Sendable {
         changes = changes.filter { entry($0) != nil }
     }
 
-    private func hash(_ domain: String) -> UInt64 {
-        var hash = DomainHash(seed)
-        for octet in domain.utf8.reversed() { hash.add(octet) }
+    private func hash(_ text: String) -> UInt64 {
+        var hash = OctetHash(seed)
+        for octet in text.utf8.reversed() { hash.add(octet) }
         return hash.value
     }
 }
 
-/// A hash over a host's octets from the last to the first (FNV-1a): on its way it has the hash of every parent domain.
-private struct DomainHash {
+/// A hash over octets from the last to the first (FNV-1a): on its way through a host it has the hash of every parent
+/// domain.
+private struct OctetHash {
     private(set) var value: UInt64
 
     /// - Parameter seed: a random number; otherwise a server could choose domains whose hashes are all equal.

@@ -7,6 +7,10 @@ public struct PublicSuffixes: Sendable {
     /// The suffixes of the ``PublicSuffixList``.
     public static let list = PublicSuffixes(nil)
 
+    /// The most octets of a name of the DNS (RFC 1035 §2.3.4) in text, with its trailing dot. A longer host does not
+    /// exist, and each of its labels would cost a look-up.
+    private static let lengthLimit = 254
+
     /// The rule; nil for the built-in list.
     private let rule: Rule?
 
@@ -33,9 +37,11 @@ public struct PublicSuffixes: Sendable {
         rule == nil && PublicSuffixList.isException(String(domain))
     }
 
-    /// Returns the public suffix with the label before it; for a host that is a public suffix, the host itself.
+    /// Returns the public suffix with the label before it; for a host that is a public suffix, or too long for a name
+    /// of the DNS, the host itself.
     public func registrable(_ host: String) -> Substring {
         var domain = host[...]
+        guard host.utf8.count <= Self.lengthLimit else { return domain }
         while let dot = domain.firstIndex(of: ".") {
             let parent = domain[domain.index(after: dot)...]
             if parent.isEmpty || contains(String(parent)) || isException(domain) { return domain }

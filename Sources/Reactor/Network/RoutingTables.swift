@@ -88,8 +88,8 @@ struct RoutingTables {
         switch message.type {
         case NetlinkMessage.Kind.newLink: if let link = reader.link(message) { set(link) }
         case NetlinkMessage.Kind.deleteLink: if let index = reader.linkIndex(message) { remove(index, message) }
-        case NetlinkMessage.Kind.newAddress: changed(message, reader.address(message)) { $0.insert($1) }
-        case NetlinkMessage.Kind.deleteAddress: changed(message, reader.address(message)) { $0.remove($1) }
+        case NetlinkMessage.Kind.newAddress: changed(message, reader.address(message)) { $0.insert($1).inserted }
+        case NetlinkMessage.Kind.deleteAddress: changed(message, reader.address(message)) { $0.remove($1) != nil }
         case NetlinkMessage.Kind.newRoute: if let route = reader.defaultRoute(message) { state.routes.insert(route) }
         case NetlinkMessage.Kind.deleteRoute: if let route = reader.defaultRoute(message) { state.routes.remove(route) }
         case NetlinkMessage.Kind.done: ended(message.sequence)
@@ -111,19 +111,18 @@ struct RoutingTables {
         needs.insert(.routes)
     }
 
+    /// - Parameter change: returns whether it has changed anything.
     private mutating func changed(
         _ message: NetlinkMessage,
         _ address: NetworkState.Address?,
-        _ change: (inout Set<NetworkState.Address>, NetworkState.Address) -> Void
+        _ change: (inout Set<NetworkState.Address>, NetworkState.Address) -> Bool
     ) {
         // An address that is no longer in use is reported as a new one, with that in its flags.
         guard let address else {
             if message.sequence == 0 { needs.formUnion([.addresses, .routes]) }
             return
         }
-        let former = state.addresses
-        change(&state.addresses, address)
-        if !isDumping(.addresses), former != state.addresses { needs.insert(.routes) }
+        if change(&state.addresses, address), !isDumping(.addresses) { needs.insert(.routes) }
     }
 
     /// Ends a table. An error does so too: requested again, it would give the same error.

@@ -40,6 +40,17 @@ struct ProxyExceptionsTests {
     )
     func uncovered(list: String, host: String) { #expect(!ProxyExceptions(list).covers(host)) }
 
+    @Test("a host that is too long for a name of the DNS is covered by no name")
+    func longHosts() {
+        let list = ProxyExceptions("example.com")
+        let longest = String(repeating: "a.", count: 121) + "example.com."
+        #expect(longest.utf8.count == 254)
+        #expect(list.covers(longest))
+        #expect(!list.covers("a" + longest))
+        #expect(!list.covers(String(repeating: ".", count: 65_000) + "example.com"))
+        #expect(ProxyExceptions("*").covers("a" + longest))
+    }
+
     @Test("an empty list covers nothing")
     func empty() { #expect(!ProxyExceptions().covers("localhost")) }
 

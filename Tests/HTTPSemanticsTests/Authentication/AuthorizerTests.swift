@@ -126,4 +126,25 @@ struct AuthorizationScopeTests {
         let scope = AuthorizationScope.domain(list, try url("http://h/x/y"))
         #expect((scope.covers(try url(wanted)) != nil) == isCovered)
     }
+
+    @Test("a `domain` of more than 32 URLs, or of more than 8 KiB of paths, is the whole server")
+    func longDomains() throws {
+        let place = try url("http://h/x/y")
+        func paths(_ count: Int, _ place: WebURL) -> [String] {
+            AuthorizationScope.domain((0..<count).map { "p\($0)" }.joined(separator: "  "), place).paths
+        }
+        #expect(paths(32, place) == (0..<32).map { "/x/p\($0)" })
+        #expect(paths(33, place) == ["/"])
+        // Each relative URL repeats the path of the request.
+        let folder = String(repeating: "f", count: 1000)
+        let long = try url("http://h/\(folder)/y")
+        #expect(paths(8, long) == (0..<8).map { "/\(folder)/p\($0)" })
+        #expect(paths(9, long) == ["/"])
+        #expect(
+            AuthorizationScope.domain("a", try url("http://h/\(String(repeating: "f/", count: 15_000))")).paths == ["/"]
+        )
+        // URLs of other servers are not kept.
+        let other = String(repeating: "o", count: 9000)
+        #expect(AuthorizationScope.domain("http://other/\(other) /a", place).paths == ["/a"])
+    }
 }

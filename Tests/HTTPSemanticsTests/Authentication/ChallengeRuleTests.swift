@@ -34,6 +34,16 @@ struct ChallengeRuleTests {
         #expect(asked.map(\.isAnswerable) == [true, true, true, true, false, false])
     }
 
+    @Test("a repeated challenge is one question, and a response asks 16 at most, the strongest")
+    func limit() throws {
+        #expect(try questions(String(repeating: "ntlm,", count: 6348), "NTLM").map(\.space.scheme) == [.ntlm])
+        let basics = (0..<40).map { "Basic realm=r\($0)" }.joined(separator: ", ")
+        let asked = try questions(basics, basics, "Negotiate", Self.digest + "MD5")
+        #expect(asked.map(\.challenge.realm) == ["r"] + (0..<15).map { "r\($0)" })
+        let proxy = AuthenticationChallenge.all(in: fields(("Proxy-Authenticate", basics)), "Proxy-Authenticate")
+        #expect(ChallengeRule.questions(ofProxy: proxy, host: "p", port: 3128, isSecure: false).count == 16)
+    }
+
     @Test("schemes have the names that delegates know; a challenge of an unknown scheme asks no question")
     func methods() throws {
         #expect(

@@ -103,4 +103,26 @@ struct CacheStorageTests {
             kept == fields(("Cache-Control", "no-cache=\"Set-Cookie\", max-age=5"), ("ETag", "\"a\""))
         )
     }
+
+    @Test("the names that Connection and no-cache list are compared without case, however many there are")
+    func keptNames() {
+        let many = (0..<2000).map { "N\($0)" }.joined(separator: ",")
+        let response = fields(
+            ("X-First", "1"),
+            ("n1999", "2"),
+            ("connection", many),
+            ("Cache-Control", "no-cache=\"x-private, X-OTHER\""),
+            ("X-Private", "3"),
+            ("n2000", "4"),
+            ("x-other", "5"),
+            ("N7", "6"),
+            ("n7", "7"),
+            ("PROXY-AUTHENTICATION-INFO", "8")
+        )
+        let kept = CacheStorage.kept(response)
+        #expect(
+            kept == fields(("X-First", "1"), ("Cache-Control", "no-cache=\"x-private, X-OTHER\""), ("n2000", "4"))
+        )
+        #expect(!kept.contains(.connection) && kept.contains(.cacheControl))
+    }
 }

@@ -249,6 +249,73 @@ struct CookieJarTests {
         #expect(jar.changes.isEmpty && jar.count == 0)
     }
 
+    @Test("removal asks about each cookie once")
+    func removal() {
+        var jar = jar((0..<20).map { ("http://h\($0 % 2).test/", "a\($0)=1") })
+        var asked: [String] = []
+        let isChanged = jar.removeAll { entry in
+            asked.append(entry.cookie.name)
+            return entry.cookie.name != "a3"
+        }
+        #expect(isChanged && jar.all(at: 100).map(\.cookie.name) == ["a3"])
+        #expect(asked.sorted() == (0..<20).map { "a\($0)" }.sorted())
+        #expect(jar.count == 1 && jar.changes.count == 20)
+    }
+
+    @Test("the secure cookies that may not be hidden are those of the jar, whatever has become of earlier ones")
+    func secureModel() {
+        var random = SplitMix(seed: 11)
+        var jar = CookieJar()
+        func cookie() -> Cookie {
+            let domain = ["a.test", "x.a.test", "y.x.a.test", "b.test"].randomElement(using: &random)!
+            let path = ["/", "/p", "/p/q"].randomElement(using: &random)!
+            let name = ["a", "b", "\u{E4}", "a\u{308}"].randomElement(using: &random)!
+            var cookie = Cookie(name: name, value: "1", domain: domain, isHostOnly: true, path: path)
+            cookie.isSecure = .random(using: &random)
+            if .random(using: &random) { cookie.expires = 1e6 }
+            return cookie
+        }
+        for step in 0..<3_000 {
+            let (one, now) = (cookie(), Double(step))
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0..<6: jar.set(one, creation: now, now: now)
+            case 6..<8: jar.remove(one.key)
+            case 8: jar.removeAll { $0.cookie.path == one.path && $0.cookie.domain == one.domain }
+            default:
+                let others = [one, cookie()].map { CookieJar.Entry(cookie: $0, creation: now, lastAccess: now) }
+                _ = jar.adopt(others, except: [], now: now)
+            }
+            let asked = cookie()
+            let isHidden = jar.all(at: now).map(\.cookie).contains { other in
+                other.isSecure && other.name.utf8.elementsEqual(asked.name.utf8)
+                    && (other.domain == asked.domain || CookieScope.host(other.domain, isBelow: asked.domain)
+                        || CookieScope.host(asked.domain, isBelow: other.domain))
+                    && CookieScope.path(asked.path[...].utf8, matches: other.path)
+            }
+            #expect(jar.overlaysSecure(asked) == isHidden, "step \(step)")
+            #expect(jar.count == jar.all(at: now).count)
+        }
+    }
+
+    @Test("a domain loses its insecure cookies first, then the oldest of those that are secure")
+    func secureEviction() {
+        var jar = CookieJar()
+        for index in 0..<CookieJar.maximumPerDomain {
+            keep(&jar, "s\(index)=1; Secure", "https://h.test/", Double(index))
+        }
+        keep(&jar, "s0=2; Secure", "https://h.test/", 500)
+        keep(&jar, "plain=1", "https://h.test/", 501)
+        #expect(!jar.all(at: 501).contains { $0.cookie.name == "plain" })
+        keep(&jar, "new=1; Secure", "https://h.test/", 502)
+        let names = Set(jar.all(at: 502).map(\.cookie.name))
+        #expect(names.count == CookieJar.maximumPerDomain && names.isSuperset(of: ["s0", "s2", "new"]))
+        #expect(!names.contains("s1"))
+        // A cookie that has left the jar may be set without TLS.
+        keep(&jar, "s1=3", "http://h.test/", 503)
+        #expect(!jar.overlaysSecure(Cookie(name: "s1", value: "", domain: "h.test", isHostOnly: true, path: "/")))
+        #expect(jar.overlaysSecure(Cookie(name: "s2", value: "", domain: "h.test", isHostOnly: true, path: "/")))
+    }
+
     @Test("changes that cannot be written are kept for the cookies of the jar, and not for ever for those that left it")
     func unwritten() throws {
         var jar = CookieJar(recordsChanges: true)

@@ -55,6 +55,23 @@ struct PublicSuffixesTests {
         #expect(!PublicSuffixes.list.areSameSite("other.\(suffix)", "shop.\(suffix)"))
     }
 
+    @Test("a host that is too long for a name of the DNS is its own site, and costs no look-ups")
+    func longHosts() {
+        let longest = String(repeating: "a.", count: 123) + "shop.com"
+        #expect(longest.utf8.count == 254)
+        for (host, own) in [(longest, "shop.com"), ("a" + longest, "a" + longest)] {
+            #expect(PublicSuffixes.list.registrable(host) == own[...])
+        }
+        let tooLong = String(repeating: "a.", count: 8192) + "shop.com"
+        #expect(!PublicSuffixes.list.areSameSite(tooLong, "shop.com"))
+        #expect(PublicSuffixes.list.areSameSite(tooLong, tooLong))
+        let unasked = PublicSuffixes { domain in
+            Issue.record("asked for \(domain.utf8.count) octets")
+            return false
+        }
+        #expect(!unasked.areSameSite(tooLong, "b." + tooLong))
+    }
+
     @Test("the first of the list's rules, the last, and those between two of them are told apart")
     func ends() {
         for rule in ["aaa", "zw", "org.zw", "ac.za"] { #expect(PublicSuffixList.contains(rule)) }
