@@ -3,7 +3,8 @@ public import Foundation
 /// Finds the text encoding of octets, and decodes them.
 enum TextEncoding {
     static func named(_ charset: String) -> String.Encoding? {
-        encodings[charset.lowercased().trimmingCharacters(in: CharacterSet(charactersIn: " \t\"'"))]
+        guard charset.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
+        return encodings[charset.lowercased().trimmingCharacters(in: CharacterSet(charactersIn: " \t\"'"))]
     }
 
     /// The encoding that a byte order mark names.

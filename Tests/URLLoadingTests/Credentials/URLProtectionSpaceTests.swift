@@ -92,4 +92,14 @@ struct URLProtectionSpaceTests {
     func description() {
         #expect(space().description.contains("Host:h.example") && space().description.contains("Realm:r"))
     }
+
+    @Test("realms are compared by their octets")
+    func realms() {
+        func space(_ realm: String?) -> ProtectionSpaceValues {
+            ProtectionSpaceValues(host: "h", port: 1, side: .server("http"), realm: realm, method: nil)
+        }
+        #expect(space("\u{E9}") == space("\u{E9}") && space("\u{E9}") != space("e\u{301}"))
+        #expect(space(nil) == space(nil) && space(nil) != space("") && space("r") != space("R"))
+        #expect(Set([space("\u{E9}"), space("e\u{301}"), space("\u{E9}"), space(nil)]).count == 3)
+    }
 }
