@@ -119,7 +119,7 @@ let package = Package(
         .target(
             name: "URLLoading",
             dependencies: [
-                "HTTPEngine", "HTTPSemantics", "WebSocket", "Reactor", "HTTP1", "TLS", "CZlib",
+                "HTTPEngine", "HTTPSemantics", "WebSocket", "Reactor", "HTTP1", "TLS", "TextCoding", "CZlib",
                 product("HTTPTypes", of: "swift-http-types", by: "HTTPTypes"),
             ] + observation,
             exclude: ["README.md"],
@@ -128,7 +128,8 @@ let package = Package(
         .target(
             name: "Uncurl",
             dependencies: [
-                "URLLoading", "HTTPEngine", "HTTPSemantics", "WebSocket", "Reactor", "HTTP1", "TLS", "CZlib",
+                "URLLoading", "HTTPEngine", "HTTPSemantics", "WebSocket", "Reactor", "HTTP1", "TLS", "TextCoding",
+                "CZlib",
             ]
                 + observation,
             exclude: ["README.md"],
@@ -138,7 +139,7 @@ let package = Package(
         .target(name: "UncurlExtras", dependencies: ["Uncurl", "CZlib"], swiftSettings: strict),
         // FoundationXML links libxml2: a product of its own, so that other programs are spared it.
         .target(name: "UncurlXML", dependencies: ["Uncurl"], swiftSettings: strict),
-        .target(name: "UncurlTestKit", dependencies: ["Uncurl"], swiftSettings: strict),
+        .target(name: "UncurlTestKit", dependencies: ["Uncurl", "TextCoding"], swiftSettings: strict),
         .target(
             name: "TestServer",
             dependencies: ["TextCoding", "TLS", "Reactor", "HTTP1", "WebSocket", "CZlib", "COpenSSL"],

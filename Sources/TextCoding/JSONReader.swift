@@ -1,5 +1,6 @@
 /// Reads a JSON document (RFC 8259), strictly: what it takes, any reader takes. Of two members with one name the last
-/// counts, as with the readers that people compare with, unless names have to be unique.
+/// counts, as with the readers that people compare with, unless names have to be unique. A name with more than
+/// ``MarkRun/limit`` combining marks in a row is a problem.
 package struct JSONReader {
     /// Octets that are no JSON document.
     package struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
@@ -77,6 +78,9 @@ package struct JSONReader {
             guard next == UInt8(ascii: "\"") else { throw problem("a member's name is missing") }
             let start = position
             let name = try string()
+            guard !MarkRun.isTooLong(in: name) else {
+                throw Problem(description: "a member's name has too many combining marks in a row", offset: start)
+            }
             let octets = Array(name.utf8)
             guard !hasUniqueNames || indices[octets] == nil else {
                 throw Problem(description: "a member's name is there twice", offset: start)

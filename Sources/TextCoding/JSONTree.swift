@@ -71,12 +71,16 @@ package enum JSONTree: Sendable, ExpressibleByStringLiteral, ExpressibleByNilLit
         return .object(members)
     }
 
-    /// The same with the members of each object in the order of their names.
+    /// The same with the members of each object in the order of their names' octets.
     package var sorted: JSONTree {
         switch self {
         case .null, .bool, .integer, .number, .string: self
         case .array(let values): .array(values.map(\.sorted))
-        case .object(let members): .object(members.map { ($0.0, $0.1.sorted) }.sorted { $0.0 < $1.0 })
+        case .object(let members):
+            .object(
+                members.map { ($0.0, $0.1.sorted) }
+                    .sorted { $0.0.utf8.lexicographicallyPrecedes($1.0.utf8) }
+            )
         }
     }
 }

@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import TextCoding
 public import Uncurl
 
 /// Records real exchanges into a file and replays them, so that tests need no server.
@@ -50,6 +51,8 @@ public final class Cassette: Sendable {
     private struct State {
         var entries: [HAR.Entry]
         var isUsed: [Bool]
+        /// The entries' URLs, in their parts; none while recording.
+        var urls: [[[UInt8]]] = []
         var unmatched: [StubbedRequest] = []
     }
 
@@ -74,7 +77,8 @@ public final class Cassette: Sendable {
     ///   - secrets: fields whose values are not written to the file.
     ///   - session: loads the requests while recording; nil for a session of its own. It must not follow redirects, so
     ///     that each answer is recorded.
-    /// - Throws: ``CassetteError/unreadable(_:reason:)`` where the file is needed and cannot be read.
+    /// - Throws: ``CassetteError/unreadable(_:reason:)`` where the file is needed and cannot be read. A member's name with
+    ///   more than 128 combining marks in a row is refused.
     public init(
         file: URL,
         mode: Mode = .automatic,
@@ -92,12 +96,13 @@ public final class Cassette: Sendable {
         } else {
             let entries: [HAR.Entry]
             do {
-                entries = try JSONDecoder().decode(HAR.self, from: Data(contentsOf: file)).log.entries
+                entries = try HAR.read(Data(contentsOf: file)).log.entries
             } catch {
                 throw .unreadable(file, reason: "\(error)")
             }
             source = .replay
-            state = Mutex(State(entries: entries, isUsed: entries.map { _ in false }))
+            let urls = entries.map { Self.ordered($0.request.url) }
+            state = Mutex(State(entries: entries, isUsed: entries.map { _ in false }, urls: urls))
         }
     }
 
@@ -145,8 +150,11 @@ public final class Cassette: Sendable {
     // MARK: Replaying
 
     private func replay(_ request: StubbedRequest) -> [StubResponse.Step] {
+        let url = Self.ordered(request.url)
         let entry = state.withLock { state -> HAR.Entry? in
-            let index = state.entries.indices.first { !state.isUsed[$0] && isSame(state.entries[$0].request, request) }
+            let index = state.entries.indices.first {
+                !state.isUsed[$0] && isSame(state.entries[$0].request, state.urls[$0], request, url)
+            }
             guard let index else {
                 state.unmatched.append(request)
                 return nil
@@ -172,19 +180,28 @@ public final class Cassette: Sendable {
             let words = "The recorded content of \(request) is not Base64."
             return [.fail(URLError(.cannotDecodeContentData, userInfo: [NSLocalizedDescriptionKey: words]))]
         }
-        var headers: [String: String] = [:]
-        for field in entry.response.headers where field.value != Self.leftOut {
-            headers[field.name] = headers[field.name].map { $0 + ", " + field.value } ?? field.value
+        var values: [String: [String]] = [:]
+        // A name with too many combining marks, which takes long to hash, is none that HTTP has.
+        for field in entry.response.headers where !MarkRun.isTooLong(in: field.name) {
+            if !field.value.utf8.elementsEqual(Self.leftOut.utf8) {
+                values[field.name, default: []].append(field.value)
+            }
         }
+        let headers = values.mapValues { $0.joined(separator: ", ") }
         return [.head(status: entry.response.status, headers: Self.delivered(headers, with: data)), .data(data)]
     }
 
-    private func isSame(_ recorded: HAR.Request, _ request: StubbedRequest) -> Bool {
+    private func isSame(
+        _ recorded: HAR.Request,
+        _ recordedURL: [[UInt8]],
+        _ request: StubbedRequest,
+        _ url: [[UInt8]]
+    ) -> Bool {
         parts.allSatisfy { part in
             switch part {
-            case .method: recorded.method == request.method
-            case .url: Self.ordered(recorded.url) == Self.ordered(request.url)
-            case .path: Self.ordered(recorded.url).first == Self.ordered(request.url).first
+            case .method: recorded.method.utf8.elementsEqual(request.method.utf8)
+            case .url: recordedURL == url
+            case .path: recordedURL.first == url.first
             case .body: (recorded.postData.map(\.data) ?? Data()) == request.body
             case .header(let name): isSame(name, recorded, request)
             }
@@ -198,11 +215,10 @@ public final class Cassette: Sendable {
         return secrets.contains(name.lowercased()) ? (value == nil) == (sent == nil) : value == sent
     }
 
-    /// The URL without its query and fragment, then the parts of its query, sorted.
-    private static func ordered(_ url: String) -> [String] {
-        let parts = url.prefix { $0 != "#" }.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        let query = parts.count > 1 ? parts[1].split(separator: "&").map(String.init).sorted() : []
-        return [URLPattern.normalized(String(parts[0]))] + query
+    /// The octets of the URL without its query and fragment, then of the parts of its query, sorted.
+    private static func ordered(_ url: String) -> [[UInt8]] {
+        let (text, query) = URLPattern.split(url)
+        return [Array(URLPattern.normalized(text).utf8)] + (query ?? [])
     }
 
     /// The fields of an answer whose content is recorded and replayed without its content coding: Content-Length is

@@ -1,3 +1,4 @@
+internal import TextCoding
 internal import Uncurl
 
 /// The parts of HTTP Archive 1.2 that exchanges need. Files that browsers and proxies export can be replayed: what
@@ -95,4 +96,13 @@ struct HAR: Codable, Sendable {
     }
 
     var log = Log()
+
+    private enum Problem: Error { case longName(offset: Int) }
+
+    /// Reads an archive. A name with more than ``MarkRun/limit`` combining marks in a row is refused: the decoder would
+    /// take long for it.
+    static func read(_ data: Data) throws -> HAR {
+        if let start = MarkRun.longName(inJSON: data.span) { throw Problem.longName(offset: start) }
+        return try JSONDecoder().decode(HAR.self, from: data)
+    }
 }

@@ -25,7 +25,7 @@ struct RoomTests {
         // Foundation's loading classes: the lowest room that speaks Foundation.
         "URLLoading": [
             "Foundation", "FoundationEssentials", "Dispatch", "HTTPEngine", "HTTPSemantics", "HTTP1", "Reactor", "TLS",
-            "WebSocket", "CZlib", "Glibc", "Synchronization",
+            "WebSocket", "TextCoding", "CZlib", "Glibc", "Synchronization",
             // By package traits, off unless asked for.
             "HTTPTypes", "Logging", "Metrics", "Tracing", "Instrumentation",
         ],
@@ -34,7 +34,7 @@ struct RoomTests {
         // What people type. Below it lies Foundation's vocabulary, and of the engine what a policy decides on.
         "Uncurl": [
             "URLLoading", "Foundation", "FoundationEssentials", "Dispatch", "HTTPEngine", "HTTPSemantics", "HTTP1",
-            "WebSocket", "Reactor", "TLS", "CZlib", "Glibc", "Synchronization",
+            "WebSocket", "Reactor", "TLS", "TextCoding", "CZlib", "Glibc", "Synchronization",
             // By package traits, off unless asked for.
             "Logging", "Metrics", "Tracing", "Instrumentation",
         ],
@@ -42,7 +42,7 @@ struct RoomTests {
         "UncurlExtras": ["Uncurl", "Foundation", "Dispatch", "CZlib", "Glibc", "Synchronization"],
         // libxml2 comes with FoundationXML: a room of its own, for programs that import it.
         "UncurlXML": ["Uncurl", "Foundation", "FoundationXML", "Synchronization"],
-        "UncurlTestKit": ["Uncurl", "Foundation", "Dispatch", "Glibc", "Synchronization"],
+        "UncurlTestKit": ["Uncurl", "TextCoding", "Foundation", "Dispatch", "Glibc", "Synchronization"],
         // Never the engine: a client must not be tested against itself.
         "TestServer": [
             "TextCoding", "TLS", "Reactor", "HTTP1", "WebSocket", "CZlib", "COpenSSL", "CLinux", "Glibc",

@@ -149,6 +149,6 @@ enum FacadeErrors {
 
     private static let json: [JSONFailure.Reason] = [
         .controlInString(1), .invalidEscape, .invalidNumber, .invalidUTF8, .loneSurrogate, .numberOutOfRange,
-        .tooDeep(limit: 9), .trailingOctets, .unexpected(octet: 7), .unexpectedEnd,
+        .tooDeep(limit: 9), .tooManyMarks(limit: 9), .trailingOctets, .unexpected(octet: 7), .unexpectedEnd,
     ]
 }

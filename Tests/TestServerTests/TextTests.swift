@@ -111,4 +111,38 @@ import TextCoding
         text.append(hex: 0xDEAD_BEEF_0)
         #expect(String(decoding: text, as: UTF8.self) == "184467440737095516150deadbeef0")
     }
+
+    @Test("a delimiter counts, whatever combining mark is behind it")
+    func marks() {
+        var request = RouteRequest()
+        request.fields = [Pair(name: "Cookie", value: "a=\u{301}b;\u{301}c=d; e=")]
+        request.rawQuery = "a=1&a%CC%81=2"
+        #expect(request.cookies.map(\.name) == ["a", "\u{301}c", "e"])
+        #expect(request.cookies.map(\.value) == ["\u{301}b", "d", ""])
+        #expect(request.argument("a\u{301}") == "2" && request.argument("\u{E1}") == nil)
+        #expect(
+            MediaType.essence(of: "Text/Html ;\u{301}") == "text/html" && MediaType.essence(of: "a/\u{301}").isEmpty
+        )
+        let body = "--B\r\nContent-Disposition:\u{301}; name=x\r\n\r\nv\r\n--B--"
+        let form = DecodedForm.multipart(Array(body.utf8), contentType: "multipart/form-data; boundary=B")
+        #expect(form?.fields == [Pair(name: "x", value: "v")])
+        let names = JSONTree.grouping([Pair(name: "\u{E9}", value: "1"), Pair(name: "e\u{301}", value: "2")])
+        guard case .object(let members) = names else { return #expect(Bool(false)) }
+        #expect(members.count == 2)
+    }
+
+    @Test("the tags of a list, a range and a status are split at octets")
+    func markedLists() {
+        var request = RouteRequest()
+        request.fields = [Pair(name: "If-None-Match", value: "\"\u{301}\",\u{301}, \"a\" ")]
+        #expect(ConditionalRoutes.etag(request, ["a"]).status == 304)
+        #expect(ConditionalRoutes.etag(request, ["\u{301}"]).status == 304)
+        #expect(ConditionalRoutes.etag(request, ["b"]).status == 200)
+        #expect(StatusRoutes.status(request, ["200,\u{301}"]).status == 400)
+        #expect(StatusRoutes.status(request, ["200:1,404:0"]).status == 200)
+        request.fields = [Pair(name: "Range", value: "bytes=\u{301}-")]
+        #expect(ConditionalRoutes.range(request, ["9"]).status == 200)
+        request.fields = [Pair(name: "Range", value: "bytes=1-2")]
+        #expect(ConditionalRoutes.range(request, ["9"]).status == 206)
+    }
 }

@@ -239,4 +239,19 @@ final class CassetteTests {
            "cache": {}, "timings": {"send": 0, "wait": 1, "receive": 0}}
         ]}}
         """
+
+    @Test("a recording with a name of too many combining marks cannot be read; such a content can")
+    func longNames() throws {
+        let long = "e" + String(repeating: "\u{345}", count: 129)
+        for (name, isRead) in [("a", true), (long, false)] {
+            try Data("{\"log\":{\"entries\":[],\"\(name)\":\"\(long)\"}}".utf8).write(to: file)
+            do {
+                _ = try Cassette(file: file)
+                #expect(isRead)
+            } catch {
+                guard case .unreadable(_, let reason) = error else { throw error }
+                #expect(!isRead && reason.contains("longName"))
+            }
+        }
+    }
 }

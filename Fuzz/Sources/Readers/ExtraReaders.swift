@@ -18,7 +18,7 @@ extension Reader {
             }
         },
         Reader("http-archive", of: "UncurlTestKit/HAR") { octets in
-            guard let archive = try? JSONDecoder().decode(HAR.self, from: Data(octets)) else { return }
+            guard let archive = try? HAR.read(Data(octets)) else { return }
             for entry in archive.log.entries {
                 guard let content = entry.response.content.data else { continue }
                 let written = HAR.Content(content, mimeType: entry.response.content.mimeType)

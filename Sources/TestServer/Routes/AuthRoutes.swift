@@ -35,8 +35,8 @@ enum AuthRoutes {
     /// The text after the scheme's name in Authorization. The case of the name does not matter (RFC 9110 §11.1).
     static func credentials(_ scheme: String, _ request: RouteRequest) -> String? {
         guard let value = request.field("authorization") else { return nil }
-        let parts = value.split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, String(parts[0]).equalsIgnoringCase(scheme) else { return nil }
-        return String(parts[1].drop { $0 == " " })
+        let parts = value.utf8.split(separator: 0x20, maxSplits: 1)
+        guard parts.count == 2, String(Substring(parts[0])).equalsIgnoringCase(scheme) else { return nil }
+        return String(Substring(parts[1].drop { $0 == 0x20 }))
     }
 }

@@ -14,22 +14,25 @@ enum ConditionalRoutes {
         return Inspection.get(request, []).with("Last-Modified", lastModified).with("ETag", validator)
     }
 
+    private static let quote = UInt8(ascii: "\"")
+    private static let any = Array("*".utf8)
     private static let validator = "\"uncurl-cache\""
     private static let lastModified = "Thu, 01 Jan 2026 00:00:00 GMT"
 
     /// `/etag/x`: If-Match by strong, If-None-Match by weak comparison (RFC 9110 §13.1.1, §13.1.2).
     static func etag(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
-        guard rest.count == 1, StatusRoutes.isField(Pair(name: "etag", value: rest[0])), !rest[0].contains("\"") else {
+        guard rest.count == 1, StatusRoutes.isField(Pair(name: "etag", value: rest[0])), !rest[0].utf8.contains(quote)
+        else {
             return .notFound
         }
         let tag = "\"\(rest[0])\""
         if let wanted = request.list("if-match") {
             let tags = list(wanted)
-            if !tags.contains("*"), !tags.contains(tag) { return RouteResponse(412) }
+            if !tags.contains(any), !tags.contains(Array(tag.utf8)) { return RouteResponse(412) }
         }
         if let known = request.list("if-none-match") {
             let tags = list(known)
-            if tags.contains("*") || tags.contains(tag) || tags.contains("W/\(tag)") {
+            if tags.contains(any) || tags.contains(Array(tag.utf8)) || tags.contains(Array("W/\(tag)".utf8)) {
                 return RouteResponse(304, .none, [Pair(name: "ETag", value: tag)])
             }
         }
@@ -68,10 +71,11 @@ enum ConditionalRoutes {
     /// the whole content, by RFC 9110 §14.2. If-Range must have the server's strong validator (§13.1.5).
     private static func wanted(_ request: RouteRequest, _ tag: String, _ total: UInt64) -> Wanted {
         guard request.method == "GET", let value = request.field("range") else { return .whole }
-        if let condition = request.field("if-range"), condition != tag { return .whole }
-        let parts = value.split(separator: "=", maxSplits: 1)
-        guard parts.count == 2, String(parts[0]).equalsIgnoringCase("bytes") else { return .whole }
-        let ends = parts[1].split(separator: "-", omittingEmptySubsequences: false).map(String.init)
+        if let condition = request.field("if-range"), !condition.utf8.elementsEqual(tag.utf8) { return .whole }
+        let parts = value.utf8.split(separator: UInt8(ascii: "="), maxSplits: 1)
+        guard parts.count == 2, String(Substring(parts[0])).equalsIgnoringCase("bytes") else { return .whole }
+        let ends = parts[1].split(separator: UInt8(ascii: "-"), maxSplits: 2, omittingEmptySubsequences: false)
+            .map { String(Substring($0)) }
         guard ends.count == 2 else { return .whole }
         if ends[0].isEmpty {
             guard let suffix = Arguments.count(ends[1], upTo: .max) else { return .whole }
@@ -93,12 +97,12 @@ enum ConditionalRoutes {
     }
 
     /// The entity tags of a list. A comma within quotes is part of its tag (RFC 9110 §8.8.3).
-    private static func list(_ value: String) -> [String] {
+    private static func list(_ value: String) -> [[UInt8]] {
         var isQuoted = false
-        let parts = value.split { character in
-            if character == "\"" { isQuoted.toggle() }
-            return character == "," && !isQuoted
+        let parts = value.utf8.split { octet in
+            if octet == quote { isQuoted.toggle() }
+            return octet == UInt8(ascii: ",") && !isQuoted
         }
-        return parts.map { String($0.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed()) }
+        return parts.map { $0.drop { $0 == 0x20 }.reversed().drop { $0 == 0x20 }.reversed() }
     }
 }

@@ -33,9 +33,9 @@ enum DigestRoutes {
         password: String,
         _ algorithm: String
     ) -> Bool {
-        guard sent["username"] == user, sent["realm"] == realm, sent["nonce"] == nonce, sent["qop"] == qop else {
-            return false
-        }
+        // By octets: texts of many combining marks take long to compare.
+        func says(_ name: String, _ value: String) -> Bool { sent[name]?.utf8.elementsEqual(value.utf8) == true }
+        guard says("username", user), says("realm", realm), says("nonce", nonce), says("qop", qop) else { return false }
         guard let uri = sent["uri"], let count = sent["nc"], let own = sent["cnonce"] else { return false }
         func hash(_ text: [UInt8]) -> String {
             Hex.text((algorithm == "MD5" ? MessageDigest.md5 : .sha256).hash(text.span) ?? [])
@@ -44,18 +44,21 @@ enum DigestRoutes {
         var action = "\(request.method):\(uri)"
         if qop == "auth-int" { action += ":" + hash(request.body) }
         let proof = "\(secret):\(nonce):\(count):\(own):\(qop):\(hash(Array(action.utf8)))"
-        return sent["response"] == hash(Array(proof.utf8))
+        return says("response", hash(Array(proof.utf8)))
     }
 
     /// Whether the uri parameter and the request's target name the same resource (RFC 7616 §3.4.6). Scheme and
     /// authority do not count: a proxy removes them.
     private static func names(_ uri: String, targetOf request: RouteRequest) -> Bool {
-        var path = uri[...]
-        if !uri.hasPrefix("/") { path = uri.drop { $0 != "/" }.dropFirst(2).drop { $0 != "/" } }
-        return path == request.path + (request.rawQuery.isEmpty && !path.hasSuffix("?") ? "" : "?\(request.rawQuery)")
+        let slash = UInt8(ascii: "/")
+        var path = uri.utf8[...]
+        if path.first != slash { path = path.drop { $0 != slash }.dropFirst(2).drop { $0 != slash } }
+        let hasQuery = !request.rawQuery.isEmpty || path.last == UInt8(ascii: "?")
+        return path.elementsEqual((request.path + (hasQuery ? "?\(request.rawQuery)" : "")).utf8)
     }
 
     /// Parses name=value or name="value", separated by commas (RFC 9110 §11.2). The case of names does not matter.
+    /// Names that are not ASCII are left out.
     private static func parameters(_ text: String) -> [String: String] {
         var result: [String: String] = [:]
         var rest = text.utf8[...]
@@ -66,7 +69,9 @@ enum DigestRoutes {
                 rest = rest.dropFirst().drop { $0 == 0x20 || $0 == 0x09 }
                 let value = String(decoding: MediaType.takeValue(&rest, before: UInt8(ascii: ",")), as: UTF8.self)
                 let name = name.filter { $0 != 0x20 && $0 != 0x09 }
-                result[String(decoding: name, as: UTF8.self).lowercased()] = value
+                if name.allSatisfy({ $0 < 0x80 }) {
+                    result[String(decoding: name, as: UTF8.self).lowercased()] = value
+                }
             }
             rest = rest.drop { $0 != UInt8(ascii: ",") }.dropFirst()
         }

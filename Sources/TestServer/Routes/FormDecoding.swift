@@ -24,20 +24,21 @@ struct DecodedForm: Equatable, Sendable {
                 let headEnd = emptyLine.first(in: body, from: start),
                 let end = partEnd.first(in: body, from: headEnd + 2)
             else { return nil }
-            let head = String(decoding: body[(start + 2)..<max(start + 2, headEnd)], as: UTF8.self)
-            form.add(head, Array(body[min(headEnd + 4, end)..<end]))
+            form.add(body[(start + 2)..<max(start + 2, headEnd)], Array(body[min(headEnd + 4, end)..<end]))
             position = end + 2 + delimiter.count
         }
         return form
     }
 
-    private mutating func add(_ head: String, _ content: [UInt8]) {
+    private mutating func add(_ head: ArraySlice<UInt8>, _ content: [UInt8]) {
         var (disposition, type) = ("", "application/octet-stream")
-        for line in head.split(separator: "\r\n") {
-            guard let colon = line.firstIndex(of: ":") else { continue }
-            let value = String(line[line.index(after: colon)...].drop { $0 == " " })
-            if String(line[..<colon]).equalsIgnoringCase("content-disposition") { disposition = value }
-            if String(line[..<colon]).equalsIgnoringCase("content-type") { type = value }
+        for line in head.split(separator: UInt8(ascii: "\n")) {
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { continue }
+            let name = String(decoding: line[..<colon], as: UTF8.self)
+            let content = line[colon...].dropFirst().drop { $0 == 0x20 }
+            let value = String(decoding: content.last == 13 ? content.dropLast() : content, as: UTF8.self)
+            if name.equalsIgnoringCase("content-disposition") { disposition = value }
+            if name.equalsIgnoringCase("content-type") { type = value }
         }
         guard let name = MediaType.parameter("name", of: disposition) else { return }
         let pair = Pair(name: name, value: Inspection.text(of: content, type: type))
@@ -51,10 +52,11 @@ struct DecodedForm: Equatable, Sendable {
 
 /// Values with parameters: `type/subtype; name=value; name="quoted"` (RFC 9110 §5.6.6).
 enum MediaType {
-    /// The part before the parameters, in lower case.
+    /// The part before the parameters, in lower case; empty if it is not ASCII, which no type is.
     static func essence(of value: String) -> String {
         let bytes = value.utf8.prefix { $0 != UInt8(ascii: ";") }
-        return String(decoding: bytes, as: UTF8.self).lowercased().filter { $0 != " " && $0 != "\t" }
+        guard bytes.allSatisfy({ $0 < 0x80 }) else { return "" }
+        return String(decoding: bytes.filter { $0 != 0x20 && $0 != 0x09 }, as: UTF8.self).lowercased()
     }
 
     static func parameter(_ name: String, of value: String) -> String? {

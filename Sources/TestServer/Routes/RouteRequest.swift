@@ -33,7 +33,9 @@ struct RouteRequest: Sendable {
 
     var arguments: [Pair] { PercentCoding.pairs(rawQuery) }
 
-    func argument(_ name: String) -> String? { arguments.first { $0.name == name }?.value }
+    func argument(_ name: String) -> String? {
+        arguments.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
+    }
 
     /// The first field with this name.
     func field(_ name: String) -> String? { fields.first { $0.name.equalsIgnoringCase(name) }?.value }
@@ -47,10 +49,10 @@ struct RouteRequest: Sendable {
     var url: String { "\(scheme)://\(authority)\(path)" + (rawQuery.isEmpty ? "" : "?\(rawQuery)") }
 
     var cookies: [Pair] {
-        (field("cookie") ?? "").split(separator: ";").compactMap { part in
-            let pieces = part.drop { $0 == " " }.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard pieces.count == 2 else { return nil }
-            return Pair(name: String(pieces[0]), value: String(pieces[1]))
+        (field("cookie") ?? "").utf8.split(separator: UInt8(ascii: ";")).compactMap { part in
+            let pair = part.drop { $0 == 0x20 }
+            guard let end = pair.firstIndex(of: UInt8(ascii: "=")) else { return nil }
+            return Pair(name: String(Substring(pair[..<end])), value: String(Substring(pair[end...].dropFirst())))
         }
     }
 }

@@ -6,8 +6,9 @@ enum StatusRoutes {
     static func status(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         guard rest.count == 1 else { return .notFound }
         var choices: [(status: Int, weight: Double)] = []
-        for part in rest[0].split(separator: ",", omittingEmptySubsequences: false) {
-            let pieces = part.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        for part in rest[0].utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+            let pieces = part.split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
+                .map { Substring($0) }
             // A 1xx is not a final answer: the client would wait for another.
             guard let status = Int(pieces[0]), (200...999).contains(status) else {
                 return .bad("a status is a number from 200 to 999")

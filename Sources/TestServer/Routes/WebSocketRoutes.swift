@@ -26,8 +26,8 @@ enum WebSocketRoutes {
     }
 
     private static func names(_ values: [String], _ token: String) -> Bool {
-        values.flatMap { $0.split(separator: ",") }.contains { element in
-            String(element.filter { $0 != " " && $0 != "\t" }).equalsIgnoringCase(token)
+        values.flatMap { $0.utf8.split(separator: UInt8(ascii: ",")) }.contains { element in
+            String(decoding: element.filter { $0 != 0x20 && $0 != 0x09 }, as: UTF8.self).equalsIgnoringCase(token)
         }
     }
 }

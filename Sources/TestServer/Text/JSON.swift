@@ -8,12 +8,14 @@ extension JSONTree {
     /// Pairs as an object. A repeated name has an array of its values.
     static func grouping(_ pairs: [Pair]) -> JSONTree {
         var members: [(name: String, values: [JSONTree])] = []
-        var indices: [String: Int] = [:]
+        // By octets: names of many combining marks take long to hash as texts.
+        var indices: [[UInt8]: Int] = [:]
         for pair in pairs {
-            if let index = indices[pair.name] {
+            let name = Array(pair.name.utf8)
+            if let index = indices[name] {
                 members[index].values.append(.string(pair.value))
             } else {
-                indices[pair.name] = members.count
+                indices[name] = members.count
                 members.append((pair.name, [.string(pair.value)]))
             }
         }

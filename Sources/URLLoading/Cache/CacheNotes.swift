@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TextCoding
 
 /// What a ``CachedURLResponse``'s `userInfo` may hold to be written to disk.
 indirect enum CacheNotes: Codable, Hashable {
@@ -28,9 +29,9 @@ indirect enum CacheNotes: Codable, Hashable {
         case let value as [AnyHashable: Any]:
             var table: [String: CacheNotes] = [:]
             for (key, member) in value {
-                guard let name = key.base as? String, let member = CacheNotes(member, depth: depth + 1) else {
-                    return nil
-                }
+                guard let name = key.base as? String, !MarkRun.isTooLong(in: name),
+                    let member = CacheNotes(member, depth: depth + 1)
+                else { return nil }
                 table[name] = member
             }
             self = .table(table)
@@ -64,7 +65,8 @@ indirect enum CacheNotes: Codable, Hashable {
     }
 
     static func decode(_ bytes: ArraySlice<UInt8>) -> [AnyHashable: Any]? {
-        guard !bytes.isEmpty, case .table(let table)? = try? JSONDecoder().decode(CacheNotes.self, from: Data(bytes))
+        guard !bytes.isEmpty, MarkRun.longName(inJSON: bytes.span) == nil,
+            case .table(let table)? = try? JSONDecoder().decode(CacheNotes.self, from: Data(bytes))
         else { return nil }
         return Dictionary(uniqueKeysWithValues: table.map { (AnyHashable($0), $1.value) })
     }

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Glibc
 internal import HTTPSemantics
+internal import TextCoding
 
 /// Cookies on disk: ``SealedJSON`` in one file that only its owner may read. It is a ``StoreFile``, so that a reader
 /// finds the old content or the new after any crash. Processes that share it take turns by a lock on a file beside it.
@@ -45,7 +46,7 @@ struct CookieFile: Sendable {
 
     /// Nil for a file that is damaged, or is not a cookie file.
     static func decode(_ octets: [UInt8]) -> [CookieJar.Entry]? {
-        guard let json = SealedJSON.content(of: octets),
+        guard let json = SealedJSON.content(of: octets), MarkRun.longName(inJSON: json.span) == nil,
             let content = try? JSONDecoder().decode(Content.self, from: Data(json)), content.version == 1
         else { return nil }
         return content.cookies

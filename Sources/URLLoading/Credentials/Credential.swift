@@ -2,6 +2,7 @@ internal import Foundation
 internal import HTTPEngine
 internal import HTTPSemantics
 internal import TLS
+internal import TextCoding
 
 /// The value of a ``URLCredential``.
 struct Credential: Hashable, Sendable {
@@ -71,12 +72,14 @@ extension Credential {
     /// The name under which a storage keeps it: a user has one credential in a space, and a program one identity.
     var name: String { user ?? "" }
 
-    /// Whether a storage keeps it at all.
+    /// Whether a storage keeps it at all. Names are keys there, and both words are compared: neither may have a run of
+    /// combining marks that takes long to compare.
     var isStorable: Bool {
+        guard ![user, password].contains(where: { $0.map(MarkRun.isTooLong) ?? false }) else { return false }
         switch persistence {
-        case .forSession, .permanent: true
+        case .forSession, .permanent: return true
         // `synchronizable` is deprecated; it is not named, so the compiler does not warn.
-        default: false
+        default: return false
         }
     }
 }

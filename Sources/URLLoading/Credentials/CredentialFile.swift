@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TextCoding
 
 /// The permanent credentials of a program, on disk: ``SealedJSON``, readable by its owner alone. **Passwords are in it
 /// unencrypted**; a program that wants them encrypted keeps them itself.
@@ -56,11 +57,11 @@ struct CredentialFile: Sendable {
 
     /// Nil for a file that is damaged, or is no file of credentials.
     static func decode(_ bytes: [UInt8]) -> CredentialTable? {
-        guard let json = SealedJSON.content(of: bytes),
+        guard let json = SealedJSON.content(of: bytes), MarkRun.longName(inJSON: json.span) == nil,
             let contents = try? JSONDecoder().decode(Contents.self, from: Data(json)), contents.version == 1
         else { return nil }
         var table = CredentialTable()
-        for row in contents.credentials {
+        for row in contents.credentials where row.isComparable {
             let credential = Credential(
                 proof: .password(user: row.user, password: row.password),
                 persistence: .permanent
@@ -152,6 +153,12 @@ extension CredentialFile.Row {
             password: password,
             isDefault: isDefault
         )
+    }
+
+    /// Whether no part of the space has a run of combining marks that takes long to compare. Realms are compared by
+    /// their octets.
+    fileprivate var isComparable: Bool {
+        ![host, server, proxy, method].contains { $0.map(MarkRun.isTooLong) ?? false }
     }
 
     var space: ProtectionSpaceValues {

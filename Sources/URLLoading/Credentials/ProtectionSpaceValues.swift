@@ -78,18 +78,22 @@ struct ProtectionSpaceValues: Sendable {
 extension ProtectionSpaceValues: Hashable {
     /// Compares hosts without case (RFC 3986 §3.2.2) and realms by their octets (RFC 9110 §11.5).
     static func == (left: ProtectionSpaceValues, right: ProtectionSpaceValues) -> Bool {
-        left.port == right.port && left.canonicalSide == right.canonicalSide && left.realmOctets == right.realmOctets
+        left.port == right.port && left.canonicalSide == right.canonicalSide && Self.areSame(left.realm, right.realm)
             && left.method == right.method
             && (left.host == right.host || left.host.lowercased() == right.host.lowercased())
+    }
+
+    /// Compares octets: a server chooses its realm, and texts with many combining marks take long to compare.
+    private static func areSame(_ left: String?, _ right: String?) -> Bool {
+        guard let left, let right else { return left == nil && right == nil }
+        return left.utf8.elementsEqual(right.utf8)
     }
 
     func hash(into hasher: inout Hasher) {
         hasher.combine(host.lowercased())
         hasher.combine(port)
         hasher.combine(canonicalSide)
-        hasher.combine(realmOctets)
+        hasher.combine(realm.map { Array($0.utf8) })
         hasher.combine(method)
     }
-
-    private var realmOctets: [UInt8]? { realm.map { Array($0.utf8) } }
 }

@@ -10,6 +10,7 @@ public import Foundation
 ///
 /// Of the credentials that sessions add in memory, the newest 32 of a server are kept, and those of 1,024 servers: a
 /// server may name a new realm in each challenge. What the program itself stores has no limit.
+/// A credential is not stored if its user or its password has more than 128 combining marks in a row.
 ///
 /// A subclass may keep credentials elsewhere, or choose which ones are stored. A session calls it by
 /// ``getDefaultCredential(for:task:completionHandler:)`` and ``set(_:for:task:)``, one call after the other on a queue

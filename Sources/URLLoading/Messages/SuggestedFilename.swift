@@ -35,16 +35,16 @@ enum SuggestedFilename {
     /// must know; ISO-8859-1 was another until RFC 8187. Nil for other charsets, and for text that breaks their rules.
     private static func extended(_ text: String) -> String? {
         let parts = text.utf8.split(separator: UInt8(ascii: "'"), maxSplits: 2, omittingEmptySubsequences: false)
-            .map { Substring($0) }
         guard parts.count == 3, let octets = percentDecoded(parts[2]) else { return nil }
-        if HeaderNames.areEqual(String(parts[0]), "utf-8") { return String(validating: octets, as: UTF8.self) }
-        guard HeaderNames.areEqual(String(parts[0]), "iso-8859-1") else { return nil }
+        let charset = String(Substring(parts[0]))
+        if HeaderNames.areEqual(charset, "utf-8") { return String(validating: octets, as: UTF8.self) }
+        guard HeaderNames.areEqual(charset, "iso-8859-1") else { return nil }
         return String(String.UnicodeScalarView(octets.map { Unicode.Scalar($0) }))
     }
 
-    private static func percentDecoded(_ text: Substring) -> [UInt8]? {
+    private static func percentDecoded(_ text: Substring.UTF8View) -> [UInt8]? {
         var octets: [UInt8] = []
-        var rest = text.utf8
+        var rest = text
         while let octet = rest.popFirst() {
             guard octet == UInt8(ascii: "%") else {
                 octets.append(octet)
@@ -83,7 +83,7 @@ enum SuggestedFilename {
         let clean = String(scalars).trimmingCharacters(in: .whitespaces)
         // A root's URL ends in "/" and names no file; nor do ".", ".." and the like.
         let dot = UInt8(ascii: ".")
-        guard clean.utf8.contains(where: { $0 != dot }), name.ascii != "/" else { return nil }
+        guard clean.utf8.contains(where: { $0 != dot }), !name.utf8.elementsEqual("/".utf8) else { return nil }
         return shortened(clean.utf8.first == dot ? "_" + Substring(clean.utf8.dropFirst()) : clean)
     }
 

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TextCoding
 
 /// The error for octets that are not a JSON text (RFC 8259).
 public struct JSONFailure: Error, Sendable, Hashable {
@@ -22,6 +23,8 @@ public struct JSONFailure: Error, Sendable, Hashable {
         case numberOutOfRange
         /// Arrays and objects are nested deeper than the limit.
         case tooDeep(limit: Int)
+        /// A member's name has more combining marks in a row than the limit. Such names take quadratic time to compare.
+        case tooManyMarks(limit: Int)
         /// Something other than whitespace follows the value.
         case trailingOctets
     }
@@ -30,6 +33,10 @@ public struct JSONFailure: Error, Sendable, Hashable {
     public let reason: Reason
     /// The position of the error, in octets of UTF-8 from the start of the text.
     public let offset: Int
+
+    static func longName(at offset: Int) -> JSONFailure {
+        JSONFailure(reason: .tooManyMarks(limit: MarkRun.limit), offset: offset)
+    }
 }
 
 extension JSONFailure: CustomStringConvertible, LocalizedError {
@@ -47,6 +54,7 @@ extension JSONFailure: CustomStringConvertible, LocalizedError {
         case .invalidNumber: "a malformed number"
         case .numberOutOfRange: "a number beyond the range of doubles"
         case .tooDeep(let limit): "more than \(limit) levels of nesting"
+        case .tooManyMarks(let limit): "a name with more than \(limit) combining marks in a row"
         case .trailingOctets: "more text after the value"
         }
     }

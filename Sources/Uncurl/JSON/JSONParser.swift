@@ -1,7 +1,10 @@
+internal import TextCoding
+
 /// Reads one JSON text (RFC 8259) in UTF-8. The parser is strict: text outside the grammar is an error, with its
 /// position.
 ///
-/// Of several members with one name, the last one counts, as in other common parsers. Integers keep all their digits.
+/// Of several members with one name, the last one counts, as in other common parsers. A name with more than
+/// ``MarkRun/limit`` combining marks in a row is an error. Integers keep all their digits.
 struct JSONParser {
     /// The limit of nesting. The parser is recursive; 512 levels take a tenth of the smallest stack that a thread has
     /// here. Foundation's parser has the same limit.
@@ -69,7 +72,9 @@ struct JSONParser {
         if try closes(UInt8(ascii: "}"), text) { return .object(members) }
         while true {
             skipBlanks(text)
+            let start = index
             let name = try string(text)
+            guard !MarkRun.isTooLong(in: name) else { throw JSONFailure.longName(at: start) }
             skipBlanks(text)
             try take(UInt8(ascii: ":"), text)
             skipBlanks(text)

@@ -15,7 +15,8 @@ public indirect enum JSONValue: Sendable, Hashable {
     /// An object. Of several members with one name, the last one counts.
     case object([String: JSONValue])
 
-    /// Reads a text in UTF-8, UTF-16 or UTF-32 (RFC 8259), with up to 512 levels of nesting.
+    /// Reads a text in UTF-8, UTF-16 or UTF-32 (RFC 8259), with up to 512 levels of nesting. A member's name with more
+    /// than 128 combining marks in a row is refused.
     ///
     /// - Throws: ``JSONFailure``
     public init(reading data: Data) throws(JSONFailure) {

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TextCoding
 
 /// Reads a binary property list (`bplist00`). Foundation's reader traps on lists that Foundation would not write.
 struct BinaryPropertyList {
@@ -18,12 +19,14 @@ struct BinaryPropertyList {
     private let referenceSize: Int
     private let count: Int
     private let table: Int
-    /// The number of values that may still be read. It begins with the number of octets: each value needs a reference,
-    /// unless containers are shared.
+    /// The number of references that may still be read. It begins with the number of octets: each reference takes at
+    /// least one, unless containers are shared or overlap.
     private var budget: Int
-    /// The octets of text and data that may still be read. Objects that are shared are read for each reference, also by
-    /// Foundation's decoder.
+    /// The octets of text and data that may still be read. Those that are shared count for each reference: names are
+    /// hashed for each, and Foundation's decoder reads them for each.
     private var octetBudget: Int
+    /// The texts and data that have been read, by the number of the object, and their length in octets.
+    private var known: [Int: (value: PropertyListValue, size: Int)] = [:]
 
     static func isOne(_ data: Data) -> Bool { data.starts(with: "bplist".utf8) }
 
@@ -49,7 +52,7 @@ struct BinaryPropertyList {
         self.count = count
         self.table = table
         budget = data.count
-        octetBudget = max(1 << 20, data.count) * 64
+        octetBudget = (data.count + (64 << 10)) * 32
     }
 
     /// A big-endian number. One that does not fit into an `Int` becomes the largest `Int`, which is beyond the end of
@@ -65,10 +68,9 @@ struct BinaryPropertyList {
         guard place >= 0, size >= 0, place <= data.count, size <= data.count - place else { throw .truncated }
     }
 
-    private mutating func content(at place: Int, _ size: Int) throws(Problem) -> Data {
+    private mutating func charge(_ size: Int) throws(Problem) {
         octetBudget -= min(size, data.count)
         guard octetBudget >= 0 else { throw .tooLarge }
-        return try octets(at: place, size)
     }
 
     private func octets(at place: Int, _ size: Int) throws(Problem) -> Data {
@@ -78,8 +80,10 @@ struct BinaryPropertyList {
 
     private mutating func object(_ index: Int, depth: Int) throws(Problem) -> PropertyListValue {
         guard depth <= Parameters.maximumDepth else { throw .tooDeep }
-        budget -= 1
-        guard budget >= 0 else { throw .tooLarge }
+        if let (value, size) = known[index] {
+            try charge(size)
+            return value
+        }
         guard index < count else { throw .invalid("reference") }
         let place = try number(at: table + index * offsetSize, size: offsetSize)
         guard place < table else { throw .invalid("offset") }
@@ -93,16 +97,14 @@ struct BinaryPropertyList {
             let seconds = try real(at: place + 1, 8)
             guard seconds.isFinite else { throw .invalid("date") }
             return .date(Date(timeIntervalSinceReferenceDate: seconds))
-        case 0x4:
-            let (first, size) = try length(place, low)
-            return .data(try content(at: first, size))
-        case 0x5, 0x7:
-            let (first, size) = try length(place, low)
-            return .string(try text(content(at: first, size), marker >> 4 == 0x5 ? .ascii : .utf8))
-        case 0x6:
-            let (first, size) = try length(place, low)
-            guard size <= data.count else { throw .truncated }
-            return .string(try text(content(at: first, size * 2), .utf16BigEndian))
+        case 0x4...0x7:
+            let (first, count) = try length(place, low)
+            guard count <= data.count else { throw .truncated }
+            let size = marker >> 4 == 0x6 ? count * 2 : count
+            try charge(size)
+            let value = try content(marker >> 4, octets(at: first, size))
+            known[index] = (value, size)
+            return value
         case 0xA:
             let (first, size) = try length(place, low)
             var elements: [PropertyListValue] = []
@@ -117,7 +119,9 @@ struct BinaryPropertyList {
             let values = try references(at: first + size * referenceSize, size)
             var members: [String: PropertyListValue] = [:]
             for (name, value) in zip(names, values) {
-                guard case .string(let key) = try object(name, depth: depth + 1) else { throw .invalid("key") }
+                guard case .string(let key) = try object(name, depth: depth + 1), !MarkRun.isTooLong(in: key) else {
+                    throw .invalid("key")
+                }
                 members[key] = try object(value, depth: depth + 1)
             }
             return .dictionary(members)
@@ -134,8 +138,10 @@ struct BinaryPropertyList {
         return (place + 2 + size, try number(at: place + 2, size: size))
     }
 
-    private func references(at place: Int, _ count: Int) throws(Problem) -> [Int] {
+    private mutating func references(at place: Int, _ count: Int) throws(Problem) -> [Int] {
         guard count <= data.count else { throw .truncated }
+        budget -= count
+        guard budget >= 0 else { throw .tooLarge }
         try check(place, count * referenceSize)
         var references: [Int] = []
         references.reserveCapacity(count)
@@ -163,6 +169,15 @@ struct BinaryPropertyList {
         case 4: return Double(Float(bitPattern: UInt32(truncatingIfNeeded: bits)))
         case 8: return Double(bitPattern: bits)
         default: throw .invalid("real")
+        }
+    }
+
+    private func content(_ kind: UInt8, _ octets: Data) throws(Problem) -> PropertyListValue {
+        switch kind {
+        case 0x4: .data(octets)
+        case 0x5: .string(try text(octets, .ascii))
+        case 0x6: .string(try text(octets, .utf16BigEndian))
+        default: .string(try text(octets, .utf8))
         }
     }
 

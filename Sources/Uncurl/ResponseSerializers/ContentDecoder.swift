@@ -1,3 +1,4 @@
+internal import TextCoding
 public import URLLoading
 
 /// Decodes values from content.
@@ -24,12 +25,15 @@ extension ContentDecoder {
 extension JSONDecoder: ContentDecoder {
     public var contentTypes: AcceptableTypes { JSONResponseSerializer.contentTypes }
 
+    /// Decodes a value. A member's name with more than 128 combining marks in a row is a ``JSONFailure``.
     public func decode<Value: Decodable>(
         _ type: Value.Type,
         from content: Data,
         charset: String.Encoding?
     ) throws -> Value {
-        try decode(type, from: JSONText.utf8(content, charset: charset))
+        let text = try JSONText.utf8(content, charset: charset)
+        if let start = MarkRun.longName(inJSON: text.span) { throw JSONFailure.longName(at: start) }
+        return try decode(type, from: text)
     }
 
     /// Returns a subclass's object itself: its additions cannot be copied.

@@ -1,3 +1,4 @@
+internal import TextCoding
 public import URLLoading
 
 /// The value of a property list.
@@ -21,13 +22,15 @@ public indirect enum PropertyListValue: Sendable, Hashable {
     /// Values with names.
     case dictionary([String: PropertyListValue])
 
-    /// Reads a property list in any format.
+    /// Reads a property list in any format. More than 128 combining marks in a row are refused: in a textual list
+    /// everywhere, in a binary one in the names of a dictionary.
     public init(reading data: Data) throws {
         if BinaryPropertyList.isOne(data) {
             self = try BinaryPropertyList.value(of: data)
             return
         }
         let text = try TextEncoding.propertyList(data)
+        guard !MarkRun.isTooLong(inPropertyList: text.span) else { throw Problem.tooManyMarks(limit: MarkRun.limit) }
         let object = try unsafe PropertyListSerialization.propertyList(from: text, options: [], format: nil)
         self = try Self(object, depth: 0)
     }
@@ -76,6 +79,7 @@ public indirect enum PropertyListValue: Sendable, Hashable {
     private enum Problem: Error {
         case unknown(String)
         case tooDeep
+        case tooManyMarks(limit: Int)
     }
 
     private init(_ object: Any, depth: Int) throws {

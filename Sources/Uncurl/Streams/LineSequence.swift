@@ -78,7 +78,7 @@ where Base.Element == Data {
                 guard line.contains(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }) else { continue }
                 let data = Data(line)
                 do {
-                    return try decoder.decode(Value.self, from: data)
+                    return try decoder.decode(Value.self, from: data, charset: nil)
                 } catch {
                     throw StreamFailure.undecodableLine(number: number, line: data, underlying: error)
                 }

@@ -36,4 +36,15 @@ struct CacheNotesTests {
         for _ in 0..<100 { deep = [deep] }
         #expect(CacheNotes.encode(["x": deep]) == nil)
     }
+
+    @Test("names with too many combining marks in a row are neither written nor read; such texts are both")
+    func longNames() throws {
+        let long = "e" + String(repeating: "\u{345}", count: 129)
+        #expect(CacheNotes.encode([long: 1]) == nil)
+        #expect(CacheNotes.encode(["a": [long: 1]]) == nil)
+        let written = "{\"table\":{\"_0\":{\"\(long)\":{\"whole\":{\"_0\":1}}}}}"
+        #expect(CacheNotes.decode(Array(written.utf8)[...]) == nil)
+        let text = try #require(CacheNotes.encode(["a": long]))
+        #expect((CacheNotes.decode(text[...])?["a"] as? String)?.utf8.count == long.utf8.count)
+    }
 }

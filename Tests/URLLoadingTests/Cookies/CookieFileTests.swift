@@ -215,4 +215,24 @@ struct CookieFileTests {
         cookie.expires = CookieStore.now + 1000
         return cookie
     }
+
+    @Test("a file with a name of too many combining marks is none of ours, and neither is FoundationNetworking's")
+    func longNames() throws {
+        let long = "e" + String(repeating: "\u{345}", count: 129)
+        for (name, isRead) in [("a", true), (long, false)] {
+            let json = "{\"version\":1,\"\(name)\":\"\(long)\",\"cookies\":[]}"
+            #expect((CookieFile.decode(SealedJSON.closed(Array(json.utf8))) != nil) == isRead)
+            let list = try PropertyListSerialization.data(fromPropertyList: [name: 1], format: .xml, options: 0)
+            #expect((FoundationCookieFile.decode(Array(list), now: 0) != nil) == isRead)
+            #expect((XMLPropertyList.read(list) != nil) == isRead)
+        }
+    }
+
+    @Test("a property list in XML is read in UTF-8 alone: in another encoding single octets can be combining marks")
+    func otherEncodings() throws {
+        let list = try PropertyListSerialization.data(fromPropertyList: ["a": 1], format: .xml, options: 0)
+        let text = try #require(String(data: list, encoding: .utf8))
+        let other = text.replacingOccurrences(of: "UTF-8", with: "windows-1258")
+        #expect(XMLPropertyList.read(Data(text.utf8)) != nil && XMLPropertyList.read(Data(other.utf8)) == nil)
+    }
 }

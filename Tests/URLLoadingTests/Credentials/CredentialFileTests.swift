@@ -125,4 +125,38 @@ struct CredentialFileTests {
             #expect(folder.names == ["credentials.json", "credentials.json.lock"])
         }
     }
+
+    private static let long = "e" + String(repeating: "\u{345}", count: 129)
+
+    @Test("names with too many combining marks in a row are damage; credentials that take long to compare are left out")
+    func longRuns() throws {
+        func decode(_ text: String) -> CredentialTable? { CredentialFile.decode(SealedJSON.closed(Array(text.utf8))) }
+        func row(_ changes: [String: String]) -> String {
+            let values = [
+                "host": "h", "method": NSURLAuthenticationMethodHTTPBasic, "realm": "r", "server": "http", "user": "u",
+                "password": "p",
+            ].merging(changes) { $1 }
+            let members = values.sorted { $0.key < $1.key }.map { "\"\($0.key)\":\"\($0.value)\"" }
+            return "{\(members.joined(separator: ",")),\"isDefault\":true,\"isProxy\":false,\"port\":1}"
+        }
+        func file(_ rows: [String]) -> String { "{\"version\":1,\"credentials\":[\(rows.joined(separator: ","))]}" }
+        #expect(decode("{\"\(Self.long)\":1,\"version\":1,\"credentials\":[]}") == nil)
+        for name in ["host", "method", "server", "user", "password"] {
+            let table = try #require(decode(file([row([name: Self.long]), row([:])])))
+            #expect(table.spaces.count == 1 && table.defaults.count == 1, "\(name)")
+        }
+        // A server chooses its realm: it must not make other credentials unreadable.
+        let table = try #require(decode(file([row(["realm": Self.long]), row([:])])))
+        #expect(table.spaces.count == 2)
+    }
+
+    @Test("a credential whose words take long to compare is not stored")
+    func longWords() throws {
+        let written = try file.update { table in
+            let isSet = table.set(credential(Self.long), for: space, isFirst: true)
+            let isDefault = table.setDefault(credential(Self.long), for: space)
+            #expect(!isSet && !isDefault)
+        }
+        #expect(written.table.isEmpty)
+    }
 }

@@ -100,4 +100,14 @@ struct URLProtectionSpaceTests {
     }
 
     private func space(realm: String) -> URLProtectionSpace { space("h.example", 80, "http", realm) }
+
+    @Test("the values of protection spaces compare realms by their octets, and none with no other")
+    func realmValues() {
+        func space(_ realm: String?) -> ProtectionSpaceValues {
+            ProtectionSpaceValues(host: "h", port: 1, side: .server("http"), realm: realm, method: nil)
+        }
+        #expect(space("\u{E9}") == space("\u{E9}") && space("\u{E9}") != space("e\u{301}"))
+        #expect(space(nil) == space(nil) && space(nil) != space("") && space("r") != space("R"))
+        #expect(Set([space("\u{E9}"), space("e\u{301}"), space("\u{E9}"), space(nil)]).count == 3)
+    }
 }

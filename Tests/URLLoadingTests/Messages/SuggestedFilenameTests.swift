@@ -53,7 +53,7 @@ struct SuggestedFilenameTests {
         "a name is never a path, hidden, or anything that hides what it is",
         arguments: [
             ("/etc/passwd", "passwd"), ("a/../b", "b"), (#"..\\..\\x"#, "x"), ("a/b/", "b"), ("a/..", "path.bin"),
-            (".bashrc", "_bashrc"),
+            (".bashrc", "_bashrc"), (".\u{301}x", "_\u{301}x"), ("a/\u{301}b", "\u{301}b"),
             ("a\u{202E}txt.exe", "atxt.exe"), ("a\u{85}b\u{7F}", "ab"), (" a ", "a"), ("..", "path.bin"),
             (".", "path.bin"), ("...", "path.bin"),
         ]

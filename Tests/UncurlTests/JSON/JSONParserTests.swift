@@ -1,3 +1,4 @@
+import FacadeTestSupport
 import Foundation
 import TestSupport
 import Testing
@@ -133,5 +134,22 @@ struct JSONParserTests {
     func slices() throws {
         let data = Data("xx[1]yy".utf8)
         #expect(try JSONValue(reading: data[2..<5]) == [1])
+    }
+
+    @Test("a name with too many combining marks in a row is an error with its place; a value may have them")
+    func longRuns() throws {
+        let marks = String(repeating: "\u{345}", count: 100) + String(repeating: "\\u0316", count: 29)
+        for text in ["[{\"e\(marks)\":1}]", "[{\"\(marks)\" : 1}]"] {
+            let failure = #expect(throws: JSONFailure.self) { try read(text) }
+            #expect(failure?.reason == .tooManyMarks(limit: 128) && failure?.offset == 2)
+            let decoder = DecodableResponseSerializer([[String: Int]].self)
+            let outcome = decoder.outcome(of: answer(text, type: "application/json"))
+            #expect(outcome.serializationFailure?.underlying as? JSONFailure == failure)
+        }
+        let value = "{\"a\":\"e\(marks)\"}"
+        #expect(try read(value).object?["a"]?.string?.unicodeScalars.count == 130)
+        let decoded = DecodableResponseSerializer([String: String].self)
+        let outcome = decoded.outcome(of: answer(value, type: "application/json"))
+        #expect(outcome.value?["a"]?.unicodeScalars.count == 130)
     }
 }

@@ -206,6 +206,43 @@ struct ResponseSerializerTests {
         #expect(read(list(doubling)) == nil)
     }
 
+    @Test("names with too many combining marks in a row are a failure, in a list of any format", .rows("S8"))
+    func longNames() throws {
+        let decoder = DecodableResponseSerializer([String: Int].self, decoder: PropertyListDecoder())
+        for (count, isRead) in [(128, true), (129, false)] {
+            let name = "e" + String(repeating: "\u{345}", count: count)
+            let binary = try PropertyListSerialization.data(fromPropertyList: [name: 1], format: .binary, options: 0)
+            let xml = try PropertyListSerialization.data(fromPropertyList: [name: 1], format: .xml, options: 0)
+            let escapes = String(repeating: "\\U0345", count: count)
+            for data in [binary, xml, Data("{ \"e\(escapes)\" = 1; }".utf8)] {
+                let received = answer(data, type: "application/x-plist")
+                #expect(((try? PropertyListResponseSerializer().serialize(received)) != nil) == isRead)
+                if data.starts(with: "{".utf8) { continue }
+                #expect((decoder.outcome(of: received).value?.count == 1) == isRead)
+            }
+        }
+    }
+
+    @Test("arrays that overlap are a failure as soon as they have more references than octets", .rows("S8"))
+    func overlappingArrays() {
+        // Each of 500 arrays of 1,700 references begins with one to the next.
+        func octets(_ number: Int, _ count: Int) -> [UInt8] {
+            (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * (count - 1 - $0))) }
+        }
+        func list(_ levels: Int, _ length: Int) -> Data {
+            let arrays = (0..<levels).flatMap { [0xAF, 0x12] as [UInt8] + octets(length, 4) + octets($0 + 1, 2) }
+            let objects = Array("bplist00".utf8) + arrays + [0x09]
+            let data = objects + [UInt8](repeating: 0, count: 2 * length)
+            let table = (0...levels).flatMap { octets(8 + 8 * $0, 2) }
+            let sizes: [UInt8] = [0, 0, 0, 0, 0, 0, 2, 2]
+            let trailer = sizes + octets(levels + 1, 8) + octets(0, 8) + octets(data.count, 8)
+            return Data(data + table + trailer)
+        }
+        func read(_ data: Data) -> PropertyListValue? { try? PropertyListResponseSerializer().serialize(answer(data)) }
+        #expect(read(list(500, 1_700)) == nil)
+        #expect(read(list(3, 1)) == .array([.array([.array([.bool(true)])])]))
+    }
+
     @Test("many references to one long text are a failure, and many to one short text are not", .rows("S8"))
     func sharedText() {
         /// An array whose elements all refer to one text.
@@ -222,7 +259,7 @@ struct ResponseSerializerTests {
             return Data("bplist00".utf8 + array + text + table + trailer)
         }
         let decoder = DecodableResponseSerializer([String].self, decoder: PropertyListDecoder())
-        for (count, length, isRead) in [(20_000, 20_000, false), (20_000, 100, true)] {
+        for (count, length, isRead) in [(20_000, 20_000, false), (20_000, 400, false), (20_000, 100, true)] {
             let received = answer(list(count, length), type: "application/x-plist")
             #expect((decoder.outcome(of: received).value?.count == count) == isRead)
             #expect(((try? PropertyListResponseSerializer().serialize(received)) != nil) == isRead)

@@ -99,6 +99,19 @@ struct LineSplitterTests {
         }
     }
 
+    @Test("a line of NDJSON with a name of too many combining marks is named, with the reason")
+    func longNames() async throws {
+        let line = "{\"e\(String(repeating: "\u{345}", count: 129))\":1}"
+        let failure = await #expect(throws: StreamFailure.self) {
+            for try await _ in stream(["{\"a\":1}\n", line]).jsonLines(of: [String: Int].self) {}
+        }
+        guard case .undecodableLine(number: 2, _, let reason as JSONFailure)? = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(reason.reason == .tooManyMarks(limit: 128))
+    }
+
     @Test("any number is accepted as a limit")
     func anyLimit() throws {
         #expect(try lines("a\r\nb", of: 1, limit: .max) == ["a", "b"])
