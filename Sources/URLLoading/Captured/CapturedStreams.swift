@@ -25,7 +25,7 @@ final class CapturedConnection: Sendable {
     private static let most = 256 << 10
 
     struct State {
-        var input: [UInt8] = []
+        var input = OctetQueue()
         /// Whether the peer sends no more.
         var isInputOver = false
         var isFull = false
@@ -42,7 +42,7 @@ final class CapturedConnection: Sendable {
 
     init(_ connection: UpgradedConnection, _ rest: [UInt8], _ isReadable: Bool, _ isWritable: Bool) {
         var first = State()
-        first.input = rest
+        first.input = OctetQueue(rest)
         first.isInputOver = !isReadable
         first.isOutputClosed = !isWritable
         state = Monitor(first)
@@ -66,10 +66,7 @@ final class CapturedConnection: Sendable {
                         return state.isInputOver ? (0, false) : nil
                     }
                     let taken = min(count, state.input.count)
-                    unsafe state.input.withUnsafeBufferPointer { bytes in
-                        if let start = bytes.baseAddress { unsafe buffer.update(from: start, count: taken) }
-                    }
-                    state.input.removeFirst(taken)
+                    unsafe state.input.take(taken, into: buffer)
                     guard state.isFull, state.input.count <= CapturedConnection.most / 2 else { return (taken, false) }
                     state.isFull = false
                     return (taken, true)
@@ -104,7 +101,7 @@ final class CapturedConnection: Sendable {
     func closeInput() {
         let isOver = state.update { state in
             state.isInputClosed = true
-            state.input = []
+            state.input = OctetQueue()
             return state.isOutputClosed
         }
         if isOver { close() } else { onLoop { $0.resume() } }
@@ -157,7 +154,7 @@ final class CapturedConnection: Sendable {
     fileprivate func receive(_ bytes: Span<UInt8>, _ connection: UpgradedConnection) {
         let isFull = state.update { state in
             guard !state.isInputClosed else { return false }
-            unsafe bytes.withUnsafeBufferPointer { unsafe state.input += $0 }
+            state.input.append(bytes)
             state.isFull = state.input.count >= CapturedConnection.most
             return state.isFull
         }

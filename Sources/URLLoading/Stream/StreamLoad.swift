@@ -74,7 +74,7 @@ final class StreamLoad: StreamWorker {
     private var line: [Work] = []
     private var reads: [Read] = []
     var writes: [Write] = []
-    var input: [UInt8] = []
+    var input = OctetQueue()
     var reading = Reading.open
     var writing = Writing.open
     private var isFull = false
@@ -235,8 +235,7 @@ final class StreamLoad: StreamWorker {
                 continue
             }
             let count = min(first.reading.maximum, input.count)
-            let data = count > 0 ? Data(input[..<count]) : nil
-            input.removeFirst(count)
+            let data = count > 0 ? input.take(count) : nil
             answer(first.reading.reply, .success((data, reading == .ended && input.isEmpty)))
         }
     }
@@ -290,7 +289,7 @@ final class StreamLoad: StreamWorker {
     /// Takes content of an answer.
     func receive(_ bytes: Span<UInt8>) {
         guard reading == .open else { return }
-        unsafe bytes.withUnsafeBufferPointer { unsafe input += $0 }
+        input.append(bytes)
         advance()
     }
 
@@ -341,7 +340,7 @@ final class StreamLoad: StreamWorker {
             }
         }
         channel?.giveBack(unread + unwritten + waiting, isAtEnd: reading == .ended && input.isEmpty)
-        (reads, writes, line, input) = ([], [], [], [])
+        (reads, writes, line, input) = ([], [], [], OctetQueue())
         delegate = nil
         switch last {
         case .connecting(let dial), .securing(let dial): dial.cancel()

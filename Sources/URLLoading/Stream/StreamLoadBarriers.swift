@@ -9,7 +9,7 @@ extension StreamLoad {
         case .closeRead:
             guard reading != .closed else { return }
             let wasOpen = reading == .open
-            (reading, input) = (.closed, [])
+            (reading, input) = (.closed, OctetQueue())
             if wasOpen { tellReadClosed() }
         case .closeWrite: closeWriting()
         case .stopSecurity: if isSecure { closeWriting() }
@@ -44,8 +44,8 @@ extension StreamLoad {
         do {
             guard let origin else { return }
             let options = try engine.streamOptions(to: origin, of: delegate.session, isSecured: true)
-            let rest = input
-            input = []
+            let rest = input.rest
+            input = OctetQueue()
             state = .securing(
                 engine.engine.secure(connection, as: origin, having: rest, options: options) { [weak self] in
                     self?.opened($0)
@@ -63,8 +63,8 @@ extension StreamLoad {
             return delegate.end(ErrorTranslation.urlError(.networkConnectionLost, nil, reason))
         }
         state = .closed
-        let rest = input
-        input = []
+        let rest = input.rest
+        input = OctetQueue()
         let streams = CapturedStreams(
             connection,
             having: rest,
