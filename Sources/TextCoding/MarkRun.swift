@@ -1,5 +1,6 @@
 /// A run of combining marks. Swift and Foundation compare and hash a text in its canonical form (UAX #15), in which the
-/// marks of a run are sorted. They take quadratic time for that, so a text of others is checked before it becomes a key.
+/// marks of a run are sorted. They take quadratic time for that, so the texts of others are checked before they become
+/// keys.
 package struct MarkRun {
     /// The longest run in a key, in scalars. A text in the Stream-Safe Text Format (UAX #15 §13) has runs of 30.
     package static let limit = 128
@@ -50,7 +51,8 @@ package struct MarkRun {
     /// Whether a textual property list has a run that is longer than the limit. The character references of XML and the
     /// escapes of the older format count as what they stand for, and the limits of CDATA sections as nothing.
     package static func isTooLong(inPropertyList text: Span<UInt8>) -> Bool {
-        var (run, index) = (MarkRun(), 0)
+        var run = MarkRun()
+        var index = 0
         while index < text.count, !run.isTooLong {
             if let length = sectionLimit(text, index) {
                 index += length

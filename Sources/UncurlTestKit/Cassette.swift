@@ -77,8 +77,8 @@ public final class Cassette: Sendable {
     ///   - secrets: fields whose values are not written to the file.
     ///   - session: loads the requests while recording; nil for a session of its own. It must not follow redirects, so
     ///     that each answer is recorded.
-    /// - Throws: ``CassetteError/unreadable(_:reason:)`` where the file is needed and cannot be read. A member's name with
-    ///   more than 128 combining marks in a row is refused.
+    /// - Throws: ``CassetteError/unreadable(_:reason:)`` where the file is needed and cannot be read. A file in which a
+    ///   member's name has more than 128 combining marks in a row is refused.
     public init(
         file: URL,
         mode: Mode = .automatic,

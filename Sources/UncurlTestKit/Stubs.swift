@@ -32,9 +32,13 @@ public final class Stubs: Sendable {
     private struct Stub {
         let number: Int
         let matcher: RequestMatcher
-        var responses: [StubResponse]
+        let responses: [StubResponse]
         /// Whether the last answer is repeated.
         let repeats: Bool
+        /// How many answers have been given.
+        var given = 0
+
+        var isUsedUp: Bool { given >= responses.count }
     }
 
     private struct State {
@@ -50,10 +54,10 @@ public final class Stubs: Sendable {
 
         /// Nil where no answer is left, or the stub has been removed.
         mutating func answer(of number: Int) -> StubResponse? {
-            guard let index = stubs.firstIndex(where: { $0.number == number && !$0.responses.isEmpty }) else {
-                return nil
-            }
-            return stubs[index].repeats ? stubs[index].responses.first : stubs[index].responses.removeFirst()
+            guard let index = stubs.firstIndex(where: { $0.number == number && !$0.isUsedUp }) else { return nil }
+            let answer = stubs[index].responses[stubs[index].given]
+            if !stubs[index].repeats { stubs[index].given += 1 }
+            return answer
         }
     }
 
@@ -104,7 +108,7 @@ public final class Stubs: Sendable {
 
     // MARK: Answering
 
-    private var open: [Stub] { state.withLock { $0.stubs.filter { !$0.responses.isEmpty } } }
+    private var open: [Stub] { state.withLock { $0.stubs.filter { !$0.isUsedUp } } }
 
     private func take(_ request: StubbedRequest) -> StubResponse {
         state.withLock { $0.requests.append(request) }
@@ -114,7 +118,7 @@ public final class Stubs: Sendable {
             if let answer = state.withLock({ $0.answer(of: stub.number) }) { return answer }
         }
         state.withLock { $0.unmatched.append(request) }
-        let known = state.withLock { $0.stubs.map { "\($0.matcher)\($0.responses.isEmpty ? " (used up)" : "")" } }
+        let known = state.withLock { $0.stubs.map { "\($0.matcher)\($0.isUsedUp ? " (used up)" : "")" } }
         let list = known.isEmpty ? "there are no stubs" : "the stubs are " + known.joined(separator: "; ")
         let words = "No stub matches \(request); \(list)."
         return .failure(URLError(.resourceUnavailable, userInfo: [NSLocalizedDescriptionKey: words]))

@@ -23,6 +23,8 @@ extension URLSession.AsyncBytes {
             private var scalars: AsyncUnicodeScalars.AsyncIterator
             /// The character so far.
             private var begun = ""
+            /// Tells where a character ends. To look for the end in `begun` would read it again for each scalar.
+            private var breaks = Unicode._CharacterRecognizer()
 
             init(_ scalars: AsyncUnicodeScalars.AsyncIterator) { self.scalars = scalars }
 
@@ -31,10 +33,11 @@ extension URLSession.AsyncBytes {
             public mutating func next() async throws -> Character? {
                 var count = begun.unicodeScalars.count
                 while let scalar = try await scalars.next() {
+                    let isComplete = breaks.hasBreak(before: scalar) && !begun.isEmpty
+                    let character = isComplete ? begun.removeFirst() : nil
                     begun.unicodeScalars.append(scalar)
+                    if let character { return character }
                     count += 1
-                    // There is a second character, so the first is complete.
-                    if count > 1, begun.index(after: begun.startIndex) < begun.endIndex { return begun.removeFirst() }
                     guard count <= AsyncCharacters.limit else { throw characterTooLong }
                 }
                 return begun.isEmpty ? nil : begun.removeFirst()

@@ -24,7 +24,7 @@ public struct JSONEncoding: Sendable {
     ///   or with the error of a style.
     public func data(_ parameters: Parameters) throws(ParameterFailure) -> Data {
         var writer = JSONWriter(options: self)
-        try writer.write(parameters, at: "", depth: 0)
+        try writer.write(parameters, depth: 0)
         return Data(writer.octets)
     }
 }
@@ -33,13 +33,21 @@ public struct JSONEncoding: Sendable {
 struct JSONWriter {
     private let options: JSONEncoding
     private(set) var octets: [UInt8] = []
+    /// The way to the value that is being written, which errors name.
+    private var path: [Step] = []
+
+    private enum Step {
+        case member(String)
+        case element(Int)
+        /// An element of a set.
+        case anyElement
+    }
 
     init(options: JSONEncoding) {
         self.options = options
     }
 
-    /// - Parameter path: the position of the value, for errors.
-    mutating func write(_ value: Parameters, at path: String, depth: Int) throws(ParameterFailure) {
+    mutating func write(_ value: Parameters, depth: Int) throws(ParameterFailure) {
         guard depth <= Parameters.maximumDepth else {
             throw ParameterFailure(.tooDeep(limit: Parameters.maximumDepth))
         }
@@ -48,45 +56,64 @@ struct JSONWriter {
         case .bool(let value): append(value ? "true" : "false")
         case .integer(let value): append(String(value))
         case .unsigned(let value): append(String(value))
-        case .double(let value): try number(value, at: path)
+        case .double(let value): try number(value)
         case .decimal(let value):
-            guard value.isFinite else { throw ParameterFailure(.notFinite(path: path, .nan)) }
+            guard value.isFinite else { throw ParameterFailure(.notFinite(path: place, .nan)) }
             append(value.description)
         case .string(let value): string(value)
         case .data(let value): string(try options.data.text(value))
         case .date(let value):
-            switch try options.dates.outcome(value, at: path) {
+            switch try options.dates.outcome(value, at: place) {
             case .text(let text): string(text)
-            case .number(let seconds): try number(seconds, at: path)
+            case .number(let seconds): try number(seconds)
             }
-        case .array(let elements): try array(elements, at: path, depth: depth)
-        case .set(let elements): try set(elements, at: path, depth: depth)
-        case .keyed(let fields): try object(fields, at: path, depth: depth)
+        case .array(let elements): try array(elements, depth: depth)
+        case .set(let elements): try set(elements, depth: depth)
+        case .keyed(let fields): try object(fields, depth: depth)
         }
     }
 
-    private mutating func number(_ value: Double, at path: String) throws(ParameterFailure) {
-        guard let text = NumberText.of(value) else { throw ParameterFailure(.notFinite(path: path, value)) }
+    /// The way to the value, such as `a[1].b`.
+    private var place: String {
+        path.reduce(into: "") { text, step in
+            switch step {
+            case .member(let name): text += text.isEmpty ? name : ".\(name)"
+            case .element(let index): text += "[\(index)]"
+            case .anyElement: text += "[]"
+            }
+        }
+    }
+
+    private mutating func write(_ value: Parameters, _ step: Step, depth: Int) throws(ParameterFailure) {
+        path.append(step)
+        try write(value, depth: depth)
+        path.removeLast()
+    }
+
+    private mutating func number(_ value: Double) throws(ParameterFailure) {
+        guard let text = NumberText.of(value) else { throw ParameterFailure(.notFinite(path: place, value)) }
         append(text)
     }
 
-    private mutating func array(_ elements: [Parameters], at path: String, depth: Int) throws(ParameterFailure) {
+    private mutating func array(_ elements: [Parameters], depth: Int) throws(ParameterFailure) {
         octets.append(UInt8(ascii: "["))
         for (index, element) in elements.enumerated() {
             separate(isFirst: index == 0, depth: depth + 1)
-            try write(element, at: "\(path)[\(index)]", depth: depth + 1)
+            try write(element, .element(index), depth: depth + 1)
         }
         end(UInt8(ascii: "]"), isEmpty: elements.isEmpty, depth: depth)
     }
 
     /// Writes the elements sorted by their JSON text: the order of a `Set` differs from process to process.
-    private mutating func set(_ elements: [Parameters], at path: String, depth: Int) throws(ParameterFailure) {
-        var written: [[UInt8]] = []
+    private mutating func set(_ elements: [Parameters], depth: Int) throws(ParameterFailure) {
+        var (before, written): ([UInt8], [[UInt8]]) = ([], [])
+        swap(&before, &octets)
         for element in elements {
-            var writer = JSONWriter(options: options)
-            try writer.write(element, at: "\(path)[]", depth: depth + 1)
-            written.append(writer.octets)
+            try write(element, .anyElement, depth: depth + 1)
+            written.append(octets)
+            octets = []
         }
+        octets = before
         octets.append(UInt8(ascii: "["))
         let sorted = written.sorted { $0.lexicographicallyPrecedes($1) }
         for (index, element) in sorted.enumerated() {
@@ -96,7 +123,7 @@ struct JSONWriter {
         end(UInt8(ascii: "]"), isEmpty: elements.isEmpty, depth: depth)
     }
 
-    private mutating func object(_ fields: KeyedParameters, at path: String, depth: Int) throws(ParameterFailure) {
+    private mutating func object(_ fields: KeyedParameters, depth: Int) throws(ParameterFailure) {
         var members = fields.map { (name: options.keys.spelled($0.name), value: $0.value) }
         if options.sortsKeys { members.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) } }
         octets.append(UInt8(ascii: "{"))
@@ -104,7 +131,7 @@ struct JSONWriter {
             separate(isFirst: index == 0, depth: depth + 1)
             string(member.name)
             append(options.isPretty ? ": " : ":")
-            try write(member.value, at: path.isEmpty ? member.name : "\(path).\(member.name)", depth: depth + 1)
+            try write(member.value, .member(member.name), depth: depth + 1)
         }
         end(UInt8(ascii: "}"), isEmpty: members.isEmpty, depth: depth)
     }

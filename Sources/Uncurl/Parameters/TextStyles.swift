@@ -68,27 +68,29 @@ public import URLLoading
     }
 
     /// - Parameter path: the position of the date, for the error.
-    func outcome(_ date: Date, at path: String) throws(ParameterFailure) -> Outcome {
+    func outcome(_ date: Date, at path: @autoclosure () -> String) throws(ParameterFailure) -> Outcome {
         let seconds = date.timeIntervalSince1970
-        guard seconds.isFinite else { throw ParameterFailure(.notFinite(path: path, seconds)) }
+        guard seconds.isFinite else { throw ParameterFailure(.notFinite(path: path(), seconds)) }
         switch self {
         case .iso8601:
             // RFC 3339 has years of four digits, and calendars trap on other years.
             guard Self.yearsOfFourDigits.contains(seconds) else {
-                throw ParameterFailure(.notExpressible(path: path, kind: "a date beyond year 9999", format: "ISO 8601"))
+                throw ParameterFailure(
+                    .notExpressible(path: path(), kind: "a date beyond year 9999", format: "ISO 8601")
+                )
             }
             return .text(date.formatted(.iso8601))
         case .description:
             guard Self.yearsOfFourDigits.contains(seconds) else {
                 throw ParameterFailure(
-                    .notExpressible(path: path, kind: "a date beyond year 9999", format: "the calendar")
+                    .notExpressible(path: path(), kind: "a date beyond year 9999", format: "the calendar")
                 )
             }
             return .text(date.description)
         case .secondsSinceReferenceDate: return .number(date.timeIntervalSinceReferenceDate)
         case .secondsSince1970: return .number(seconds)
         case .millisecondsSince1970:
-            guard (seconds * 1000).isFinite else { throw ParameterFailure(.notFinite(path: path, seconds)) }
+            guard (seconds * 1000).isFinite else { throw ParameterFailure(.notFinite(path: path(), seconds)) }
             return .number(seconds * 1000)
         case .formatted(let format):
             return .text(try ParameterFailure.wrapping { try format(date) })

@@ -7,9 +7,13 @@ struct PNGCanvas {
     private let alphas: [UInt8]
     /// The samples of the one transparent color; empty where there is none.
     private let key: [Int]
+    /// What each sample of up to eight bits becomes: the largest becomes 255 (§13.12).
+    private let scale: [UInt8]
 
     init(_ chunks: PNGChunks) {
         header = chunks.header
+        let largest = 1 << min(header.depth, 8) - 1
+        scale = (0...largest).map { UInt8(truncatingIfNeeded: ($0 * 255 + largest / 2) / largest) }
         palette = chunks.palette
         octets = Array(repeating: 0, count: header.width * header.height * 4)
         let transparency = chunks.transparency
@@ -25,9 +29,10 @@ struct PNGCanvas {
     }
 
     mutating func draw(_ row: [UInt8], row number: Int, pass: PNGPass) throws(ImageFailure) {
-        let y = pass.startY + number * pass.stepY
+        var next = ((pass.startY + number * pass.stepY) * header.width + pass.startX) * 4
         for column in 0..<pass.width {
-            let place = (y * header.width + pass.startX + column * pass.stepX) * 4
+            let place = next
+            next += pass.stepX * 4
             switch header.color {
             case .gray:
                 let sample = sample(row, column)
@@ -78,9 +83,8 @@ struct PNGCanvas {
         }
     }
 
-    /// Scales a sample so that the largest becomes 255 (§13.12).
+    /// Scales a sample. Of sixteen bits it is the nearest of (sample * 255) / 65535, without a division for each.
     private func eight(_ sample: Int) -> UInt8 {
-        let largest = 1 << header.depth - 1
-        return UInt8(truncatingIfNeeded: (sample * 255 + largest / 2) / largest)
+        header.depth == 16 ? UInt8(truncatingIfNeeded: (sample * 255 + 32_895) >> 16) : scale[sample]
     }
 }

@@ -68,10 +68,11 @@ struct PNGRows {
     /// one pixel are kept.
     private mutating func paeth() {
         var corners = Array(repeating: UInt8(0), count: distance)
+        var slot = 0
         for index in current.indices {
-            let slot = index % distance
             let (a, b, c) = (Int(left(index)), Int(current[index]), Int(corners[slot]))
             corners[slot] = current[index]
+            slot = slot + 1 == distance ? 0 : slot + 1
             let (toA, toB, toC) = (abs(b - c), abs(a - c), abs(a + b - 2 * c))
             let nearest = toA <= toB && toA <= toC ? a : toB <= toC ? b : c
             current[index] = stored[index + 1] &+ UInt8(truncatingIfNeeded: nearest)

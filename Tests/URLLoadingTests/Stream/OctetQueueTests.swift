@@ -8,7 +8,8 @@ struct OctetQueueTests {
     func order(size: Int) {
         var (queue, taken) = (OctetQueue([0, 1, 2]), [UInt8]())
         for round in 0..<50 {
-            queue.append((0..<5).map { UInt8(3 + round * 5 + $0 & 0xFF) }.span)
+            let octets: [UInt8] = (0..<5).map { UInt8(3 + round * 5 + $0) }
+            queue.append(octets.span)
             taken += queue.take(min(size, queue.count))
         }
         #expect(queue.rest.count == queue.count && queue.isEmpty == (queue.count == 0))
@@ -20,6 +21,6 @@ struct OctetQueueTests {
             }
             taken += buffer
         }
-        #expect(taken == (0..<253).map { UInt8($0 & 0xFF) } && queue.rest.isEmpty)
+        #expect(taken == Array(0..<253) && queue.rest.isEmpty)
     }
 }

@@ -54,6 +54,19 @@ struct PNGDecoderTests {
         #expect(pixels[1, 1] == [4, 4, 4, 255] && pixels[2, 0] == nil && pixels[0, -1] == nil)
     }
 
+    @Test("each sample of sixteen bits becomes the nearest of eight")
+    func sixteenBits() throws {
+        var maker = PNGMaker()
+        (maker.width, maker.height, maker.depth) = (256, 256, 16)
+        maker.raw = (0..<256).flatMap { high in
+            [0] as [UInt8]
+                + (0..<256).flatMap { [UInt8(truncatingIfNeeded: high), UInt8(truncatingIfNeeded: $0)] as [UInt8] }
+        }
+        let pixels = try PNGDecoder().pixels(of: maker.data).octets
+        let expected = (0..<65_536).map { UInt8(truncatingIfNeeded: ($0 * 255 + 32_767) / 65_535) }
+        #expect(stride(from: 0, to: pixels.count, by: 4).map { pixels[$0] } == expected)
+    }
+
     @Test("headers that cannot be are refused")
     func headers() {
         for (color, depth) in [(0, 3), (0, 0), (2, 4), (3, 16), (4, 1), (6, 2), (1, 8), (5, 8), (7, 8)] {

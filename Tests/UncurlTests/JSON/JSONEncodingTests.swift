@@ -29,6 +29,23 @@ struct JSONEncodingTests {
         _ = try JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed)
     }
 
+    @Test(
+        "an error names the way to the value, also after other values",
+        .rows("Q17"),
+        arguments: [
+            (.double(.infinity), ""), ([1, .double(.infinity)], "[1]"), (["a": ["b": .double(.infinity)]], "a.b"),
+            (["x": [1, ["y": 2]], "a": [[], .set([["b": .double(.infinity)]])]], "a[1][].b"),
+            (["a": [.date(Date(timeIntervalSince1970: .infinity))]], "a[0]"),
+        ] as [(Parameters, String)]
+    )
+    func paths(parameters: Parameters, path: String) throws {
+        let failure = #expect(throws: ParameterFailure.self) { try text(parameters) }
+        guard case .notFinite(path, _)? = failure?.reason else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+    }
+
     @Test("writing options", .rows("Q17"))
     func options() throws {
         #expect(try text(["z": 1, "a": 2]) { $0.sortsKeys = true } == #"{"a":2,"z":1}"#)
