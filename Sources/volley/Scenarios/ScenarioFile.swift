@@ -107,13 +107,14 @@ private struct ScenarioReader {
         guard let path = try node["file"]?.text(), !path.isEmpty else { throw node.problem("has no file") }
         let order: RequestOrder =
             switch try node["order"]?.text() {
-            case nil, "in-order"?: .inOrder
-            case "random"?: .random
+            case nil: .inOrder
+            case let text? where text.isSame(as: "in-order"): .inOrder
+            case let text? where text.isSame(as: "random"): .random
             case .some: throw node.problem("has an order that is neither in-order nor random")
             }
         // A relative path starts at the folder of the scenario file.
         let folder = file.lastIndex(of: "/").map { file[...$0] } ?? ""
-        let data = try DataFile(path.hasPrefix("/") ? path : folder + path)
+        let data = try DataFile(path.begins(with: "/") ? path : folder + path)
         let first = values.count
         for column in data.columns {
             guard try declare("\(name).\(column)", at: node) >= first else {
