@@ -213,7 +213,7 @@ private struct ScenarioReader {
         draft.body = content?.bytes
         draft.method = try node["method"]?.text() ?? (content == nil ? "GET" : "POST")
         if let type = content?.type { draft.headers = draft.headers.adding(["Content-Type: \(type)"]) }
-        draft.headers = draft.headers.adding(fields)
+        draft.sharedHeaders = fields
         try input.add(draft)
         steps.append(try readStep(node))
         var parts: [ScenarioPart] = [.step(number)]
