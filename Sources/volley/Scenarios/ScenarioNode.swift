@@ -43,8 +43,9 @@ struct ScenarioNode {
 
     /// Requires an object with no members but these.
     func check(_ names: String...) throws(UsageError) {
-        for member in try members() where !names.contains(member.name) {
-            throw problem("has \(quoted(member.name)), which is unknown: there are \(names.joined(separator: ", "))")
+        guard case .object(let members) = tree else { throw problem("is no object") }
+        for (name, _) in members where !names.contains(where: { $0.isSame(as: name) }) {
+            throw problem("has \(quoted(name)), which is unknown: there are \(names.joined(separator: ", "))")
         }
     }
 
