@@ -63,6 +63,8 @@ enum VegetaInput {
 enum VegetaJSONInput {
     static func parse(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
         var input = RequestInput()
+        // What the lines of fields may have in all. Each value of a list is a line with the name of the list.
+        var room = 1 << 20 + 16 * bytes.count
         for (text, place) in InputLines(bytes, file) where !text.trimmed.isEmpty {
             let json: JSONTree
             do throws(JSONReader.Problem) {
@@ -78,6 +80,12 @@ enum VegetaJSONInput {
             for (name, values) in json["header"]?.members ?? [] {
                 for value in values.elements ?? [values] {
                     guard let value = value.string else { throw place.problem("the header \(quoted(name)) is no text") }
+                    room -= name.utf8.count + value.utf8.count
+                    guard room >= 0 else {
+                        throw place.problem(
+                            "the header \(quoted(name)) is too long for so many values: use a part of them"
+                        )
+                    }
                     draft.headers.append("\(name): \(value)")
                 }
             }
