@@ -55,6 +55,28 @@ struct BytePatternTests {
         #expect(try found("a{,}b{1,2", "a{,}b{1,2") == "a{,}b{1,2")
     }
 
+    @Test(
+        "parts of a pattern that match only the empty text take no time, however often they are repeated",
+        arguments: ["(?:)", "b{0}", "(?:){7}", "(?:b{0}(?:)*)+"]
+    )
+    func empty(part: String) throws {
+        let parts = String(repeating: part, count: 4_000)
+        let taken = try processorTime {
+            _ = try BytePattern("(?:(?:a\(parts)){1000}){4}")
+        }
+        #expect(taken < 2)
+        #expect(try found("(?:(?:a\(parts)c){2}){2}", "bacacacaca") == "acacacac")
+    }
+
+    @Test("only the first group takes part in a match: others are as long as without parentheses")
+    func manyGroups() throws {
+        #expect(try found(String(repeating: "(a)", count: 4_900), "aa") == nil)
+        #expect(try found("(?:x)(a(b)|(c))+(d)?", "xabc") == "c")
+        #expect(try found("()(a)", "a") == "")
+        #expect(try found("(?:(a)|b)*", "ab") == "a")
+        #expect(try found("(a){0}b", "ab") == "")
+    }
+
     @Test("what a backtracking matcher never ends with takes a moment")
     func evil() throws {
         let text = String(repeating: "a", count: 20_000) + "!"

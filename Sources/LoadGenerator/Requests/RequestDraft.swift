@@ -5,6 +5,9 @@ package struct RequestDraft: Hashable, Sendable {
     package var url: String
     /// The fields, each as `Name: value`.
     package var headers: [String]
+    /// The fields that all requests of the file have; a field of the request itself takes precedence over one of the
+    /// same name. All drafts hold one array.
+    package var sharedHeaders: [String] = []
     /// The names, in lower case, of fields that the run would add and this request does without.
     package var leftOut: Set<String> = []
     package var body: [UInt8]?
@@ -35,6 +38,9 @@ package struct RequestDraft: Hashable, Sendable {
         (self.weight, self.offset, self.place) = (weight, offset, place)
         (self.name, written) = (name, url)
     }
+
+    /// All fields that the file gives the request.
+    package var allHeaders: [String] { headers.adding(sharedHeaders) }
 }
 
 /// A place in a file: a line, the number of a request, or a path.

@@ -3,7 +3,8 @@
 package struct RequestNames: Sendable {
     /// The names in the order of their first appearance. Empty where there is nothing to distinguish.
     package let all: [String]
-    private let places: [String: Int]
+    /// The numbers of names, by their octets.
+    private let places: [[UInt8]: Int]
 
     /// The most names: each costs a histogram of 270 KB a thread.
     package static let limit = 100
@@ -15,8 +16,11 @@ package struct RequestNames: Sendable {
     package init(_ drafts: [RequestDraft]) {
         let areGiven = drafts.contains { $0.name != nil }
         var all: [String] = []
-        var places: [String: Int] = [:]
-        for draft in drafts where places[draft.usualName] == nil {
+        var places: [[UInt8]: Int] = [:]
+        for draft in drafts {
+            let name = draft.usualName
+            let key = Array(name.utf8)
+            guard places[key] == nil else { continue }
             if all.count == Self.limit - 1 {
                 guard areGiven else {
                     (self.all, self.places) = ([], [:])
@@ -24,8 +28,8 @@ package struct RequestNames: Sendable {
                 }
                 all.append(Self.others)
             }
-            places[draft.usualName] = min(all.count, Self.limit - 1)
-            if all.count < Self.limit { all.append(draft.usualName) }
+            places[key] = min(all.count, Self.limit - 1)
+            if all.count < Self.limit { all.append(name) }
         }
         (self.all, self.places) = all.count > 1 ? (all, places) : ([], [:])
     }
@@ -33,14 +37,14 @@ package struct RequestNames: Sendable {
     /// Takes the names that a program gives its requests. Unlike the names of a file, a single name is kept too.
     package init(given names: [String]) {
         all = Array(names.prefix(Self.limit))
-        places = Dictionary(all.enumerated().map { ($1, $0) }) { first, _ in first }
+        places = Dictionary(all.enumerated().map { (Array($1.utf8), $0) }) { first, _ in first }
     }
 
     /// Returns the number of a request's name. Nil if it is not distinguished.
-    package func place(of draft: RequestDraft) -> Int? { places[draft.usualName] }
+    package func place(of draft: RequestDraft) -> Int? { places[Array(draft.usualName.utf8)] }
 }
 
 extension RequestDraft {
     /// The name that was given, or `GET /path` without the query. A template's places stay as they were written.
-    var usualName: String { name ?? "\(method) \(written.prefix { $0 != "?" && $0 != "#" })" }
+    var usualName: String { name ?? "\(method) \(written.prefix(before: "?", "#"))" }
 }

@@ -2,10 +2,12 @@
 /// checked like any other, and then divided at the marks.
 package struct TemplateSlots: Hashable, Sendable {
     package private(set) var values: [TemplateValue] = []
-    /// Further names that places may have, with the number of the user's variable for each.
+    /// Further names that places may have, all of ASCII, with the number of the user's variable for each.
     package var variables: [String: Int] = [:]
-    /// The values by name: a file is read once, however often it is named.
-    private var known: [String: Int] = [:]
+    /// The same for names of one scenario.
+    package var scenarioVariables: [String: Int] = [:]
+    /// The values by name, as octets: a file is read once, however often it is named.
+    private var known: [[UInt8]: Int] = [:]
 
     private static let mark = Array("uncurl0slot".utf8)
     private static let end = UInt8(ascii: "x")
@@ -47,9 +49,9 @@ package struct TemplateSlots: Hashable, Sendable {
     }
 
     private mutating func index(of name: String, _ escape: TemplateValue.Escape?) throws(TemplateProblem) -> Int {
-        let variable = variables[name]
+        let variable = name.isASCII ? scenarioVariables[name] ?? variables[name] : nil
         // A variable may have another value under the same name, in another scenario.
-        let key = (escape?.rawValue ?? "") + ":" + (variable.map { "\($0)" } ?? "{\(name)")
+        let key = Array(((escape?.rawValue ?? "") + ":" + (variable.map { "\($0)" } ?? "{\(name)")).utf8)
         if let index = known[key] { return index }
         let value: TemplateValue = if let variable { .variable(variable) } else { try TemplateValue(name) }
         values.append(escape.map { .escaped(value, $0) } ?? value)

@@ -47,13 +47,14 @@ package enum TemplateValue: Hashable, Sendable {
         + "traceparent"
 
     package init(_ text: String) throws(TemplateProblem) {
-        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map { $0.trimmed }
+        let parts = text.parts(at: ":", most: 2).map { $0.trimmed }
+        guard parts[0].isASCII else { throw .unknown(text) }
         let argument = parts.count == 2 ? parts[1] : nil
         switch (parts[0], argument) {
         case ("counter", nil): self = .counter(from: 0)
         case ("counter", let from?): self = .counter(from: try Self.number(from, text))
         case ("random", let range?):
-            let ends = range.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
+            let ends = range.parts(at: "-").map(String.init)
             guard ends.count == 2 else { throw .unknown(text) }
             let (low, high) = (try Self.number(ends[0], text), try Self.number(ends[1], text))
             guard low <= high else { throw .unknown(text) }

@@ -10,8 +10,9 @@ package struct BytePattern: Sendable {
         /// Continues at both places. The first is preferred.
         case fork(Int, Int)
         case jump(Int)
-        /// Notes the position as a group's beginning or end.
-        case save(Int)
+        /// Notes the position as the beginning of what is found, or as its end.
+        case open
+        case close
         case begin
         case end
         case match
@@ -20,8 +21,6 @@ package struct BytePattern: Sendable {
     private var program: [Instruction] = []
     /// The bytes that a match can begin with. Nil if a match may be empty.
     private var first: ByteSet?
-    /// The number of groups that are captured.
-    package private(set) var groups = 0
     package let text: String
 
     /// The longest program. A pattern with a longer one is refused: repetition counts multiply.
@@ -31,8 +30,8 @@ package struct BytePattern: Sendable {
         self.text = text
         var parser = PatternParser(text)
         let tree = try parser.parse()
-        groups = parser.groups
-        try append(.capture(0, tree))
+        // What is found is the first group, or else the whole match.
+        try append(parser.groups == 0 ? .capture(tree) : tree)
         program.append(.match)
         first = firstBytes()
     }
@@ -47,7 +46,7 @@ package struct BytePattern: Sendable {
             case .byte(let bytes): set.formUnion(bytes)
             case .fork(let first, let second): stack += [first, second]
             case .jump(let place): stack.append(place)
-            case .save, .begin: stack.append(place + 1)
+            case .open, .close, .begin: stack.append(place + 1)
             case .end, .match: return nil
             }
         }
@@ -66,10 +65,10 @@ package struct BytePattern: Sendable {
         case .sequence(let nodes): for node in nodes { try append(node) }
         case .begin: program.append(.begin)
         case .end: program.append(.end)
-        case .capture(let number, let inner):
-            program.append(.save(2 * number))
+        case .capture(let inner):
+            program.append(.open)
             try append(inner)
-            program.append(.save(2 * number + 1))
+            program.append(.close)
         case .choice(let left, let right):
             let fork = reserve()
             try append(left)
@@ -78,12 +77,7 @@ package struct BytePattern: Sendable {
             try append(right)
             program[jump] = .jump(program.count)
         case .repeated(let inner, let least, let most, let isLazy):
-            for _ in 0..<least {
-                let length = program.count
-                try append(inner)
-                // What is empty once is empty however often it is repeated, and never comes to the limit.
-                if program.count == length { break }
-            }
+            for _ in 0..<least { try append(inner) }
             guard let most else {
                 let fork = reserve()
                 try append(inner)
@@ -114,31 +108,34 @@ package struct BytePattern: Sendable {
     /// One of the ways to match that are still possible.
     private struct Thread {
         var place: Int
-        var marks: [Int]
+        /// Where the group of this way begins and ends in the text. Below 0 before it does.
+        var marks: (open: Int, close: Int) = (-1, -1)
+
+        func at(_ place: Int) -> Thread { Thread(place: place, marks: marks) }
     }
 
     /// Threads in the order of preference. Each place occurs once.
     private struct Threads {
         var list: [Thread] = []
         var seen: [Int]
+        /// The threads that ``add`` has still to follow. It is empty between two calls, and keeps its memory.
+        var pending: [Thread] = []
     }
 
     /// Returns the first group of the first match, or all of it where the pattern has no group. Nil without a match.
     package func first(in bytes: [UInt8]) -> ArraySlice<UInt8>? {
-        guard let marks = match(bytes) else { return nil }
-        let group = groups == 0 ? 0 : 1
-        guard marks[2 * group] >= 0, marks[2 * group + 1] >= marks[2 * group] else { return bytes[..<0] }
-        return bytes[marks[2 * group]..<marks[2 * group + 1]]
+        guard let (open, close) = match(bytes) else { return nil }
+        guard open >= 0, close >= open else { return bytes[..<0] }
+        return bytes[open..<close]
     }
 
-    private func match(_ bytes: [UInt8]) -> [Int]? {
-        var found: [Int]?
+    private func match(_ bytes: [UInt8]) -> (open: Int, close: Int)? {
+        var found: (open: Int, close: Int)?
         var now = Threads(seen: [Int](repeating: -1, count: program.count))
         var next = now
         for position in 0...bytes.count {
             if found == nil, mayBegin(at: position, in: bytes) {
-                let fresh = Thread(place: 0, marks: [Int](repeating: -1, count: 2 * (groups + 1)))
-                add(fresh, at: position, of: bytes.count, to: &now)
+                add(Thread(place: 0), at: position, of: bytes.count, to: &now)
             } else if found != nil, now.list.isEmpty {
                 break
             }
@@ -147,17 +144,12 @@ package struct BytePattern: Sendable {
                 switch program[thread.place] {
                 case .byte(let set):
                     guard position < bytes.count, set.contains(bytes[position]) else { continue }
-                    add(
-                        Thread(place: thread.place + 1, marks: thread.marks),
-                        at: position + 1,
-                        of: bytes.count,
-                        to: &next
-                    )
+                    add(thread.at(thread.place + 1), at: position + 1, of: bytes.count, to: &next)
                 case .match:
                     // The threads that are less preferred are no longer of use.
                     found = thread.marks
                     break step
-                case .fork, .jump, .save, .begin, .end: continue
+                case .fork, .jump, .open, .close, .begin, .end: continue
                 }
             }
             swap(&now, &next)
@@ -173,21 +165,24 @@ package struct BytePattern: Sendable {
     /// Follows the instructions that take no byte. It has a stack of its own and does not recurse: a pattern may be
     /// long.
     private func add(_ thread: Thread, at position: Int, of end: Int, to threads: inout Threads) {
-        var stack = [thread]
-        while var thread = stack.popLast() {
+        threads.pending.append(thread)
+        while var thread = threads.pending.popLast() {
             guard threads.seen[thread.place] != position else { continue }
             threads.seen[thread.place] = position
             switch program[thread.place] {
             case .byte, .match: threads.list.append(thread)
-            case .jump(let place): stack.append(Thread(place: place, marks: thread.marks))
+            case .jump(let place): threads.pending.append(thread.at(place))
             case .fork(let first, let second):
-                stack.append(Thread(place: second, marks: thread.marks))
-                stack.append(Thread(place: first, marks: thread.marks))
-            case .save(let mark):
-                thread.marks[mark] = position
-                stack.append(Thread(place: thread.place + 1, marks: thread.marks))
+                threads.pending.append(thread.at(second))
+                threads.pending.append(thread.at(first))
+            case .open:
+                thread.marks.open = position
+                threads.pending.append(thread.at(thread.place + 1))
+            case .close:
+                thread.marks.close = position
+                threads.pending.append(thread.at(thread.place + 1))
             case .begin where position == 0, .end where position == end:
-                stack.append(Thread(place: thread.place + 1, marks: thread.marks))
+                threads.pending.append(thread.at(thread.place + 1))
             case .begin, .end: continue
             }
         }

@@ -5,9 +5,13 @@ indirect enum PatternNode {
     case choice(PatternNode, PatternNode)
     /// A repetition. If `most` is nil, any number is allowed.
     case repeated(PatternNode, least: Int, most: Int?, isLazy: Bool)
-    case capture(Int, PatternNode)
+    /// The first group, whose place in the text counts.
+    case capture(PatternNode)
     case begin
     case end
+
+    /// Whether this is the empty pattern, whose repetitions are empty too.
+    var isEmpty: Bool { if case .sequence(let nodes) = self { nodes.isEmpty } else { false } }
 }
 
 /// Reads a regular expression, by recursive descent.
@@ -65,8 +69,9 @@ struct PatternParser {
     private mutating func sequence(depth: Int) throws(BytePattern.Problem) -> PatternNode {
         var nodes: [PatternNode] = []
         while let byte = next, byte != UInt8(ascii: "|"), byte != UInt8(ascii: ")") {
-            let atom = try atom(depth: depth)
-            nodes.append(try quantified(atom))
+            let node = try quantified(try atom(depth: depth))
+            // Each node that is kept adds to the program, so that the program's limit also limits the time to make it.
+            if !node.isEmpty { nodes.append(node) }
         }
         return nodes.count == 1 ? nodes[0] : .sequence(nodes)
     }
@@ -87,6 +92,7 @@ struct PatternParser {
         guard ![UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "?")].contains(next) else {
             throw problem("a count follows a count")
         }
+        guard !atom.isEmpty, most != 0 else { return .sequence([]) }
         return .repeated(atom, least: least, most: most, isLazy: isLazy)
     }
 
@@ -119,10 +125,10 @@ struct PatternParser {
                 throw problem("a group that begins with (? must begin with (?:")
             }
             if isCaptured { groups += 1 }
-            let number = groups
+            let isFirst = isCaptured && groups == 1
             let inner = try choice(depth: depth + 1)
             guard take(")") else { throw problem("a parenthesis is not closed") }
-            return isCaptured ? .capture(number, inner) : inner
+            return isFirst ? .capture(inner) : inner
         case "[": return .bytes(try set())
         case ".": return .bytes(ByteSet([UInt8(ascii: "\n")]).inverted)
         case "^": return .begin

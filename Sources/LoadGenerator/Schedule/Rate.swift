@@ -54,7 +54,8 @@ package struct Rate: Hashable, Sendable, Comparable, CustomStringConvertible {
     }
 
     private static func units(_ text: String) -> UInt64? {
-        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = text.parts(at: "/", most: 2)
+        guard parts.count == 1 || parts[1].utf8.count == 1 else { return nil }
         let span: UInt64
         switch parts.count == 2 ? parts[1].lowercased() : "s" {
         case "s": span = 1

@@ -14,32 +14,32 @@ package struct DecimalNumber: Hashable, Sendable {
     /// The number that `text` begins with, and what follows it; nil if it begins with none, or with one of more digits
     /// than 64 bits hold.
     package static func first(of text: Substring) -> (DecimalNumber, rest: Substring)? {
-        let whole = text.prefix(while: isDigit)
+        let whole = text.utf8.prefix(while: isDigit)
         guard !whole.isEmpty else { return nil }
-        var rest = text.dropFirst(whole.count)
-        var fraction = Substring()
-        if rest.first == ".", rest.dropFirst().first.map(isDigit) == true {
+        var rest = text.utf8[whole.endIndex...]
+        var fraction = rest.prefix(0)
+        if rest.first == UInt8(ascii: "."), rest.dropFirst().first.map(isDigit) == true {
             fraction = rest.dropFirst().prefix(while: isDigit)
-            rest = rest.dropFirst(fraction.count + 1)
+            rest = rest[fraction.endIndex...]
         }
         var power = 0
         if let (number, tail) = exponent(rest) { (power, rest) = (number, tail) }
-        guard let digits = UInt64(whole + fraction) else { return nil }
-        return (DecimalNumber(digits: digits, exponent: power - fraction.count), rest)
+        guard let digits = UInt64(Substring(whole) + Substring(fraction)) else { return nil }
+        return (DecimalNumber(digits: digits, exponent: power - fraction.count), Substring(rest))
     }
 
     /// Reads `e3` or `E-3`. Returns nil for another text, or for an exponent that is too high to be of use.
-    private static func exponent(_ text: Substring) -> (Int, Substring)? {
-        guard text.first == "e" || text.first == "E" else { return nil }
+    private static func exponent(_ text: Substring.UTF8View) -> (Int, Substring.UTF8View)? {
+        guard text.first == UInt8(ascii: "e") || text.first == UInt8(ascii: "E") else { return nil }
         var rest = text.dropFirst()
-        let isNegative = rest.first == "-"
-        if isNegative || rest.first == "+" { rest = rest.dropFirst() }
+        let isNegative = rest.first == UInt8(ascii: "-")
+        if isNegative || rest.first == UInt8(ascii: "+") { rest = rest.dropFirst() }
         let digits = rest.prefix(while: isDigit)
-        guard let number = Int(digits), number <= 40 else { return nil }
-        return (isNegative ? -number : number, rest.dropFirst(digits.count))
+        guard let number = Int(Substring(digits)), number <= 40 else { return nil }
+        return (isNegative ? -number : number, rest[digits.endIndex...])
     }
 
-    private static func isDigit(_ character: Character) -> Bool { character.isASCII && character.isNumber }
+    package static func isDigit(_ octet: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(octet) }
 
     /// The nearest floating-point number.
     package var value: Double { Double("\(digits)e\(exponent)") ?? .infinity }
@@ -61,7 +61,8 @@ package struct DecimalNumber: Hashable, Sendable {
 
     /// Returns the factor of a unit of counts: none, k, M or G in lower case. Nil for another.
     package static func scale(ofUnit unit: String) -> UInt64? {
-        switch unit {
+        guard unit.utf8.count <= 1 else { return nil }
+        return switch unit {
         case "": 1
         case "k": 1_000
         case "m": 1_000_000

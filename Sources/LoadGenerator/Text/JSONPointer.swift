@@ -8,9 +8,9 @@ package struct JSONPointer: Hashable, Sendable, CustomStringConvertible {
     /// Returns nil if the text does not begin with a slash, or has a `~` that is neither `~0` nor `~1`.
     package init?(_ text: String) {
         description = text
-        guard text.isEmpty || text.hasPrefix("/") else { return nil }
+        guard text.isEmpty || text.begins(with: "/") else { return nil }
         var tokens: [String] = []
-        for token in text.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
+        for token in text.parts(at: "/").dropFirst() {
             guard let token = Self.unescaped(token) else { return nil }
             tokens.append(token)
         }
@@ -18,14 +18,16 @@ package struct JSONPointer: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static func unescaped(_ token: Substring) -> String? {
-        var parts = token.split(separator: "~", omittingEmptySubsequences: false)[...]
+        var parts = token.parts(at: "~")[...]
         var text = String(parts.popFirst() ?? "")
         for part in parts {
-            switch part.first {
-            case "0"?: text += "~" + part.dropFirst()
-            case "1"?: text += "/" + part.dropFirst()
-            case nil, .some: return nil
+            guard let code = part.utf8.first else { return nil }
+            switch Unicode.Scalar(code) {
+            case "0": text += "~"
+            case "1": text += "/"
+            default: return nil
             }
+            text += Substring(part.utf8.dropFirst())
         }
         return text
     }

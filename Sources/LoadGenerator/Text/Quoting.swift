@@ -1,6 +1,11 @@
 /// Returns a user's text for a message: quoted, on one line, and short enough to leave the message readable.
 package func quoted(_ text: some StringProtocol) -> String {
-    "\"" + oneLine(text.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined()) + "\""
+    var escaped = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+        if scalar == "\"" || scalar == "\\" { escaped.append("\\") }
+        escaped.append(scalar)
+    }
+    return "\"" + oneLine(String(escaped)) + "\""
 }
 
 /// Returns a user's or a peer's text with its control characters escaped, so that it cannot control a terminal. The

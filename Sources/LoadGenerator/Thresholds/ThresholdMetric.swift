@@ -64,15 +64,16 @@ package struct ThresholdMetric: Hashable, Sendable {
     package init?(_ text: String) {
         var name = text
         var request: String?
-        if text.hasSuffix("}"), let brace = text.firstIndex(of: "{") {
+        if text.ends(with: "}"), let brace = text.utf8.firstIndex(of: UInt8(ascii: "{")) {
             name = String(text[..<brace])
-            request = String(text[text.index(after: brace)...].dropLast())
+            request = String(Substring(text.utf8[brace...].dropFirst().dropLast()))
         }
         guard let figure = Self.figure(name), request == nil || figure.isOfNames else { return nil }
         (self.name, self.figure, requestName) = (text, figure, request)
     }
 
     private static func figure(_ name: String) -> Figure? {
+        guard name.isASCII else { return nil }
         switch name {
         case "errors": return .errors
         case "rps": return .successRate

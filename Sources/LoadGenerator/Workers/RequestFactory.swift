@@ -100,7 +100,7 @@ struct RequestFactory: Sendable {
             method: draft.method,
             target: url.target,
             hostField: isOwn ? host : url.hostField,
-            headers: draft.headers,
+            headers: draft.allHeaders,
             body: draft.body,
             defaults: draft.leftOut.isEmpty
                 ? defaults : defaults.filter { !draft.leftOut.contains($0.prefix { $0 != ":" }.lowercased()) }

@@ -14,6 +14,8 @@ package struct LocustSpawn: Hashable, Sendable {
 
     /// The most users. A worker holds one connection per user, and no machine has more.
     static let userLimit = 1_000_000
+    /// The most octets in the name of a class. A Python program names them, and names are compared often.
+    static let nameLimit = 1_000
 
     package init(_ data: MessagePack) throws(LocustError) {
         guard case .map(let pairs)? = data["user_classes_count"] else {
@@ -24,6 +26,9 @@ package struct LocustSpawn: Hashable, Sendable {
         for pair in pairs {
             guard let name = pair.key.text, let count = pair.value.count else {
                 throw .unreadable("its user_classes_count is not a map of names and numbers")
+            }
+            guard name.utf8.count <= Self.nameLimit else {
+                throw .unreadable("it names a class with more than \(Self.nameLimit) octets")
             }
             sum += min(count, Self.userLimit + 1)
             guard sum <= Self.userLimit else { throw .unreadable("it wants more than \(Self.userLimit) users") }

@@ -24,7 +24,7 @@ package enum MessagePack: Hashable, Sendable {
     /// The member of this name in a map; nil for any other value.
     package subscript(_ name: String) -> MessagePack? {
         guard case .map(let pairs) = self else { return nil }
-        return pairs.first { $0.key == .string(name) }?.value
+        return pairs.first { $0.key.text?.isSame(as: name) == true }?.value
     }
 
     package var text: String? { if case .string(let text) = self { text } else { nil } }

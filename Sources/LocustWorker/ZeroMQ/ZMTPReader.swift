@@ -13,11 +13,12 @@ struct ZMTPReader {
     private enum State {
         case greeting
         case handshake
-        /// The frames so far of a message in several frames.
-        case open(parts: [UInt8])
+        case open
     }
 
     private var state = State.greeting
+    /// The frames so far of a message in several frames.
+    private var parts: [UInt8] = []
     private var input: [UInt8] = []
     private var start = 0
 
@@ -40,11 +41,13 @@ struct ZMTPReader {
                 if let event = try command(frame.body) { return event }
                 continue
             }
-            guard case .open(let parts) = state else { throw .malformedCommand }
-            let whole = parts + frame.body
-            guard whole.count <= ZMTP.frameLimit else { throw .frameTooLong(UInt64(whole.count)) }
-            state = .open(parts: frame.hasMore ? whole : [])
-            if !frame.hasMore { return .message(whole) }
+            guard case .open = state else { throw .malformedCommand }
+            let length = parts.count + frame.body.count
+            guard length <= ZMTP.frameLimit else { throw .frameTooLong(UInt64(length)) }
+            parts += frame.body
+            guard !frame.hasMore else { continue }
+            defer { parts = [] }
+            return .message(parts)
         }
         return nil
     }
@@ -89,8 +92,8 @@ struct ZMTPReader {
         switch (name, state) {
         case ("READY", .handshake):
             let type = try Self.properties(data)["socket-type"] ?? ""
-            guard type == "ROUTER" else { throw .socketType(type) }
-            state = .open(parts: [])
+            guard type.isSame(as: "ROUTER") else { throw .socketType(type) }
+            state = .open
             return .ready
         case ("ERROR", _): throw .refused(String(decoding: data.dropFirst(), as: UTF8.self))
         // The first 16 bits are a time to live, which is ignored.

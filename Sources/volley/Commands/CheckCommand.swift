@@ -37,7 +37,7 @@ struct CheckCommand: SubCommand {
                 method: draft.method,
                 target: url.target,
                 hostField: url.hostField,
-                headers: draft.headers,
+                headers: draft.allHeaders,
                 body: draft.body
             )
         } catch {

@@ -88,15 +88,3 @@ extension ContentFlags {
         return "Authorization: Basic \(Base64.encode(Array(user.utf8)))"
     }
 }
-
-extension [String] {
-    /// Whether one of these header lines has this name.
-    func haveField(_ name: String) -> Bool {
-        contains { $0.prefix { $0 != ":" }.lowercased() == name.lowercased() }
-    }
-
-    /// These lines, and each of `others` whose name none of these has.
-    func adding(_ others: [String]) -> [String] {
-        self + others.filter { !haveField(String($0.prefix { $0 != ":" })) }
-    }
-}

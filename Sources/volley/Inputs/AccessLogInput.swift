@@ -13,39 +13,41 @@ enum AccessLogInput {
         var others = 0
         var unreadable = 0
         for (text, place) in InputLines(bytes, file) where !text.trimmed.isEmpty {
-            guard let open = text.firstIndex(of: "["), let close = text[open...].firstIndex(of: "]") else {
+            guard let open = text.utf8.firstIndex(of: UInt8(ascii: "[")),
+                let close = text.utf8[open...].firstIndex(of: UInt8(ascii: "]"))
+            else {
                 throw place.problem("no [time] in \(quoted(text))")
             }
-            guard let time = Timestamp.accessLog(text[text.index(after: open)..<close]) else {
+            guard let time = Timestamp.accessLog(text[text.utf8.index(after: open)..<close]) else {
                 throw place.problem("\(quoted(text[open...close])) is no time such as [10/Oct/2026:13:55:36 +0200]")
             }
-            let quotes = quotedParts(text[text.index(after: close)...])
+            let quotes = quotedParts(text[text.utf8.index(after: close)...])
             guard let words = quotes.first?.split(separator: UInt8(ascii: " ")), (2...3).contains(words.count) else {
                 // For an unreadable request, servers log `-` or its raw text.
                 others += 1
                 continue
             }
             let method = String(decoding: words[0], as: UTF8.self)
-            guard ["GET", "HEAD", "OPTIONS"].contains(method) else {
+            guard method.isASCII, ["GET", "HEAD", "OPTIONS"].contains(method) else {
                 others += 1
                 continue
             }
             // Logs contain targets that cannot be requested, such as scanners' garbage or `OPTIONS *`.
             var url = WrittenURL.encoded(Array(words[1]))
-            guard let target = try? TargetURL(url.hasPrefix("/") ? "http://localhost\(url)" : url) else {
+            guard let target = try? TargetURL(url.begins(with: "/") ? "http://localhost\(url)" : url) else {
                 others += 1
                 continue
             }
             // A server answers a whole URL as its own (RFC 9112 §3.2.2). Scanners put any host into it, which is not
             // to get the load.
-            if !url.hasPrefix("/") { url = target.target }
+            if !url.begins(with: "/") { url = target.target }
             var draft = RequestDraft(method: method, url: url, place: place)
             for (name, octets) in zip(["Referer", "User-Agent"], quotes.dropFirst()) {
                 guard let value = String(validating: octets, as: UTF8.self) else {
                     unreadable += 1
                     continue
                 }
-                if value != "-", !value.isEmpty { draft.headers.append("\(name): \(value)") }
+                if !value.isSame(as: "-"), !value.isEmpty { draft.headers.append("\(name): \(value)") }
             }
             try input.add(draft)
             seconds.append(time)

@@ -25,17 +25,17 @@ enum HARInput {
                 let url = request["url"]?.string
             else { throw place.problem("it has no request with method and url") }
             // An archive also has blobs, data URLs and WebSockets.
-            guard url.lowercased().hasPrefix("http"), method != "CONNECT" else {
+            guard url.lowercased().begins(with: "http"), !method.isSame(as: "CONNECT") else {
                 others += 1
                 continue
             }
-            let address = WrittenURL.encoded(url.prefix { $0 != "#" }, keepingPlaceholders: true)
+            let address = WrittenURL.encoded(url.prefix(before: "#"), keepingPlaceholders: true)
             var draft = RequestDraft(method: method, url: address, place: place)
             for field in request["headers"]?.elements ?? [] {
                 guard let name = field["name"]?.string, let value = field["value"]?.string else {
                     throw place.problem("a header has no name and value")
                 }
-                if name.hasPrefix(":") || dropped.contains(name.lowercased()) { continue }
+                if name.begins(with: ":") || name.isASCII && dropped.contains(name.lowercased()) { continue }
                 draft.headers.append("\(name): \(value)")
             }
             draft.body = try body(request, place)
@@ -55,7 +55,7 @@ enum HARInput {
 
     private static func body(_ request: JSONTree, _ place: InputPlace) throws(UsageError) -> [UInt8]? {
         guard let text = request["postData"]?["text"]?.string else { return try form(request, place) }
-        guard request["postData"]?["encoding"]?.string == "base64" else { return Array(text.utf8) }
+        guard request["postData"]?["encoding"]?.string?.isSame(as: "base64") == true else { return Array(text.utf8) }
         guard let bytes = Base64.decode(text) else { throw place.problem("the body is not in Base64") }
         return bytes
     }
@@ -63,7 +63,7 @@ enum HARInput {
     /// Some exporters describe a form only by its fields.
     private static func form(_ request: JSONTree, _ place: InputPlace) throws(UsageError) -> [UInt8]? {
         guard let post = request["postData"], let fields = post["params"]?.elements, !fields.isEmpty else { return nil }
-        guard post["mimeType"]?.string?.lowercased().hasPrefix("application/x-www-form-urlencoded") == true else {
+        guard post["mimeType"]?.string?.lowercased().begins(with: "application/x-www-form-urlencoded") == true else {
             throw place.problem(
                 "its form has only params, and not the content that was sent: export it with postData.text"
             )

@@ -17,9 +17,9 @@ enum VegetaInput {
         var name: String?
         for (raw, place) in InputLines(bytes, file) {
             let text = raw.trimmed
-            if text.hasPrefix("#") {
-                let words = text.dropFirst().split(separator: " ", maxSplits: 1)
-                guard words.count == 2, words[0] == "@name" else { continue }
+            if text.begins(with: "#") {
+                let words = Substring(text.utf8.dropFirst()).parts(at: " ", most: 2, keepingEmpty: false)
+                guard words.count == 2, words[0].isSame(as: "@name") else { continue }
                 if draft == nil { name = words[1].trimmed } else { draft?.name = words[1].trimmed }
                 continue
             }
@@ -27,12 +27,12 @@ enum VegetaInput {
                 if let draft { try input.add(draft) }
                 draft = nil
                 if text.isEmpty { continue }
-                let words = text.split(separator: " ", maxSplits: 1)
+                let words = text.parts(at: " ", most: 2, keepingEmpty: false)
                 draft = RequestDraft(method: String(words[0]), url: words[1].trimmed, place: place, name: name)
                 name = nil
             } else if draft == nil {
                 throw place.problem("\(quoted(text)) is no request line: write METHOD URL")
-            } else if text.hasPrefix("@") {
+            } else if text.begins(with: "@") {
                 guard draft?.body == nil else { throw place.problem("a request has one body") }
                 do throws(UsageError) {
                     draft?.body = try Files.read(String(text.dropFirst()).trimmed, for: "the body")
@@ -40,7 +40,9 @@ enum VegetaInput {
                     throw place.problem(error.description)
                 }
             } else {
-                guard text.contains(":") else { throw place.problem("\(quoted(text)) has no colon: write Name: value") }
+                guard text.utf8.contains(UInt8(ascii: ":")) else {
+                    throw place.problem("\(quoted(text)) has no colon: write Name: value")
+                }
                 draft?.headers.append(text)
             }
         }
@@ -50,7 +52,7 @@ enum VegetaInput {
 
     /// Whether the line is a word of capital letters, a space and a text. The name of a header line ends with a colon.
     private static func isRequestLine(_ text: String) -> Bool {
-        let words = text.split(separator: " ", maxSplits: 1)
+        let words = text.parts(at: " ", most: 2, keepingEmpty: false)
         guard words.count == 2 else { return false }
         return words[0].utf8.allSatisfy { $0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "Z") }
     }
@@ -61,6 +63,8 @@ enum VegetaInput {
 enum VegetaJSONInput {
     static func parse(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
         var input = RequestInput()
+        // What the lines of fields may have in all. Each value of a list is a line with the name of the list.
+        var room = 1 << 20 + 16 * bytes.count
         for (text, place) in InputLines(bytes, file) where !text.trimmed.isEmpty {
             let json: JSONTree
             do throws(JSONReader.Problem) {
@@ -76,6 +80,12 @@ enum VegetaJSONInput {
             for (name, values) in json["header"]?.members ?? [] {
                 for value in values.elements ?? [values] {
                     guard let value = value.string else { throw place.problem("the header \(quoted(name)) is no text") }
+                    room -= name.utf8.count + value.utf8.count
+                    guard room >= 0 else {
+                        throw place.problem(
+                            "the header \(quoted(name)) is too long for so many values: use a part of them"
+                        )
+                    }
                     draft.headers.append("\(name): \(value)")
                 }
             }

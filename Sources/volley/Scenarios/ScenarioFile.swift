@@ -63,8 +63,7 @@ private struct ScenarioReader {
         }
         for (name, value) in try root["data"]?.members() ?? [] { try readTable(name, value) }
         // The variables that every step may use. A value from an answer is known only after the step that extracts it.
-        let known = numbers
-        slots.variables = known
+        slots.variables = numbers
         if let node = root["fields"] { fields = try readFields(node) }
         var all: [Scenarios.Scenario] = []
         if let node = root["steps"] {
@@ -72,7 +71,7 @@ private struct ScenarioReader {
             all = [Scenarios.Scenario(name: "visit", weight: 1, try readVisit(node))]
         } else if let node = root["scenarios"] {
             for (index, node) in try node.elements().enumerated() {
-                slots.variables = known
+                slots.scenarioVariables = [:]
                 try node.check("name", "weight", "steps")
                 guard let steps = node["steps"] else { throw node.problem("has no steps") }
                 let name = try node["name"]?.text() ?? "scenario \(index + 1)"
@@ -107,13 +106,14 @@ private struct ScenarioReader {
         guard let path = try node["file"]?.text(), !path.isEmpty else { throw node.problem("has no file") }
         let order: RequestOrder =
             switch try node["order"]?.text() {
-            case nil, "in-order"?: .inOrder
-            case "random"?: .random
+            case nil: .inOrder
+            case let text? where text.isSame(as: "in-order"): .inOrder
+            case let text? where text.isSame(as: "random"): .random
             case .some: throw node.problem("has an order that is neither in-order nor random")
             }
         // A relative path starts at the folder of the scenario file.
         let folder = file.lastIndex(of: "/").map { file[...$0] } ?? ""
-        let data = try DataFile(path.hasPrefix("/") ? path : folder + path)
+        let data = try DataFile(path.begins(with: "/") ? path : folder + path)
         let first = values.count
         for column in data.columns {
             guard try declare("\(name).\(column)", at: node) >= first else {
@@ -131,7 +131,8 @@ private struct ScenarioReader {
         do throws(TemplateProblem) {
             return try slots.protect(text, in: escape)
         } catch {
-            let known = slots.variables.keys.sorted().prefix(20).joined(separator: ", ")
+            let names = Set(slots.variables.keys).union(slots.scenarioVariables.keys)
+            let known = names.sorted().prefix(20).joined(separator: ", ")
             throw node.problem("cannot be filled in: \(error)\(known.isEmpty ? "" : ", or \(known)")")
         }
     }
@@ -212,7 +213,7 @@ private struct ScenarioReader {
         draft.body = content?.bytes
         draft.method = try node["method"]?.text() ?? (content == nil ? "GET" : "POST")
         if let type = content?.type { draft.headers = draft.headers.adding(["Content-Type: \(type)"]) }
-        draft.headers = draft.headers.adding(fields)
+        draft.sharedHeaders = fields
         try input.add(draft)
         steps.append(try readStep(node))
         var parts: [ScenarioPart] = [.step(number)]
@@ -289,7 +290,7 @@ private struct ScenarioReader {
             extractions.append(try readExtraction(name, value))
         }
         // Later steps may name these values.
-        for extraction in extractions { slots.variables[extraction.name] = numbers[extraction.name] }
+        for extraction in extractions { slots.scenarioVariables[extraction.name] = numbers[extraction.name] }
         return ScenarioStep(
             checks: checks,
             expectations: expectations,

@@ -11,7 +11,9 @@ struct ScenarioNode {
 
     private init(_ parent: ScenarioNode, _ tree: JSONTree, _ step: String) {
         (file, self.tree) = (parent.file, tree)
-        path = parent.path.isEmpty && step.hasPrefix(".") ? String(step.dropFirst()) : parent.path + step
+        path =
+            parent.path.isEmpty && step.begins(with: ".")
+            ? String(Substring(step.utf8.dropFirst())) : parent.path + step
     }
 
     /// The position in error messages.
@@ -24,8 +26,7 @@ struct ScenarioNode {
 
     /// The member of this name; nil where it is missing or null.
     subscript(_ name: String) -> ScenarioNode? {
-        guard let value = tree[name] else { return nil }
-        if case .null = value { return nil }
+        guard let value = tree.members?.first(where: { $0.0.isSame(as: name) })?.1 else { return nil }
         return ScenarioNode(self, value, "." + name)
     }
 
@@ -42,8 +43,9 @@ struct ScenarioNode {
 
     /// Requires an object with no members but these.
     func check(_ names: String...) throws(UsageError) {
-        for member in try members() where !names.contains(member.name) {
-            throw problem("has \(quoted(member.name)), which is unknown: there are \(names.joined(separator: ", "))")
+        guard case .object(let members) = tree else { throw problem("is no object") }
+        for (name, _) in members where !names.contains(where: { $0.isSame(as: name) }) {
+            throw problem("has \(quoted(name)), which is unknown: there are \(names.joined(separator: ", "))")
         }
     }
 

@@ -1,3 +1,4 @@
+import LoadGenerator
 import TextCoding
 
 /// Reads the values in one line of YAML.
@@ -105,12 +106,13 @@ struct YAMLCursor {
     private mutating func flowMapping(_ depth: Int) throws(YAMLReader.Problem) -> JSONTree {
         position += 1
         var members: [(String, JSONTree)] = []
+        var names: Set<[UInt8]> = []
         skipBlanks()
         while current != "}" {
             guard !isAtEnd else { throw problem(.flow) }
             let name = try key(inFlow: true)
             skipBlanks()
-            guard !members.contains(where: { $0.0 == name }) else { throw problem(.duplicate) }
+            guard names.insert(Array(name.utf8)).inserted else { throw problem(.duplicate) }
             let isNothing = current == "," || current == "}"
             members.append((name, isNothing ? .null : try flow(depth: depth + 1)))
             skipBlanks()
@@ -172,6 +174,14 @@ struct YAMLCursor {
 
     /// The value of a plain scalar: null, a Boolean, a number or a text, where YAML 1.1 and 1.2 agree.
     private func meaning(of word: String) throws(YAMLReader.Problem) -> JSONTree {
+        if word.isASCII, let value = try keyword(word) { return value }
+        if Self.isNumber(word), let number = try? JSONReader.read(Array(word.utf8)) { return number }
+        guard !Self.looksLikeNumber(word) else { throw ambiguous(word) }
+        return .string(word)
+    }
+
+    /// The value of a word that is neither a number nor a text.
+    private func keyword(_ word: String) throws(YAMLReader.Problem) -> JSONTree? {
         switch word {
         case "", "~", "null", "Null", "NULL": return .null
         case "true", "True", "TRUE": return .bool(true)
@@ -181,15 +191,13 @@ struct YAMLCursor {
         }
         switch word.lowercased() {
         case "yes", "no", "on", "off", "y", "n", ".inf", "+.inf", "-.inf", ".nan": throw ambiguous(word)
-        default: break
+        default: return nil
         }
-        if Self.isNumber(word), let number = try? JSONReader.read(Array(word.utf8)) { return number }
-        guard !Self.looksLikeNumber(word) else { throw ambiguous(word) }
-        return .string(word)
     }
 
     /// `-12` or `0.5`: with digits on both sides of the point and without an exponent.
     private static func isNumber(_ word: String) -> Bool {
+        guard word.isASCII else { return false }
         let digits = word.hasPrefix("-") ? word.dropFirst() : word[...]
         let parts = digits.split(separator: ".", omittingEmptySubsequences: false)
         let isDecimal = parts.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }

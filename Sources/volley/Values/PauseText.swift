@@ -3,11 +3,11 @@ import LoadGenerator
 extension Pause {
     /// Reads `100ms`, `50ms-150ms` or `exp:100ms`.
     init(_ text: String, for flag: String) throws(UsageError) {
-        if text.hasPrefix("exp:") {
+        if text.begins(with: "exp:") {
             self = .exponential(try Quantity.time(String(text.dropFirst(4)), for: flag, allowingZero: true))
             return
         }
-        let ends = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let ends = text.parts(at: "-", most: 2).map(String.init)
         let low = try Quantity.time(ends[0], for: flag, allowingZero: true)
         guard ends.count == 2 else {
             self = .fixed(low)

@@ -37,7 +37,7 @@ enum Quantity {
             guard let (number, tail) = DecimalNumber.first(of: rest) else {
                 throw UsageError("\(flag) \(quoted(text)) is not a time: use such as 500ms, 0.2s, 10s or 1h30m")
             }
-            let unit = tail.prefix { !$0.isNumber }
+            let unit = Substring(tail.utf8.prefix { !DecimalNumber.isDigit($0) })
             guard let scale = scale(ofTime: unit.lowercased()) else {
                 throw UsageError(
                     "\(flag) \(quoted(text)) has an unknown unit \(quoted(unit.lowercased())): use us, ms, s, m or h"
@@ -55,7 +55,7 @@ enum Quantity {
             )
             guard !overflow else { throw tooLong(text, flag) }
             sum = total
-            rest = tail.dropFirst(unit.count)
+            rest = tail[unit.endIndex...]
         } while !rest.isEmpty
         guard sum > 0 || allowingZero else { throw UsageError("\(flag) must be more than 0") }
         guard sum <= longest else { throw tooLong(text, flag) }
@@ -65,6 +65,7 @@ enum Quantity {
     /// Reads a share such as `0.1%`, `0.001` or `1e-3`; nil for any other text.
     static func share(_ text: String) -> Double? {
         guard let (number, unit) = DecimalNumber.first(of: Substring(text)) else { return nil }
+        guard unit.utf8.count <= 1 else { return nil }
         switch unit {
         case "": return number.value
         case "%": return number.value / 100
@@ -73,7 +74,8 @@ enum Quantity {
     }
 
     private static func scale(ofTime unit: String) -> UInt64? {
-        switch unit {
+        guard unit.utf8.count <= 3 else { return nil }
+        return switch unit {
         case "ns": 1
         case "us", "µs": 1_000
         case "ms": 1_000_000

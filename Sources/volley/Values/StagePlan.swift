@@ -14,7 +14,7 @@ enum StagePlan: Hashable, Sendable {
     init(_ texts: [String]) throws(UsageError) {
         var stages = StageReader()
         for text in texts {
-            for part in text.split(separator: ",", omittingEmptySubsequences: false) { try stages.take(part, of: text) }
+            for part in text.parts(at: ",") { try stages.take(part, of: text) }
         }
         guard stages.rates.isEmpty || stages.crowds.isEmpty else {
             throw UsageError(
@@ -56,9 +56,9 @@ private struct StageReader {
     private(set) var crowds: [CrowdProfile.Stage] = []
 
     mutating func take(_ part: Substring, of text: String) throws(UsageError) {
-        switch part.lowercased() {
-        case "linear": try makeLinear(in: text)
-        case "step": break
+        switch part.isASCII ? part.lowercased() : nil {
+        case "linear"?: try makeLinear(in: text)
+        case "step"?: break
         default: try add(part, of: text)
         }
         guard rates.count + crowds.count <= StagePlan.limit else {
@@ -77,7 +77,7 @@ private struct StageReader {
     }
 
     private mutating func add(_ part: Substring, of text: String) throws(UsageError) {
-        let halves = part.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
+        let halves = part.parts(at: "@", most: 2)
         guard halves.count == 2 else {
             throw UsageError(
                 "--stage \(quoted(text)): \(quoted(part)) is no stage: use TIME@RATE such as 30s@1k, or "
@@ -85,8 +85,8 @@ private struct StageReader {
             )
         }
         let duration = try Quantity.time(String(halves[0]), for: "--stage")
-        if halves[1].last == "c" || halves[1].last == "C" {
-            let number = String(halves[1].dropLast())
+        if halves[1].ends(with: "c") || halves[1].ends(with: "C") {
+            let number = String(Substring(halves[1].utf8.dropLast()))
             let count = try Quantity.count(number, for: "--stage", allowingZero: true)
             crowds.append(CrowdProfile.Stage(duration: duration, from: count, to: count))
         } else {

@@ -17,7 +17,9 @@ extension Threshold {
     static func check(_ thresholds: [Threshold], _ inputs: RequestInput) throws(UsageError) {
         let names = RequestNames(inputs.drafts).all
         for threshold in thresholds {
-            guard let name = threshold.metric.requestName, !names.contains(name) else { continue }
+            guard let name = threshold.metric.requestName, !names.contains(where: { $0.isSame(as: name) }) else {
+                continue
+            }
             let known =
                 names.isEmpty
                 ? "the requests have no names"
@@ -30,22 +32,22 @@ extension Threshold {
 /// Reads a condition from left to right.
 private struct ThresholdReader {
     private let flag: String
-    private let characters: [Character]
+    private let scalars: [Unicode.Scalar]
     private var position = 0
 
-    init(_ text: String) { (flag, characters) = ("--fail-if \(quoted(text))", Array(text)) }
+    init(_ text: String) { (flag, scalars) = ("--fail-if \(quoted(text))", Array(text.unicodeScalars)) }
 
     mutating func metric() throws(UsageError) -> ThresholdMetric {
         skip { $0 == " " }
         let start = position
-        skip { $0.isLetter || $0.isNumber || $0 == "." || $0 == "_" }
+        skip { $0.properties.isAlphabetic || $0.properties.numericType != nil || $0 == "." || $0 == "_" }
         // A name may have braces of its own, and nothing behind it has one.
-        if position > start, position < characters.count, characters[position] == "{",
-            let close = characters[position...].lastIndex(of: "}")
+        if position > start, position < scalars.count, scalars[position] == "{",
+            let close = scalars[position...].lastIndex(of: "}")
         {
             position = close + 1
         }
-        let name = String(characters[start..<position])
+        let name = string(scalars[start..<position])
         guard !name.isEmpty else {
             throw UsageError("\(flag) names no figure \(place(start)): begin with one such as p99, errors or rps")
         }
@@ -59,11 +61,11 @@ private struct ThresholdReader {
 
     mutating func comparison() throws(UsageError) -> Threshold.Comparison {
         skip { $0 == " " }
-        let rest = String(characters[position...])
-        guard let comparison = Threshold.Comparison.allCases.first(where: { rest.hasPrefix($0.rawValue) }) else {
+        let rest = string(scalars[position...])
+        guard let comparison = Threshold.Comparison.allCases.first(where: { rest.begins(with: $0.rawValue) }) else {
             throw UsageError("\(flag) has no comparison \(place(position)): use >, >=, < or <=")
         }
-        position += comparison.rawValue.count
+        position += comparison.rawValue.unicodeScalars.count
         return comparison
     }
 
@@ -72,14 +74,14 @@ private struct ThresholdReader {
         comparing: Bool
     ) throws(UsageError) -> (value: Double, isRelative: Bool, window: UInt64?) {
         skip { $0 == " " }
-        let (text, window) = try window(String(characters[position...]))
+        let (text, window) = try window(string(scalars[position...]))
         guard window == nil || !comparing else {
             throw UsageError(
                 "\(flag) is about a stretch of a run: volley compare knows whole runs, leave out what begins with over"
             )
         }
         guard !text.isEmpty else { throw UsageError("\(flag) has no limit \(place(position)): add one such as 50ms") }
-        let isRelative = text.hasPrefix("+") || text.hasPrefix("-")
+        let isRelative = text.begins(with: "+") || text.begins(with: "-")
         guard isRelative == comparing || !isRelative else {
             throw UsageError(
                 "\(flag) is a change \(place(position)): only volley compare has something to compare with"
@@ -112,8 +114,8 @@ private struct ThresholdReader {
 
     /// Reads `50ms over 30s`: a limit, and the stretches that it applies to.
     private func window(_ text: String) throws(UsageError) -> (limit: String, UInt64?) {
-        let words = text.split(separator: " ").map(String.init)
-        guard let place = words.firstIndex(of: "over") else { return (text.trimmed, nil) }
+        let words = text.parts(at: " ", keepingEmpty: false).map(String.init)
+        guard let place = words.firstIndex(where: { $0.isSame(as: "over") }) else { return (text.trimmed, nil) }
         guard place == words.count - 2, let length = try? Quantity.time(words[place + 1], for: ""),
             length >= 1_000_000_000
         else {
@@ -126,13 +128,17 @@ private struct ThresholdReader {
 
     /// Reads `+10%`, `-5%`: the sign makes the limit a change.
     private func share(_ text: String) -> Double? {
-        guard text.hasSuffix("%"), let share = Quantity.share(String(text.dropFirst())) else { return nil }
-        return text.hasPrefix("-") ? -share : share
+        guard text.ends(with: "%"), let share = Quantity.share(String(Substring(text.utf8.dropFirst()))) else {
+            return nil
+        }
+        return text.begins(with: "-") ? -share : share
     }
 
-    private mutating func skip(_ belongs: (Character) -> Bool) {
-        while position < characters.count, belongs(characters[position]) { position += 1 }
+    private mutating func skip(_ belongs: (Unicode.Scalar) -> Bool) {
+        while position < scalars.count, belongs(scalars[position]) { position += 1 }
     }
+
+    private func string(_ part: ArraySlice<Unicode.Scalar>) -> String { String(String.UnicodeScalarView(part)) }
 
     private func place(_ index: Int) -> String { "at character \(index + 1)" }
 }
@@ -153,7 +159,7 @@ extension ThresholdMetric.Kind {
         switch self {
         case .time:
             // A number without a unit would be seconds, where the user often means milliseconds.
-            guard text == "0" || text.last?.isLetter == true else { return nil }
+            guard text.isSame(as: "0") || text.unicodeScalars.last?.properties.isAlphabetic == true else { return nil }
             return (try? Quantity.time(text, for: "", allowingZero: true)).map { Double($0) }
         case .share: return Quantity.share(text)
         case .perSecond: return (try? Rate(text, for: "", allowingZero: true))?.perSecond

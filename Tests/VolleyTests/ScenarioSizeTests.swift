@@ -1,0 +1,102 @@
+import TestSupport
+import Testing
+
+@testable import LoadGenerator
+@testable import volley
+
+/// Scenario files of many parts, which take time and memory in proportion to their length.
+@Suite("Long scenarios", .ownThread)
+struct ScenarioSizeTests {
+    private func list(_ count: Int, _ part: (Int) -> String) -> String {
+        (0..<count).map(part).joined(separator: ", ")
+    }
+
+    /// The processor time that each text takes. The time that grows with the square of the length is much longer.
+    private func time(_ text: String, _ read: (ScenarioFile) -> Void = { _ in }) -> Double {
+        processorTime { if let file = try? ScenarioFile(Array(text.utf8), "s.json") { read(file) } }
+    }
+
+    @Test("many fields of the scenario, and as many of a step")
+    func fields() {
+        let fields = { (name: String) in list(4_000) { "\"\(name)\($0)\": \"\"" } }
+        let text = "{\"fields\": {\(fields("a"))}, \"steps\": [{\"url\": \"/\", \"fields\": {\(fields("b"))}}]}"
+        let taken = time(text) { #expect($0.input.drafts.map(\.allHeaders.count) == [8_000]) }
+        #expect(taken < 2)
+    }
+
+    @Test("many fields of the scenario, and many steps")
+    func steps() {
+        let text = """
+            {"fields": {\(list(3_000) { "\"a\($0)\": \"\"" })}, "steps": [\(list(3_000) { _ in "{\"url\": \"/\"}" })]}
+            """
+        let taken = time(text) { #expect($0.input.drafts.last?.allHeaders.count == 3_000) }
+        #expect(taken < 3)
+    }
+
+    @Test("a field of a step, or that its content has, takes precedence over the scenario's field of that name")
+    func precedence() throws {
+        let text = """
+            {"fields": {"X-A": "1", "content-TYPE": "a/b", "X-B": "2"},
+             "steps": [{"url": "/", "fields": {"x-a": "3"}, "json": 1}, {"url": "/"}]}
+            """
+        let file = try ScenarioFile(Array(text.utf8), "s.json")
+        #expect(
+            file.input.drafts.map(\.allHeaders) == [
+                ["x-a: 3", "Content-Type: application/json", "X-B: 2"], ["X-A: 1", "content-TYPE: a/b", "X-B: 2"],
+            ]
+        )
+    }
+
+    @Test("an unknown member of many in a deep place")
+    func members() {
+        let name = String(repeating: "A", count: 1 << 18)
+        let text = """
+            {"steps": [{"url": "/", "extract": {"\(name)": {\(list(20_000) { "\"\($0)\": 1" })}}}]}
+            """
+        #expect(time(text) < 1)
+    }
+
+    @Test("many variables, and many scenarios that extract a value")
+    func variables() throws {
+        let scenario = { (index: Int) in
+            "{\"steps\": [{\"url\": \"/\", \"extract\": {\"x\": {\"field\": \"a\"}}}, {\"url\": \"/{{x}}{{a\(index)}}\"}]}"
+        }
+        let text = """
+            {"variables": {\(list(8_000) { "\"a\($0)\": \"\"" })}, "scenarios": [\(list(2_000, scenario))]}
+            """
+        let taken = time(text) { #expect($0.scenarios.all.count == 2_000) }
+        #expect(taken < 4)
+    }
+
+    @Test("a value that one scenario extracts is unknown in another")
+    func scope() {
+        let text = """
+            {"scenarios": [{"steps": [{"url": "/", "extract": {"x": {"field": "a"}}}, {"url": "/{{x}}"}]},
+                           {"steps": [{"url": "/{{x}}"}]}]}
+            """
+        #expect { try ScenarioFile(Array(text.utf8), "s.json") } throws: {
+            "\($0)".contains("scenarios[1].steps[0].url cannot be filled in: {{x}} is unknown")
+        }
+    }
+
+    @Test("a YAML mapping of many names in one line, each once")
+    func flow() throws {
+        let names = list(20_000) { "a\($0): 1" }
+        #expect(try processorTime { _ = try YAMLReader.read(Array("{\(names)}".utf8)) } < 3)
+        #expect { try YAMLReader.read(Array("{\(names), a7: 1}".utf8)) } throws: { "\($0)".contains("twice") }
+    }
+
+    @Test("a target of vegeta is refused if the values of one header make it much longer than the file")
+    func header() throws {
+        let text = { (name: Int, values: Int) in
+            let values = list(values) { _ in "\"\"" }
+            return
+                "{\"method\":\"GET\",\"url\":\"/\",\"header\":{\"\(String(repeating: "A", count: name))\":[\(values)]}}"
+        }
+        #expect { try InputFormat.vegetaJSON.parse(Array(text(30_000, 8_000).utf8), file: "f") } throws: {
+            "\($0)".contains("is too long for so many values")
+        }
+        let input = try InputFormat.vegetaJSON.parse(Array(text(3, 8_000).utf8), file: "f")
+        #expect(input.drafts.first?.headers.count == 8_000)
+    }
+}
