@@ -79,10 +79,10 @@ package enum MetricsCodec {
     }
 
     private static func encode(_ histogram: LatencyHistogram) -> JSONTree {
-        guard let summary = histogram.summary(percentiles: []) else { return .null }
+        guard let minimum = histogram.minimum, let maximum = histogram.maximum else { return .null }
         return .object([
-            ("min", .integer(summary.minimum)), ("max", .integer(summary.maximum)), ("sum", .integer(histogram.sum)),
-            ("over", .integer(summary.clamped)), ("hdr", .string(HistogramCodec.text(histogram))),
+            ("min", .integer(minimum)), ("max", .integer(maximum)), ("sum", .integer(histogram.sum)),
+            ("over", .integer(histogram.clamped)), ("hdr", .string(HistogramCodec.text(histogram))),
         ])
     }
 
@@ -179,12 +179,13 @@ package enum MetricsCodec {
 
     /// Returns an empty histogram for an absent value, and nil for a value that does not encode a histogram.
     private static func histogram(_ tree: JSONTree?) -> LatencyHistogram? {
-        guard let tree, tree != .null else { return LatencyHistogram() }
-        guard let text = tree["hdr"]?.string, let counters = try? HistogramCodec.decode(text: text),
+        guard let tree else { return LatencyHistogram() }
+        if case .null = tree { return LatencyHistogram() }
+        guard let text = tree["hdr"]?.string, let slots = try? HistogramCodec.recorded(text: text),
             let minimum = tree["min"]?.integer, let maximum = tree["max"]?.integer, let sum = tree["sum"]?.integer
         else { return nil }
         let clamped = tree["over"]?.integer ?? 0
-        return LatencyHistogram(counters, minimum: minimum, maximum: maximum, sum: sum, clamped: clamped)
+        return LatencyHistogram(slots.with(minimum: minimum, maximum: maximum, sum: sum, clamped: clamped))
     }
 
     private static func handshakes(_ tree: JSONTree) -> HandshakeLog {

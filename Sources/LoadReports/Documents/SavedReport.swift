@@ -53,29 +53,28 @@ package struct SavedReport: Sendable {
         return try Self.histogram(value, path)
     }
 
-    /// Reads the counters and the exact figures.
     static func histogram(_ value: JSONTree, _ path: String) throws(ReportError) -> LatencyHistogram? {
         if case .null = value { return nil }
         guard let text = value["hdr"]?.string else {
             throw .noHistograms(path)
+        try slots(value, path).map { LatencyHistogram($0) }
+    }
+
+    /// Reads the counters and the exact figures.
+    static func slots(_ value: JSONTree, _ path: String) throws(ReportError) -> RecordedSlots? {
         }
-        let counters: LatencyHistogram
+        let slots: RecordedSlots
         do throws(HistogramError) {
-            counters = try HistogramCodec.decode(text: text)
+            slots = try HistogramCodec.recorded(text: text)
         } catch {
             throw .histogram(path, error)
         }
         guard let minimum = value["min"]?.integer, let maximum = value["max"]?.integer, let sum = value["sum"]?.integer
         else {
-            return counters
+            return slots
         }
-        return LatencyHistogram(
-            counters,
-            minimum: minimum,
-            maximum: maximum,
-            sum: sum,
-            clamped: value["over_range"]?.integer ?? 0
-        )
+        let clamped = value["over_range"]?.integer ?? 0
+        return slots.with(minimum: minimum, maximum: maximum, sum: sum, clamped: clamped)
     }
 
     var isHandshakes: Bool { document["run"]?["work"]?.string == "handshakes" }

@@ -78,8 +78,10 @@ package enum ReportMerge {
         _ right: JSONTree,
         _ path: String
     ) throws(ReportError) -> JSONTree {
-        var sum = try SavedReport.histogram(left, path) ?? LatencyHistogram()
-        if let other = try SavedReport.histogram(right, path) { sum.merge(other) }
+        var sum = LatencyHistogram()
+        for part in [left, right] {
+            if let slots = try SavedReport.slots(part, path) { sum.merge(slots) }
+        }
         guard sum.count <= HistogramCodec.countLimit else {
             throw .tooManyValues(path, isLog: false)
         }
