@@ -136,7 +136,9 @@ package enum MetricsCodec {
             metrics.failures.add(failure, count: record.count, at: record.first, example: record.example)
             metrics.failures.add(failure, count: 0, at: record.last, example: record.example)
         }
-        for row in tree["names"]?.items ?? [] {
+        let names = tree["names"]?.items ?? []
+        guard names.count <= RequestNames.limit else { return nil }
+        for row in names {
             var named = NamedMetrics()
             (named.completed, named.succeeded) = (row["completed"]?.integer ?? 0, row["succeeded"]?.integer ?? 0)
             (named.failed, named.drained) = (row["failed"]?.integer ?? 0, row["drained"]?.integer ?? 0)
