@@ -58,7 +58,7 @@ package struct Comparison: Sendable {
     static let significance = 0.05
     /// The percentiles to compare. An interval counts for a percentile only with enough values beyond it; otherwise the
     /// percentile would be the maximum.
-    private static let percentiles: [Double] = [50, 90, 99, 99.9]
+    static let percentiles: [Double] = [50, 90, 99, 99.9]
 
     /// - Parameter tolerance: A change of at most this share counts as none, even if it is significant.
     package init(_ old: SavedReport, _ new: SavedReport, tolerance: Double) throws(ReportError) {
@@ -72,7 +72,10 @@ package struct Comparison: Sendable {
         let courses = (try old.intervals(), try new.intervals())
         stolen = (Self.mean(courses.0.map(\.stolen)), Self.mean(courses.1.map(\.stolen)))
         let (before, after) = (Self.course(courses.0), Self.course(courses.1))
-        if let (left, right) = Self.pair(try old.headline(), try new.headline()) {
+        let (earlier, later) = (try old.headline(), try new.headline())
+        if let left = earlier?.summary(percentiles: Self.percentiles),
+            let right = later?.summary(percentiles: Self.percentiles)
+        {
             addTimes(left, right, before, after)
         }
         add(Row("rps", .perSecond, isCost: false, old.rate, new.rate), before, after, by: \.successesPerSecond)
@@ -108,7 +111,6 @@ package struct Comparison: Sendable {
             let other = new.document["names"]?.items.first { $0["name"]?.string == name }
             if let other { found[name] = (row, other) }
         }
-        return found
     }
 
     static func mean(_ values: [Double]) -> Double {
@@ -122,34 +124,32 @@ package struct Comparison: Sendable {
     // MARK: Rows
 
     private mutating func addTimes(
-        _ old: LatencyHistogram,
-        _ new: LatencyHistogram,
+        _ old: LatencyHistogram.Summary,
+        _ new: LatencyHistogram.Summary,
         _ before: [SavedReport.Interval],
         _ after: [SavedReport.Interval]
     ) {
         for percentile in Self.percentiles {
             let name = "p" + LatencyHistogram.name(ofPercentile: percentile)
             let needed = UInt64(2 / max(1 - percentile / 100, 1e-9))
-            addTime(name, .percentile(percentile), old, new, before, after, of: needed)
+            addTime(name, old, new, before, after, of: needed) { $0[percentile].map { Double($0) } }
         }
-        addTime("mean", .mean, old, new, before, after, of: 0)
+        addTime("mean", old, new, before, after, of: 0, by: \.mean)
     }
 
     /// - Parameter count: The least number of times that an interval must have.
     private mutating func addTime(
         _ name: String,
-        _ statistic: ThresholdMetric.Statistic,
-        _ old: LatencyHistogram,
-        _ new: LatencyHistogram,
+        _ old: LatencyHistogram.Summary,
+        _ new: LatencyHistogram.Summary,
         _ before: [SavedReport.Interval],
         _ after: [SavedReport.Interval],
-        of count: UInt64
+        of count: UInt64,
+        by figure: (LatencyHistogram.Summary) -> Double?
     ) {
-        guard let left = ThresholdFigures.time(old, statistic), let right = ThresholdFigures.time(new, statistic) else {
-            return
-        }
-        add(Row(name, .time, left, right), before, after) {
-            $0.times.count < count ? nil : ThresholdFigures.time($0.times, statistic)
+        guard let left = figure(old), let right = figure(new) else { return }
+        add(Row(name, .time, left, right), before, after) { interval in
+            interval.times.flatMap { $0.count < count ? nil : figure($0) }
         }
     }
 

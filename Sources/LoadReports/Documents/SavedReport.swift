@@ -100,13 +100,13 @@ package struct SavedReport: Sendable {
             let (drained, errors) = (point["drained"]?.number ?? 0, point["http_errors"]?.number ?? 0)
             let drainedErrors = drained - (point["drained_succeeded"]?.number ?? drained)
             let inTime = count - drained
-            let times = try point["latency"].flatMap { value throws(ReportError) in try Self.histogram(value, path) }
+            let slots = try point["latency"].flatMap { value throws(ReportError) in try Self.slots(value, path) }
             found.append(
                 Interval(
                     seconds: (end - start) / 1e9,
                     perSecond: inTime * 1e9 / (end - start),
                     successesPerSecond: (inTime - (errors - drainedErrors)) * 1e9 / (end - start),
-                    times: times ?? LatencyHistogram(),
+                    times: slots?.summary(percentiles: Comparison.percentiles),
                     stolen: (point["stolen_ns"]?.number ?? 0) / (end - start),
                     shares: Self.shares(point)
                 )
