@@ -116,6 +116,11 @@ package enum MetricsCodec {
 
     // MARK: Reading
 
+    /// The longest detail of a failure, in octets. Those of a part are words for people, of some hundred characters.
+    private static let detailLimit = 1_024
+    /// The longest name of a cipher suite, in octets. IANA's longest one has 45.
+    private static let cipherSuiteLimit = 64
+
     /// Decodes counts. Returns nil for a value that does not encode counts.
     package static func decode(_ tree: JSONTree) -> Metrics? {
         var metrics = Metrics()
@@ -194,7 +199,8 @@ package enum MetricsCodec {
         var agreements: [HandshakeLog.Agreement: UInt64] = [:]
         for row in tree["agreements"]?.items ?? [] where row.items.count == 3 {
             guard let version = row.items[0].integer.flatMap({ TLSVersion(rawValue: UInt16(clamping: $0)) }),
-                let suite = row.items[1].string, let count = row.items[2].integer
+                let suite = row.items[1].string, suite.utf8.count <= cipherSuiteLimit,
+                let count = row.items[2].integer
             else { continue }
             agreements[HandshakeLog.Agreement(version: version, cipherSuite: suite)] = count
         }
@@ -206,13 +212,14 @@ package enum MetricsCodec {
     }
 
     private static func failure(_ row: JSONTree) -> (Failure, FailureLog.Record)? {
-        guard let phase = row["phase"]?.string.flatMap({ Phase(rawValue: $0) }),
-            let kind = row["class"]?.string.flatMap({ FailureClass(rawValue: $0) }),
+        guard let phase = row["phase"]?.string.flatMap({ Phase(octetsOf: $0) }),
+            let kind = row["class"]?.string.flatMap({ FailureClass(octetsOf: $0) }),
             let count = row["count"]?.integer, let first = row["first"]?.integer, let last = row["last"]?.integer
         else { return nil }
-        let errno = CInt(clamping: row["errno"]?.integer ?? 0)
+        let (errno, detail) = (CInt(clamping: row["errno"]?.integer ?? 0), row["detail"]?.string ?? "")
+        guard detail.utf8.count <= detailLimit else { return nil }
         return (
-            Failure(phase, kind, errno: errno, detail: row["detail"]?.string ?? ""),
+            Failure(phase, kind, errno: errno, detail: detail),
             FailureLog.Record(count: count, first: first, last: last, example: row["example"]?.string ?? "")
         )
     }

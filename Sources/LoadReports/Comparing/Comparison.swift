@@ -62,7 +62,7 @@ package struct Comparison: Sendable {
 
     /// - Parameter tolerance: A change of at most this share counts as none, even if it is significant.
     package init(_ old: SavedReport, _ new: SavedReport, tolerance: Double) throws(ReportError) {
-        for name in ["work", "mode"] where old.document["run"]?[name]?.string != new.document["run"]?[name]?.string {
+        for name in ["work", "mode"] where old.runMember(name) != new.runMember(name) {
             throw .twoKinds(old.path, new.path, member: name)
         }
         remarks = old.differences(to: new) + old.remarks("before") + new.remarks("after")

@@ -42,7 +42,10 @@ package struct SavedReport: Sendable {
     private static func renamed(_ document: JSONTree) -> JSONTree {
         var document = document.with("schema", .integer(schema))
         if case .object(let members)? = document["latency"] {
-            document = document.with("latency", .object(members.map { ($0.0 == "success" ? "raw" : $0.0, $0.1) }))
+            document = document.with(
+                "latency",
+                .object(members.map { (OctetText($0.0) == "success" ? "raw" : $0.0, $0.1) })
+            )
         }
         return document
     }
@@ -54,14 +57,14 @@ package struct SavedReport: Sendable {
     }
 
     static func histogram(_ value: JSONTree, _ path: String) throws(ReportError) -> LatencyHistogram? {
-        if case .null = value { return nil }
-        guard let text = value["hdr"]?.string else {
-            throw .noHistograms(path)
         try slots(value, path).map { LatencyHistogram($0) }
     }
 
     /// Reads the counters and the exact figures.
     static func slots(_ value: JSONTree, _ path: String) throws(ReportError) -> RecordedSlots? {
+        if case .null = value { return nil }
+        guard let text = value["hdr"]?.string else {
+            throw .noHistograms(path)
         }
         let slots: RecordedSlots
         do throws(HistogramError) {
@@ -77,7 +80,10 @@ package struct SavedReport: Sendable {
         return slots.with(minimum: minimum, maximum: maximum, sum: sum, clamped: clamped)
     }
 
-    var isHandshakes: Bool { document["run"]?["work"]?.string == "handshakes" }
+    var isHandshakes: Bool { runMember("work") == "handshakes" }
+
+    /// A text of the run's plan; nil where it is none.
+    func runMember(_ name: String) -> OctetText? { document["run"]?[name]?.string.map { OctetText($0) } }
 
     /// The times that the run measured.
     package func headline() throws(ReportError) -> LatencyHistogram? {
