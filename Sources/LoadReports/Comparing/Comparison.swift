@@ -52,7 +52,7 @@ package struct Comparison: Sendable {
     /// The processor time that the host took in each run, for each second.
     private let stolen: (old: Double, new: Double)
     private let failures: FailureComparison
-    private let names: [String: (old: JSONTree, new: JSONTree)]
+    private let names: [OctetText: (old: JSONTree, new: JSONTree)]
 
     /// Below this probability, a difference counts as real and not as chance.
     static let significance = 0.05
@@ -104,12 +104,18 @@ package struct Comparison: Sendable {
     }
 
     /// The rows of each name that both reports have.
-    private static func names(_ old: SavedReport, _ new: SavedReport) -> [String: (JSONTree, JSONTree)] {
-        var found: [String: (JSONTree, JSONTree)] = [:]
-        for row in old.document["names"]?.items ?? [] {
-            guard let name = row["name"]?.string else { continue }
-            let other = new.document["names"]?.items.first { $0["name"]?.string == name }
-            if let other { found[name] = (row, other) }
+    private static func names(_ old: SavedReport, _ new: SavedReport) -> [OctetText: (JSONTree, JSONTree)] {
+        let (before, after) = (rows(old), rows(new))
+        return before.reduce(into: [:]) { found, row in
+            if let other = after[row.key] { found[row.key] = (row.value, other) }
+        }
+    }
+
+    /// The rows by name. Of several rows of one name, the first counts.
+    private static func rows(_ report: SavedReport) -> [OctetText: JSONTree] {
+        let rows = report.document["names"]?.items ?? []
+        return Dictionary(rows.compactMap { row in row["name"]?.string.map { (OctetText($0), row) } }) { first, _ in
+            first
         }
     }
 
@@ -219,7 +225,7 @@ package struct Comparison: Sendable {
     /// The change of the figure in a condition; nil where the reports do not have it.
     package func change(_ metric: ThresholdMetric) throws(ReportError) -> Double? {
         if let name = metric.requestName {
-            guard let (old, new) = names[name], let left = try SavedReport.value(metric, old),
+            guard let (old, new) = names[OctetText(name)], let left = try SavedReport.value(metric, old),
                 let right = try SavedReport.value(metric, new)
             else { return nil }
             return Self.change(left, right)

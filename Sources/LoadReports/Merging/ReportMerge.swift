@@ -40,10 +40,13 @@ package enum ReportMerge {
         case (.object(let mine), .object(let theirs)):
             if left["hdr"] != nil, right["hdr"] != nil { return try histograms(left, right, path) }
             var members = mine
+            var places = Dictionary(mine.enumerated().map { (OctetText($1.0), $0) }) { first, _ in first }
             for (name, value) in theirs {
-                if let index = members.firstIndex(where: { $0.0 == name }) {
-                    members[index].1 = try merge(members[index].1, value, name: name, path)
+                let key = OctetText(name)
+                if let place = places[key] {
+                    members[place].1 = try merge(members[place].1, value, name: name, path)
                 } else {
+                    places[key] = members.count
                     members.append((name, value))
                 }
             }
