@@ -17,6 +17,7 @@ struct ErrorWordsTests {
         (.logLine("a", number: 7, .truncated), "\"a\", line 7, is not a line of a histogram log"),
         (.logTooLong("a", limit: 10), "more than 10 lines: use longer intervals"),
         (.emptyLog("a"), "\"a\" has no histogram in it"),
+        (.tooManyTags("a", limit: 9), "more than 9 tags: merge the logs of one run"),
         (.twoKinds("a", "b", member: "work"), "\"a\" and \"b\" are of two kinds of run: work differs"),
         (.otherKind("b", than: "a", member: "work"), "another kind of run than \"a\": work differs"),
         (.otherValue("b", member: "url"), "another kind of \"url\""),

@@ -115,19 +115,53 @@ struct HistogramCodecTests {
         }
     }
 
+    @Test("a stream that unpacks to a thousand times its size is refused, and none that is written is")
+    func regular() throws {
+        // A histogram of five digits, of which 200,000 counters in a row have counted one value.
+        let text =
+            "HISTFAAAAPV42u3IsRGAIBAAwRfH0IiUXqQ4OqBROtCAb8B8N7mZa2PWOO8e25U93vSsPQoAAAAAAAAA"
+            + "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+            + "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+            + "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+            + "AAAAAAAA8NsHkp8lng=="
+        #expect {
+            try HistogramCodec.recorded(text: text)
+        } throws: { error in
+            if case HistogramError.tooLarge? = error as? HistogramError { true } else { false }
+        }
+        var histogram = LatencyHistogram()
+        let layout = HistogramLayout.latency
+        for index in 0..<layout.count { histogram.record(layout.values(at: index).lowerBound) }
+        #expect(try counters(HistogramCodec.decode(text: HistogramCodec.text(histogram))) == counters(histogram))
+    }
+
+    @Test("counters of five digits are added up in slots of three, with their exact sum")
+    func finer() throws {
+        // 40 octets of a head, and then a counter of 1 for each value below 200,000.
+        var bytes = HistogramCodec.encode(sample([1])).prefix(40) + [UInt8](repeating: 2, count: 200_000)
+        bytes.replaceSubrange(4..<8, with: [0, 3, 0x0D, 0x40])
+        bytes[15] = 5
+        let histogram = try HistogramCodec.decode(Array(bytes))
+        let exact = sample(Array(0..<200_000))
+        #expect(counters(histogram) == counters(exact))
+        #expect(histogram.sum == exact.sum && histogram.minimum == 0 && histogram.maximum == 199_999)
+    }
+
     @Test("exact figures are put back where a report has them")
     func exact() {
         for values in [[5], [1_000_001], [1_000_001, 9_000_077], [3_000_001, 3_000_002, 3_000_003]] as [[UInt64]] {
             let histogram = sample(values)
-            let decoded = (try? HistogramCodec.decode(HistogramCodec.encode(histogram))) ?? LatencyHistogram()
-            let back = LatencyHistogram(
-                decoded,
+            let decoded = (try? HistogramCodec.recorded(text: HistogramCodec.text(histogram))) ?? RecordedSlots()
+            let exact = decoded.with(
                 minimum: values.min() ?? 0,
                 maximum: values.max() ?? 0,
                 sum: histogram.sum,
                 clamped: 0
             )
+            let back = LatencyHistogram(exact)
             #expect(back.summary() == histogram.summary(), "\(values)")
+            #expect(exact.summary(percentiles: [50, 99]) == histogram.summary(percentiles: [50, 99]), "\(values)")
+            #expect(counters(back) == counters(histogram), "\(values)")
         }
     }
 

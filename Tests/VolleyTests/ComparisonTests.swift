@@ -151,4 +151,25 @@ struct ComparisonTests {
         #expect(try run("--tolerance", "much").status == 1)
         #expect(try EndedProgram(built: "volley", ["compare", old.path, old.path]).status == 0)
     }
+
+    @Test("reports of more intervals than memory has room for histograms are compared")
+    func manyIntervals() throws {
+        var histogram = LatencyHistogram()
+        histogram.record(1_000_000)
+        let latency = histogram.json
+        let paths = try (0..<2).map { _ in
+            let intervals = (0..<4_000).map { second -> JSONTree in
+                .object([
+                    ("start_ns", .integer(second * 1_000_000_000)), ("end_ns", .integer((second + 1) * 1_000_000_000)),
+                    ("completed", .integer(1)), ("latency", latency),
+                ])
+            }
+            let document = try JSONReport.document(sampleResult()).with("intervals", .array(intervals))
+            return TemporaryFile(Array(document.text.utf8))
+        }
+        let line = "ulimit -v 1500000 && exec \"$0\" compare \(paths[0].path) \(paths[1].path)"
+        let ended = try EndedProgram("/bin/sh", ["-c", line, EndedProgram.built("volley")])
+        #expect(ended.status == 0, "\(ended.err)")
+        #expect(ended.out.contains("no difference"), "\(ended.out)")
+    }
 }

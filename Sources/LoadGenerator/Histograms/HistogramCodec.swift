@@ -8,8 +8,6 @@ package enum HistogramCodec {
     private static let headSize = 40
     /// The highest sum of counts that is read. No run reaches it, and above it a percentile's rank is not exact.
     package static let countLimit: UInt64 = 1 << 53
-    /// The largest head and counters: five digits over 64 bits have 4 million counters of at most nine bytes.
-    private static let unpackedLimit = 40 << 20
 
     // MARK: Out
 
@@ -79,21 +77,18 @@ package enum HistogramCodec {
         LatencyHistogram(try recorded(bytes))
     }
 
-    /// Returns the highest value and the count of every slot that counted a value.
-    package static func recorded(text: some StringProtocol) throws(HistogramError) -> [(value: UInt64, count: UInt64)] {
+    /// Returns the slots that counted a value.
+    package static func recorded(text: some StringProtocol) throws(HistogramError) -> RecordedSlots {
         guard let bytes = Base64.decode(text) else { throw .notBase64 }
         var reader = Reader(bytes)
         let first = try reader.number(UInt32.self)
         guard first == compressedCookie else { throw .unknownEncoding(first) }
         let length = Int(try reader.number(UInt32.self))
         guard length <= bytes.count - reader.position else { throw .truncated }
-        let packed = bytes[reader.position..<(reader.position + length)]
-        // A V2 counter is compressed a thousandfold at most, so a small stream needs no large buffer.
-        let limit = min(unpackedLimit, max(packed.count, 64) * 1_100)
-        return try recorded(ZlibStream.decompress(packed, limit: limit))
+        return try recorded(ZlibStream.decompress(bytes[reader.position..<(reader.position + length)]))
     }
 
-    private static func recorded(_ bytes: [UInt8]) throws(HistogramError) -> [(value: UInt64, count: UInt64)] {
+    private static func recorded(_ bytes: [UInt8]) throws(HistogramError) -> RecordedSlots {
         var reader = Reader(bytes)
         let first = try reader.number(UInt32.self)
         guard first == cookie else { throw .unknownEncoding(first) }
@@ -108,17 +103,15 @@ package enum HistogramCodec {
         }
         guard length <= bytes.count - reader.position else { throw .truncated }
         let end = reader.position + length
-        var recorded: [(value: UInt64, count: UInt64)] = []
+        var recorded = RecordedSlots()
         var index = 0
-        var total: UInt64 = 0
         while reader.position < end {
             let count = try reader.zigZag()
             guard count <= 0 else {
                 guard index < layout.count else { throw .countsOutOfRange }
-                let (sum, overflow) = total.addingReportingOverflow(UInt64(count))
+                let (sum, overflow) = recorded.count.addingReportingOverflow(UInt64(count))
                 guard !overflow, sum <= countLimit else { throw .countsOutOfRange }
-                total = sum
-                recorded.append((layout.values(at: index).upperBound, UInt64(count)))
+                recorded.append(layout.values(at: index).upperBound, count: UInt64(count))
                 index += 1
                 continue
             }

@@ -10,7 +10,7 @@ package enum HistogramError: Error, Hashable, Sendable, CustomStringConvertible 
     case normalized
     /// The histogram has a counter beyond the head's highest value, or a sum that no run has.
     case countsOutOfRange
-    /// The unpacked size is over this limit, which is more than any layout needs.
+    /// The unpacked size is over this limit, which is far more than a stream of its size needs.
     case tooLarge(limit: Int)
 
     package var description: String {
@@ -22,7 +22,7 @@ package enum HistogramError: Error, Hashable, Sendable, CustomStringConvertible 
         case .impossibleLayout: "its range or precision is impossible"
         case .normalized: "it has a normalizing offset, which no recorder of latencies writes"
         case .countsOutOfRange: "its counts are out of range"
-        case .tooLarge(let limit): "it unpacks to more than \(limit >> 20) MiB"
+        case .tooLarge(let limit): "it unpacks to more than \(Units.bytes(Double(limit)))"
         }
     }
 }

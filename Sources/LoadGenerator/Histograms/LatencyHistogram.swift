@@ -55,37 +55,20 @@ package struct LatencyHistogram: Sendable {
         clamped &+= other.clamped
     }
 
-    /// Counts the values of slots, such as those of ``HistogramCodec/recorded(text:)``.
-    package mutating func merge(_ recorded: [(value: UInt64, count: UInt64)]) {
-        for slot in recorded { record(slot.value, count: slot.count) }
+    /// Counts the values of another histogram's slots.
+    package mutating func merge(_ other: RecordedSlots) {
+        let exact = (sum &+ other.sum, clamped &+ other.clamped)
+        other.forEachValue { record($0, count: $1) }
+        (sum, clamped) = exact
     }
 
     /// The exact least and greatest value. Nil when nothing was counted.
     package var minimum: UInt64? { isEmpty ? nil : histogram.min }
     package var maximum: UInt64? { isEmpty ? nil : histogram.maxRecorded }
 
-    /// Makes a histogram from decoded counters, and from the exact figures that the counters do not keep.
-    ///
-    /// A minimum or maximum that contradicts the counters is ignored, because it may come from a file.
-    package init(_ counters: LatencyHistogram, minimum: UInt64, maximum: UInt64, sum: UInt64, clamped: UInt64) {
-        self.init()
-        let layout = HistogramLayout.latency
-        let top = min(maximum, Self.highest)
-        counters.forEachRecorded { value, count in
-            let slot = layout.values(at: layout.index(of: min(value, Self.highest)))
-            if slot.contains(top) {
-                record(slot.contains(minimum) && count > 1 ? minimum : top, count: 1)
-                record(top, count: count - 1)
-            } else {
-                record(slot.contains(minimum) ? minimum : value, count: count)
-            }
-        }
-        (self.sum, self.clamped) = (sum, clamped)
-    }
-
     package init() {}
 
-    package init(_ recorded: [(value: UInt64, count: UInt64)]) { merge(recorded) }
+    package init(_ recorded: RecordedSlots) { merge(recorded) }
 
     mutating func reset() {
         histogram.reset()
@@ -95,28 +78,14 @@ package struct LatencyHistogram: Sendable {
     /// Returns a report's figures in one pass: the package would take 0.2 ms for each percentile.
     package func summary(percentiles: [Double] = Summary.reported) -> Summary? {
         guard count > 0 else { return nil }
-        let ranks = percentiles.map { Self.rank($0, of: count) }
-        var values = [UInt64](repeating: 0, count: ranks.count)
-        let mean = Double(sum) / Double(count)
-        var squares = 0.0
-        var passed: UInt64 = 0
-        forEachRecorded { highest, count in
-            passed &+= count
-            let value = min(max(highest, histogram.min), histogram.maxRecorded)
-            for index in ranks.indices where ranks[index] <= passed && ranks[index] > passed &- count {
-                values[index] = value
-            }
-            let deviation = Double(value) - mean
-            squares += deviation * deviation * Double(count)
-        }
         return Summary(
             count: count,
             clamped: clamped,
             minimum: histogram.min,
-            mean: mean,
-            deviation: count > 1 ? (squares / Double(count - 1)).squareRoot() : 0,
             maximum: histogram.maxRecorded,
-            percentiles: zip(percentiles, values).map { Summary.Point(percentile: $0, value: $1) }
+            sum: sum,
+            percentiles: percentiles,
+            slots: forEachRecorded
         )
     }
 
@@ -161,6 +130,36 @@ extension LatencyHistogram {
         package var deviation: Double
         package var maximum: UInt64
         package var percentiles: [Point]
+
+        /// - Parameter slots: Calls its argument with the highest value and the count of each slot, in order.
+        init(
+            count: UInt64,
+            clamped: UInt64,
+            minimum: UInt64,
+            maximum: UInt64,
+            sum: UInt64,
+            percentiles: [Double],
+            slots: ((UInt64, UInt64) -> Void) -> Void
+        ) {
+            (self.count, self.clamped, self.minimum, self.maximum) = (count, clamped, minimum, maximum)
+            let ranks = percentiles.map { LatencyHistogram.rank($0, of: count) }
+            var values = [UInt64](repeating: 0, count: ranks.count)
+            let mean = Double(sum) / Double(count)
+            var squares = 0.0
+            var passed: UInt64 = 0
+            slots { highest, count in
+                passed &+= count
+                let value = min(max(highest, minimum), maximum)
+                for index in ranks.indices where ranks[index] <= passed && ranks[index] > passed &- count {
+                    values[index] = value
+                }
+                let deviation = Double(value) - mean
+                squares += deviation * deviation * Double(count)
+            }
+            self.mean = mean
+            deviation = count > 1 ? (squares / Double(count - 1)).squareRoot() : 0
+            self.percentiles = zip(percentiles, values).map { Point(percentile: $0, value: $1) }
+        }
 
         /// The value at a percentile that was asked for. Nil for any other.
         package subscript(percentile: Double) -> UInt64? { percentiles.first { $0.percentile == percentile }?.value }

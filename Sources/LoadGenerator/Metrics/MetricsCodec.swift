@@ -79,10 +79,10 @@ package enum MetricsCodec {
     }
 
     private static func encode(_ histogram: LatencyHistogram) -> JSONTree {
-        guard let summary = histogram.summary(percentiles: []) else { return .null }
+        guard let minimum = histogram.minimum, let maximum = histogram.maximum else { return .null }
         return .object([
-            ("min", .integer(summary.minimum)), ("max", .integer(summary.maximum)), ("sum", .integer(histogram.sum)),
-            ("over", .integer(summary.clamped)), ("hdr", .string(HistogramCodec.text(histogram))),
+            ("min", .integer(minimum)), ("max", .integer(maximum)), ("sum", .integer(histogram.sum)),
+            ("over", .integer(histogram.clamped)), ("hdr", .string(HistogramCodec.text(histogram))),
         ])
     }
 
@@ -116,6 +116,11 @@ package enum MetricsCodec {
 
     // MARK: Reading
 
+    /// The longest detail of a failure, in octets. Those of a part are words for people, of some hundred characters.
+    private static let detailLimit = 1_024
+    /// The longest name of a cipher suite, in octets. IANA's longest one has 45.
+    private static let cipherSuiteLimit = 64
+
     /// Decodes counts. Returns nil for a value that does not encode counts.
     package static func decode(_ tree: JSONTree) -> Metrics? {
         var metrics = Metrics()
@@ -136,7 +141,9 @@ package enum MetricsCodec {
             metrics.failures.add(failure, count: record.count, at: record.first, example: record.example)
             metrics.failures.add(failure, count: 0, at: record.last, example: record.example)
         }
-        for row in tree["names"]?.items ?? [] {
+        let names = tree["names"]?.items ?? []
+        guard names.count <= RequestNames.limit else { return nil }
+        for row in names {
             var named = NamedMetrics()
             (named.completed, named.succeeded) = (row["completed"]?.integer ?? 0, row["succeeded"]?.integer ?? 0)
             (named.failed, named.drained) = (row["failed"]?.integer ?? 0, row["drained"]?.integer ?? 0)
@@ -179,19 +186,21 @@ package enum MetricsCodec {
 
     /// Returns an empty histogram for an absent value, and nil for a value that does not encode a histogram.
     private static func histogram(_ tree: JSONTree?) -> LatencyHistogram? {
-        guard let tree, tree != .null else { return LatencyHistogram() }
-        guard let text = tree["hdr"]?.string, let counters = try? HistogramCodec.decode(text: text),
+        guard let tree else { return LatencyHistogram() }
+        if case .null = tree { return LatencyHistogram() }
+        guard let text = tree["hdr"]?.string, let slots = try? HistogramCodec.recorded(text: text),
             let minimum = tree["min"]?.integer, let maximum = tree["max"]?.integer, let sum = tree["sum"]?.integer
         else { return nil }
         let clamped = tree["over"]?.integer ?? 0
-        return LatencyHistogram(counters, minimum: minimum, maximum: maximum, sum: sum, clamped: clamped)
+        return LatencyHistogram(slots.with(minimum: minimum, maximum: maximum, sum: sum, clamped: clamped))
     }
 
     private static func handshakes(_ tree: JSONTree) -> HandshakeLog {
         var agreements: [HandshakeLog.Agreement: UInt64] = [:]
         for row in tree["agreements"]?.items ?? [] where row.items.count == 3 {
             guard let version = row.items[0].integer.flatMap({ TLSVersion(rawValue: UInt16(clamping: $0)) }),
-                let suite = row.items[1].string, let count = row.items[2].integer
+                let suite = row.items[1].string, suite.utf8.count <= cipherSuiteLimit,
+                let count = row.items[2].integer
             else { continue }
             agreements[HandshakeLog.Agreement(version: version, cipherSuite: suite)] = count
         }
@@ -203,13 +212,14 @@ package enum MetricsCodec {
     }
 
     private static func failure(_ row: JSONTree) -> (Failure, FailureLog.Record)? {
-        guard let phase = row["phase"]?.string.flatMap({ Phase(rawValue: $0) }),
-            let kind = row["class"]?.string.flatMap({ FailureClass(rawValue: $0) }),
+        guard let phase = row["phase"]?.string.flatMap({ Phase(octetsOf: $0) }),
+            let kind = row["class"]?.string.flatMap({ FailureClass(octetsOf: $0) }),
             let count = row["count"]?.integer, let first = row["first"]?.integer, let last = row["last"]?.integer
         else { return nil }
-        let errno = CInt(clamping: row["errno"]?.integer ?? 0)
+        let (errno, detail) = (CInt(clamping: row["errno"]?.integer ?? 0), row["detail"]?.string ?? "")
+        guard detail.utf8.count <= detailLimit else { return nil }
         return (
-            Failure(phase, kind, errno: errno, detail: row["detail"]?.string ?? ""),
+            Failure(phase, kind, errno: errno, detail: detail),
             FailureLog.Record(count: count, first: first, last: last, example: row["example"]?.string ?? "")
         )
     }

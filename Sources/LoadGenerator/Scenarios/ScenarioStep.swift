@@ -66,9 +66,19 @@ extension JSONTree {
         case (.array(let mine), .array(let theirs)):
             mine.count == theirs.count && zip(mine, theirs).allSatisfy { $0.isSameValue(as: $1) }
         case (.object(let mine), .object(let theirs)):
-            mine.count == theirs.count && theirs.allSatisfy { self[$0.0]?.isSameValue(as: $0.1) == true }
+            mine.count == theirs.count && Self.haveSameValues(mine, theirs)
         case (.number, .number), (.number, .integer), (.integer, .number): number == other.number
-        case (.null, _), (.bool, _), (.integer, _), (.number, _), (.string, _), (.array, _), (.object, _): self == other
+        case (.integer(let mine), .integer(let theirs)): mine == theirs
+        case (.bool(let mine), .bool(let theirs)): mine == theirs
+        // RFC 8259 §8.3: texts are compared code unit by code unit.
+        case (.string(let mine), .string(let theirs)): OctetText(mine) == OctetText(theirs)
+        case (.null, .null): true
+        case (.null, _), (.bool, _), (.integer, _), (.number, _), (.string, _), (.array, _), (.object, _): false
         }
+    }
+
+    private static func haveSameValues(_ mine: [(String, JSONTree)], _ theirs: [(String, JSONTree)]) -> Bool {
+        let values = Dictionary(mine.map { (OctetText($0.0), $0.1) }) { first, _ in first }
+        return theirs.allSatisfy { values[OctetText($0.0)]?.isSameValue(as: $0.1) == true }
     }
 }

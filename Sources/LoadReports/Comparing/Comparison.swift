@@ -52,17 +52,17 @@ package struct Comparison: Sendable {
     /// The processor time that the host took in each run, for each second.
     private let stolen: (old: Double, new: Double)
     private let failures: FailureComparison
-    private let names: [String: (old: JSONTree, new: JSONTree)]
+    private let names: [OctetText: (old: JSONTree, new: JSONTree)]
 
     /// Below this probability, a difference counts as real and not as chance.
     static let significance = 0.05
     /// The percentiles to compare. An interval counts for a percentile only with enough values beyond it; otherwise the
     /// percentile would be the maximum.
-    private static let percentiles: [Double] = [50, 90, 99, 99.9]
+    static let percentiles: [Double] = [50, 90, 99, 99.9]
 
     /// - Parameter tolerance: A change of at most this share counts as none, even if it is significant.
     package init(_ old: SavedReport, _ new: SavedReport, tolerance: Double) throws(ReportError) {
-        for name in ["work", "mode"] where old.document["run"]?[name]?.string != new.document["run"]?[name]?.string {
+        for name in ["work", "mode"] where old.runMember(name) != new.runMember(name) {
             throw .twoKinds(old.path, new.path, member: name)
         }
         remarks = old.differences(to: new) + old.remarks("before") + new.remarks("after")
@@ -72,7 +72,10 @@ package struct Comparison: Sendable {
         let courses = (try old.intervals(), try new.intervals())
         stolen = (Self.mean(courses.0.map(\.stolen)), Self.mean(courses.1.map(\.stolen)))
         let (before, after) = (Self.course(courses.0), Self.course(courses.1))
-        if let (left, right) = Self.pair(try old.headline(), try new.headline()) {
+        let (earlier, later) = (try old.headline(), try new.headline())
+        if let left = earlier?.summary(percentiles: Self.percentiles),
+            let right = later?.summary(percentiles: Self.percentiles)
+        {
             addTimes(left, right, before, after)
         }
         add(Row("rps", .perSecond, isCost: false, old.rate, new.rate), before, after, by: \.successesPerSecond)
@@ -101,14 +104,19 @@ package struct Comparison: Sendable {
     }
 
     /// The rows of each name that both reports have.
-    private static func names(_ old: SavedReport, _ new: SavedReport) -> [String: (JSONTree, JSONTree)] {
-        var found: [String: (JSONTree, JSONTree)] = [:]
-        for row in old.document["names"]?.items ?? [] {
-            guard let name = row["name"]?.string else { continue }
-            let other = new.document["names"]?.items.first { $0["name"]?.string == name }
-            if let other { found[name] = (row, other) }
+    private static func names(_ old: SavedReport, _ new: SavedReport) -> [OctetText: (JSONTree, JSONTree)] {
+        let (before, after) = (rows(old), rows(new))
+        return before.reduce(into: [:]) { found, row in
+            if let other = after[row.key] { found[row.key] = (row.value, other) }
         }
-        return found
+    }
+
+    /// The rows by name. Of several rows of one name, the first counts.
+    private static func rows(_ report: SavedReport) -> [OctetText: JSONTree] {
+        let rows = report.document["names"]?.items ?? []
+        return Dictionary(rows.compactMap { row in row["name"]?.string.map { (OctetText($0), row) } }) { first, _ in
+            first
+        }
     }
 
     static func mean(_ values: [Double]) -> Double {
@@ -122,34 +130,32 @@ package struct Comparison: Sendable {
     // MARK: Rows
 
     private mutating func addTimes(
-        _ old: LatencyHistogram,
-        _ new: LatencyHistogram,
+        _ old: LatencyHistogram.Summary,
+        _ new: LatencyHistogram.Summary,
         _ before: [SavedReport.Interval],
         _ after: [SavedReport.Interval]
     ) {
         for percentile in Self.percentiles {
             let name = "p" + LatencyHistogram.name(ofPercentile: percentile)
             let needed = UInt64(2 / max(1 - percentile / 100, 1e-9))
-            addTime(name, .percentile(percentile), old, new, before, after, of: needed)
+            addTime(name, old, new, before, after, of: needed) { $0[percentile].map { Double($0) } }
         }
-        addTime("mean", .mean, old, new, before, after, of: 0)
+        addTime("mean", old, new, before, after, of: 0, by: \.mean)
     }
 
     /// - Parameter count: The least number of times that an interval must have.
     private mutating func addTime(
         _ name: String,
-        _ statistic: ThresholdMetric.Statistic,
-        _ old: LatencyHistogram,
-        _ new: LatencyHistogram,
+        _ old: LatencyHistogram.Summary,
+        _ new: LatencyHistogram.Summary,
         _ before: [SavedReport.Interval],
         _ after: [SavedReport.Interval],
-        of count: UInt64
+        of count: UInt64,
+        by figure: (LatencyHistogram.Summary) -> Double?
     ) {
-        guard let left = ThresholdFigures.time(old, statistic), let right = ThresholdFigures.time(new, statistic) else {
-            return
-        }
-        add(Row(name, .time, left, right), before, after) {
-            $0.times.count < count ? nil : ThresholdFigures.time($0.times, statistic)
+        guard let left = figure(old), let right = figure(new) else { return }
+        add(Row(name, .time, left, right), before, after) { interval in
+            interval.times.flatMap { $0.count < count ? nil : figure($0) }
         }
     }
 
@@ -219,7 +225,7 @@ package struct Comparison: Sendable {
     /// The change of the figure in a condition; nil where the reports do not have it.
     package func change(_ metric: ThresholdMetric) throws(ReportError) -> Double? {
         if let name = metric.requestName {
-            guard let (old, new) = names[name], let left = try SavedReport.value(metric, old),
+            guard let (old, new) = names[OctetText(name)], let left = try SavedReport.value(metric, old),
                 let right = try SavedReport.value(metric, new)
             else { return nil }
             return Self.change(left, right)

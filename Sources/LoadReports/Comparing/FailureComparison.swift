@@ -5,7 +5,7 @@ import TextCoding
 struct FailureComparison: Sendable {
     private struct Kind: Sendable {
         var name: String
-        var kind: String
+        var kind: OctetText
         var old: UInt64 = 0
         var new: UInt64 = 0
     }
@@ -14,16 +14,18 @@ struct FailureComparison: Sendable {
 
     init(_ old: SavedReport, _ new: SavedReport) {
         var found: [Kind] = []
+        var places: [OctetText: Int] = [:]
         for (report, field) in [(old, \Kind.old), (new, \Kind.new)] {
             for row in report.document["errors"]?.items ?? [] {
                 let words = ["phase", "class", "errno_name", "detail"].compactMap { row[$0]?.string }
                 let name = oneLine(words.filter { !$0.isEmpty }.joined(separator: ": "))
                 let count = row["count"]?.integer ?? 0
-                if let index = found.firstIndex(where: { $0.name == name }) {
-                    found[index][keyPath: field] &+= count
+                if let place = places[OctetText(name)] {
+                    found[place][keyPath: field] &+= count
                 } else {
-                    var kind = Kind(name: name, kind: row["class"]?.string ?? "")
+                    var kind = Kind(name: name, kind: OctetText(row["class"]?.string ?? ""))
                     kind[keyPath: field] = count
+                    places[OctetText(name)] = found.count
                     found.append(kind)
                 }
             }
@@ -33,7 +35,8 @@ struct FailureComparison: Sendable {
 
     /// The change of all failures of a class, as a share of the earlier count.
     func change(_ kind: FailureClass) -> Double {
-        let rows = kinds.filter { $0.kind == kind.rawValue }
+        let name = OctetText(kind.rawValue)
+        let rows = kinds.filter { $0.kind == name }
         let sum = { (count: (Kind) -> UInt64) in rows.reduce(0) { $0 + Double(count($1)) } }
         return Comparison.change(sum(\.old), sum(\.new))
     }

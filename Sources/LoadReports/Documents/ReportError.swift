@@ -15,6 +15,8 @@ package enum ReportError: Error, Hashable, Sendable, CustomStringConvertible {
     case logLine(String, number: Int, HistogramError)
     case logTooLong(String, limit: Int)
     case emptyLog(String)
+    /// The log and those before it have more tags than a run.
+    case tooManyTags(String, limit: Int)
     /// The reports to compare are of two kinds of run; this member differs.
     case twoKinds(String, String, member: String)
     /// One of the reports to merge is of another kind of run.
@@ -39,6 +41,8 @@ package enum ReportError: Error, Hashable, Sendable, CustomStringConvertible {
             "\(quoted(path)), line \(number), is not a line of a histogram log: \(error)"
         case .logTooLong(let path, let limit): "\(quoted(path)) has more than \(limit) lines: use longer intervals"
         case .emptyLog(let path): "\(quoted(path)) has no histogram in it"
+        case .tooManyTags(let path, let limit):
+            "\(quoted(path)) and what was before it have more than \(limit) tags: merge the logs of one run"
         case .twoKinds(let old, let new, let member):
             "\(quoted(old)) and \(quoted(new)) are of two kinds of run: \(member) differs"
         case .otherKind(let path, let first, let member):

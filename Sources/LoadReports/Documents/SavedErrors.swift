@@ -29,7 +29,8 @@ extension SavedReport {
         package var perSecond: Double
         /// Of these, the ones without an HTTP error.
         var successesPerSecond: Double
-        package var times: LatencyHistogram
+        /// The figures of the times that a comparison needs; nil where nothing was counted.
+        var times: LatencyHistogram.Summary?
         /// The processor time that the host took, as a share of the interval; 0 where it is not known.
         var stolen = 0.0
         /// The share of each error among the requests that ended in the interval; empty where none ended.

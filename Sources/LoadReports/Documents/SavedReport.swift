@@ -42,7 +42,10 @@ package struct SavedReport: Sendable {
     private static func renamed(_ document: JSONTree) -> JSONTree {
         var document = document.with("schema", .integer(schema))
         if case .object(let members)? = document["latency"] {
-            document = document.with("latency", .object(members.map { ($0.0 == "success" ? "raw" : $0.0, $0.1) }))
+            document = document.with(
+                "latency",
+                .object(members.map { (OctetText($0.0) == "success" ? "raw" : $0.0, $0.1) })
+            )
         }
         return document
     }
@@ -53,32 +56,34 @@ package struct SavedReport: Sendable {
         return try Self.histogram(value, path)
     }
 
-    /// Reads the counters and the exact figures.
     static func histogram(_ value: JSONTree, _ path: String) throws(ReportError) -> LatencyHistogram? {
+        try slots(value, path).map { LatencyHistogram($0) }
+    }
+
+    /// Reads the counters and the exact figures.
+    static func slots(_ value: JSONTree, _ path: String) throws(ReportError) -> RecordedSlots? {
         if case .null = value { return nil }
         guard let text = value["hdr"]?.string else {
             throw .noHistograms(path)
         }
-        let counters: LatencyHistogram
+        let slots: RecordedSlots
         do throws(HistogramError) {
-            counters = try HistogramCodec.decode(text: text)
+            slots = try HistogramCodec.recorded(text: text)
         } catch {
             throw .histogram(path, error)
         }
         guard let minimum = value["min"]?.integer, let maximum = value["max"]?.integer, let sum = value["sum"]?.integer
         else {
-            return counters
+            return slots
         }
-        return LatencyHistogram(
-            counters,
-            minimum: minimum,
-            maximum: maximum,
-            sum: sum,
-            clamped: value["over_range"]?.integer ?? 0
-        )
+        let clamped = value["over_range"]?.integer ?? 0
+        return slots.with(minimum: minimum, maximum: maximum, sum: sum, clamped: clamped)
     }
 
-    var isHandshakes: Bool { document["run"]?["work"]?.string == "handshakes" }
+    var isHandshakes: Bool { runMember("work") == "handshakes" }
+
+    /// A text of the run's plan; nil where it is none.
+    func runMember(_ name: String) -> OctetText? { document["run"]?[name]?.string.map { OctetText($0) } }
 
     /// The times that the run measured.
     package func headline() throws(ReportError) -> LatencyHistogram? {
@@ -101,13 +106,13 @@ package struct SavedReport: Sendable {
             let (drained, errors) = (point["drained"]?.number ?? 0, point["http_errors"]?.number ?? 0)
             let drainedErrors = drained - (point["drained_succeeded"]?.number ?? drained)
             let inTime = count - drained
-            let times = try point["latency"].flatMap { value throws(ReportError) in try Self.histogram(value, path) }
+            let slots = try point["latency"].flatMap { value throws(ReportError) in try Self.slots(value, path) }
             found.append(
                 Interval(
                     seconds: (end - start) / 1e9,
                     perSecond: inTime * 1e9 / (end - start),
                     successesPerSecond: (inTime - (errors - drainedErrors)) * 1e9 / (end - start),
-                    times: times ?? LatencyHistogram(),
+                    times: slots?.summary(percentiles: Comparison.percentiles),
                     stolen: (point["stolen_ns"]?.number ?? 0) / (end - start),
                     shares: Self.shares(point)
                 )

@@ -10,8 +10,8 @@ package struct EncodedHistogram: Sendable {
         self.text = String(text)
     }
 
-    /// The highest value and the count of every slot that counted a value.
-    var recorded: [(value: UInt64, count: UInt64)] { (try? HistogramCodec.recorded(text: text)) ?? [] }
+    /// The slots that counted a value.
+    var recorded: RecordedSlots { (try? HistogramCodec.recorded(text: text)) ?? RecordedSlots() }
 
     package var counters: LatencyHistogram { LatencyHistogram(recorded) }
 }

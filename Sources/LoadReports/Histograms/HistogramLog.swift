@@ -57,12 +57,12 @@ package enum HistogramLog {
         // By octets: the Character of CR LF is no "\n".
         let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         for (number, octets) in lines.enumerated() {
-            let line = Substring(octets.last == UInt8(ascii: "\r") ? octets.dropLast() : octets)
-            if line.hasPrefix("#[StartTime: ") {
-                let seconds = line.dropFirst(13).prefix { $0 != " " }
-                contents.startedAt = Double(seconds).flatMap { UInt64(exactly: ($0 * 1_000).rounded()) }
+            let line = octets.last == UInt8(ascii: "\r") ? octets.dropLast() : octets
+            if line.starts(with: startWords) {
+                let seconds = line.dropFirst(startWords.count).prefix { $0 != UInt8(ascii: " ") }
+                contents.startedAt = Double(Substring(seconds)).flatMap { UInt64(exactly: ($0 * 1_000).rounded()) }
             }
-            guard !line.isEmpty, !line.hasPrefix("#"), !line.hasPrefix("\"") else { continue }
+            guard let first = line.first, first != UInt8(ascii: "#"), first != UInt8(ascii: "\"") else { continue }
             do throws(HistogramError) {
                 contents.lines.append(try parse(line))
             } catch {
@@ -76,13 +76,17 @@ package enum HistogramLog {
         return contents
     }
 
-    private static func parse(_ line: Substring) throws(HistogramError) -> Line {
-        var parts = line.split(separator: ",", omittingEmptySubsequences: false)
+    private static let startWords = "#[StartTime: ".utf8
+    private static let tagWord = "Tag=".utf8
+
+    private static func parse(_ line: Substring.UTF8View) throws(HistogramError) -> Line {
+        var octets = line.split(separator: UInt8(ascii: ","), maxSplits: 5, omittingEmptySubsequences: false)
         var tag: String?
-        if let first = parts.first, first.hasPrefix("Tag=") {
-            tag = String(first.dropFirst(4))
-            parts.removeFirst()
+        if let first = octets.first, first.starts(with: tagWord) {
+            tag = String(Substring(first.dropFirst(tagWord.count)))
+            octets.removeFirst()
         }
+        let parts = octets.map { Substring($0) }
         guard parts.count == 4, let start = Double(parts[0]), let length = Double(parts[1]),
             (0..<secondsLimit).contains(start), (0..<secondsLimit).contains(length)
         else { throw .truncated }

@@ -2,11 +2,14 @@ package import LoadGenerator
 
 /// Merges the interval logs of a run's parts: by time, tag by tag, counter by counter.
 package struct LogMerge {
-    /// The tags in the order of their first lines.
-    package private(set) var tags: [String] = []
     package private(set) var startedAt: UInt64 = 0
     private var course = Course<HistogramLog.Line>()
-    package private(set) var totals: [String: LatencyHistogram] = [:]
+    /// The sum of each tag's lines, in the order of their first lines.
+    package private(set) var totals: [(tag: String, histogram: LatencyHistogram)] = []
+    private var places: [OctetText: Int] = [:]
+
+    /// The most tags, for each costs a histogram of 270 KB: the 100 names of requests, and the dozen series of a log.
+    static let tagLimit = RequestNames.limit + 28
 
     package init(_ logs: [(path: String, contents: HistogramLog.Contents)]) throws(ReportError) {
         startedAt = logs.compactMap { $0.contents.startedAt }.min() ?? 0
@@ -35,23 +38,28 @@ package struct LogMerge {
 
     private mutating func add(_ line: HistogramLog.Line, _ path: String) throws(ReportError) {
         let tag = Self.tag(line)
-        if totals[tag] == nil { tags.append(tag) }
-        var total = totals.removeValue(forKey: tag) ?? LatencyHistogram()
-        total.merge(line.histogram.recorded)
-        guard total.count <= HistogramCodec.countLimit else {
+        let place = places[OctetText(tag)] ?? totals.count
+        if place == totals.count {
+            guard place < Self.tagLimit else { throw .tooManyTags(path, limit: Self.tagLimit) }
+            places[OctetText(tag)] = place
+            totals.append((tag, LatencyHistogram()))
+        }
+        totals[place].histogram.merge(line.histogram.recorded)
+        guard totals[place].histogram.count <= HistogramCodec.countLimit else {
             throw .tooManyValues(path, isLog: true)
         }
-        totals[tag] = total
     }
+
+    /// The sum of a tag's lines; nil where it has none.
+    package func total(_ tag: String) -> LatencyHistogram? { places[OctetText(tag)].map { totals[$0].histogram } }
 
     /// The merged log.
     package var text: String {
         course.intervals.reduce(into: HistogramLog.head(startedAt: startedAt)) { text, interval in
-            let lines = Dictionary(grouping: interval.counts, by: Self.tag)
-            for tag in tags {
-                guard let parts = lines[tag] else { continue }
+            let lines = Dictionary(grouping: interval.counts) { places[OctetText(Self.tag($0))] ?? 0 }
+            for (place, parts) in lines.sorted(by: { $0.key < $1.key }) {
                 text += HistogramLog.line(
-                    tag: tag,
+                    tag: totals[place].tag,
                     start: interval.start,
                     length: interval.length,
                     parts.reduce(into: LatencyHistogram()) { $0.merge($1.histogram.recorded) }
@@ -63,7 +71,7 @@ package struct LogMerge {
     /// A table of the merged log, one row per tag.
     package var table: String {
         (["Latency     " + TextReport.columnHeads]
-            + tags.compactMap { tag in totals[tag].flatMap { TextReport.histogramRow(tag, $0) } })
+            + totals.compactMap { TextReport.histogramRow($0.tag, $0.histogram) })
             .joined(separator: "\n") + "\n"
     }
 }

@@ -7,8 +7,7 @@ package enum ReportMerge {
     package static func merge(_ reports: [SavedReport]) throws(ReportError) -> SavedReport {
         guard let first = reports.first else { throw .nothingToMerge }
         for report in reports.dropFirst() {
-            for name in ["mode", "work"]
-            where report.document["run"]?[name]?.string != first.document["run"]?[name]?.string {
+            for name in ["mode", "work"] where report.runMember(name) != first.runMember(name) {
                 throw .otherKind(report.path, than: first.path, member: name)
             }
         }
@@ -29,21 +28,25 @@ package enum ReportMerge {
         name: String,
         _ path: String
     ) throws(ReportError) -> JSONTree {
-        if same.contains(name) { return left }
+        if same.contains(OctetText(name)) { return left }
         switch (left, right) {
         case (.null, let other), (let other, .null): return other
         case (.integer(let mine), .integer(let theirs)): return .integer(whole(mine, theirs, name))
         case (.number, .number), (.number, .integer), (.integer, .number):
             return .number((left.number ?? 0) + (right.number ?? 0))
-        case (.bool(let mine), .bool(let theirs)): return .bool(name == "balanced" ? mine && theirs : mine || theirs)
+        case (.bool(let mine), .bool(let theirs)):
+            return .bool(OctetText(name) == "balanced" ? mine && theirs : mine || theirs)
         case (.string, .string): return left
         case (.object(let mine), .object(let theirs)):
             if left["hdr"] != nil, right["hdr"] != nil { return try histograms(left, right, path) }
             var members = mine
+            var places = Dictionary(mine.enumerated().map { (OctetText($1.0), $0) }) { first, _ in first }
             for (name, value) in theirs {
-                if let index = members.firstIndex(where: { $0.0 == name }) {
-                    members[index].1 = try merge(members[index].1, value, name: name, path)
+                let key = OctetText(name)
+                if let place = places[key] {
+                    members[place].1 = try merge(members[place].1, value, name: name, path)
                 } else {
+                    places[key] = members.count
                     members.append((name, value))
                 }
             }
@@ -55,7 +58,7 @@ package enum ReportMerge {
     }
 
     /// Settings of the whole run, which are not shares of a part.
-    private static let same: Set<String> = [
+    private static let same: Set<OctetText> = [
         "schema", "volley", "url", "method", "mode", "work", "timeout_ns", "warmup_ns", "duration_ns", "drain_ns",
         "max_lag_ns",
         "connect_timeout_ns", "first_byte_timeout_ns", "idle_timeout_ns", "requests_per_connection",
@@ -65,7 +68,7 @@ package enum ReportMerge {
     ]
 
     private static func whole(_ mine: UInt64, _ theirs: UInt64, _ name: String) -> UInt64 {
-        switch name {
+        switch OctetText(name) {
         case "started_unix_ms", "first_ns": min(mine, theirs)
         case "last_ns": max(mine, theirs)
         case "exit_status": Verdict.worse(mine, theirs)
@@ -78,8 +81,10 @@ package enum ReportMerge {
         _ right: JSONTree,
         _ path: String
     ) throws(ReportError) -> JSONTree {
-        var sum = try SavedReport.histogram(left, path) ?? LatencyHistogram()
-        if let other = try SavedReport.histogram(right, path) { sum.merge(other) }
+        var sum = LatencyHistogram()
+        for part in [left, right] {
+            if let slots = try SavedReport.slots(part, path) { sum.merge(slots) }
+        }
         guard sum.count <= HistogramCodec.countLimit else {
             throw .tooManyValues(path, isLog: false)
         }
@@ -94,7 +99,7 @@ package enum ReportMerge {
         _ path: String
     ) throws(ReportError) -> [JSONTree] {
         let members: [String]
-        switch name {
+        switch OctetText(name) {
         case "intervals": return try intervals(course(mine, path).merged(with: course(theirs, path)), path)
         case "errors": members = ["phase", "class", "errno_name", "detail"]
         case "agreements": members = ["version", "cipher_suite"]
@@ -103,9 +108,9 @@ package enum ReportMerge {
         default: return mine + theirs
         }
         let key = { (row: JSONTree) in
-            row.string ?? members.map { row[$0]?.string ?? "" }.joined(separator: "\u{0}")
+            OctetText(row.string ?? members.map { row[$0]?.string ?? "" }.joined(separator: "\u{0}"))
         }
-        var places: [String: Int] = [:]
+        var places: [OctetText: Int] = [:]
         var rows = mine
         for (place, row) in rows.enumerated() { places[key(row)] = place }
         for row in theirs {

@@ -70,8 +70,7 @@ struct MergeJob {
             switch format {
             case .text: return whole.table
             case .hgrm:
-                let main =
-                    whole.totals["corrected"] ?? whole.totals["raw"] ?? whole.tags.first.flatMap { whole.totals[$0] }
+                let main = whole.total("corrected") ?? whole.total("raw") ?? whole.totals.first?.histogram
                 return PercentileText.text(main ?? LatencyHistogram())
             case .hlog, .json, .html, .csv, .requests, .wrk, .markdown, .junit, .github: return ""
             }

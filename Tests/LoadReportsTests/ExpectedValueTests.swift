@@ -1,0 +1,34 @@
+import TestSupport
+import Testing
+import TextCoding
+
+@testable import LoadGenerator
+
+/// Values that a scenario expects in answers.
+@Suite("Expected values", .ownThread)
+struct ExpectedValueTests {
+    @Test("an object is compared with the expected one in time in proportion to its members")
+    func members() throws {
+        let names = (0..<8_000).map { "member \($0)" }
+        let object = { (names: [String]) -> JSONTree in .object(names.map { ($0, .integer(1)) }) }
+        let expectation = ScenarioStep.Expectation(try #require(JSONPointer("")), object(names))
+        var isMet = false
+        #expect(threadTime { isMet = expectation.isMet(by: object(names.reversed())) } < 2)
+        #expect(isMet)
+        #expect(!expectation.isMet(by: object(names.dropLast() + ["another"])))
+    }
+
+    @Test("a text is expected octet by octet, whatever else its characters are equal to")
+    func texts() throws {
+        let root = try #require(JSONPointer(""))
+        let expects = { (value: JSONTree, answer: JSONTree) in
+            ScenarioStep.Expectation(root, value).isMet(by: answer)
+        }
+        #expect(expects("\u{E9}", "\u{E9}") && !expects("\u{E9}", "e\u{301}"))
+        var isMet = true
+        #expect(threadTime { isMet = expects("a", .string(marks)) || expects(nil, .string(marks)) } < 0.5)
+        #expect(!isMet)
+        #expect(expects(nil, nil) && expects(.bool(true), .bool(true)) && !expects(.bool(true), .integer(1)))
+        #expect(expects(.integer(1), .number("1.0")) && !expects(.integer(1), .integer(2)))
+    }
+}
