@@ -22,7 +22,8 @@ package enum HistogramError: Error, Hashable, Sendable, CustomStringConvertible 
         case .impossibleLayout: "its range or precision is impossible"
         case .normalized: "it has a normalizing offset, which no recorder of latencies writes"
         case .countsOutOfRange: "its counts are out of range"
-        case .tooLarge(let limit): "it unpacks to more than \(Units.bytes(Double(limit)))"
+        case .tooLarge(let limit):
+            "it unpacks to more than \(limit < 1 << 20 ? "\(limit >> 10) KiB" : "\(limit >> 20) MiB")"
         }
     }
 }

@@ -116,10 +116,11 @@ package enum MetricsCodec {
 
     // MARK: Reading
 
-    /// The longest detail of a failure, in octets. Those of a part are words for people, of some hundred characters.
-    private static let detailLimit = 1_024
-    /// The longest name of a cipher suite, in octets. IANA's longest one has 45.
-    private static let cipherSuiteLimit = 64
+    /// The most names: as many as a run has (``RequestNames/limit``). Each costs a histogram of 270 KB.
+    private static let namesLimit = 100
+    /// The longest word, in octets: a part's longest is the detail of a failure, of some hundred characters. The time
+    /// of a comparison can grow with the square of the length.
+    private static let wordLimit = 1_024
 
     /// Decodes counts. Returns nil for a value that does not encode counts.
     package static func decode(_ tree: JSONTree) -> Metrics? {
@@ -142,7 +143,7 @@ package enum MetricsCodec {
             metrics.failures.add(failure, count: 0, at: record.last, example: record.example)
         }
         let names = tree["names"]?.items ?? []
-        guard names.count <= RequestNames.limit else { return nil }
+        guard names.count <= namesLimit else { return nil }
         for row in names {
             var named = NamedMetrics()
             (named.completed, named.succeeded) = (row["completed"]?.integer ?? 0, row["succeeded"]?.integer ?? 0)
@@ -199,8 +200,7 @@ package enum MetricsCodec {
         var agreements: [HandshakeLog.Agreement: UInt64] = [:]
         for row in tree["agreements"]?.items ?? [] where row.items.count == 3 {
             guard let version = row.items[0].integer.flatMap({ TLSVersion(rawValue: UInt16(clamping: $0)) }),
-                let suite = row.items[1].string, suite.utf8.count <= cipherSuiteLimit,
-                let count = row.items[2].integer
+                let suite = word(row.items[1]), let count = row.items[2].integer
             else { continue }
             agreements[HandshakeLog.Agreement(version: version, cipherSuite: suite)] = count
         }
@@ -211,13 +211,18 @@ package enum MetricsCodec {
         )
     }
 
+    /// A text that is not too long to be compared; nil for any other value.
+    private static func word(_ tree: JSONTree) -> String? {
+        tree.string.flatMap { $0.utf8.count <= wordLimit ? $0 : nil }
+    }
+
     private static func failure(_ row: JSONTree) -> (Failure, FailureLog.Record)? {
-        guard let phase = row["phase"]?.string.flatMap({ Phase(octetsOf: $0) }),
-            let kind = row["class"]?.string.flatMap({ FailureClass(octetsOf: $0) }),
-            let count = row["count"]?.integer, let first = row["first"]?.integer, let last = row["last"]?.integer
+        guard let phase = row["phase"].flatMap(word).flatMap({ Phase(rawValue: $0) }),
+            let kind = row["class"].flatMap(word).flatMap({ FailureClass(rawValue: $0) }),
+            let detail = word(row["detail"] ?? ""), let count = row["count"]?.integer,
+            let first = row["first"]?.integer, let last = row["last"]?.integer
         else { return nil }
-        let (errno, detail) = (CInt(clamping: row["errno"]?.integer ?? 0), row["detail"]?.string ?? "")
-        guard detail.utf8.count <= detailLimit else { return nil }
+        let errno = CInt(clamping: row["errno"]?.integer ?? 0)
         return (
             Failure(phase, kind, errno: errno, detail: detail),
             FailureLog.Record(count: count, first: first, last: last, example: row["example"]?.string ?? "")

@@ -8,11 +8,3 @@ package struct OctetText: Hashable, Sendable, ExpressibleByStringLiteral {
     package init(_ text: some StringProtocol) { octets = Array(text.utf8) }
     package init(stringLiteral text: String) { self.init(text) }
 }
-
-extension RawRepresentable where Self: CaseIterable, RawValue == String {
-    /// The case whose raw value has the octets of `text`; nil where there is none.
-    package init?(octetsOf text: String) {
-        guard let found = Self.allCases.first(where: { $0.rawValue.utf8.elementsEqual(text.utf8) }) else { return nil }
-        self = found
-    }
-}

@@ -56,9 +56,6 @@ package struct Comparison: Sendable {
 
     /// Below this probability, a difference counts as real and not as chance.
     static let significance = 0.05
-    /// The percentiles to compare. An interval counts for a percentile only with enough values beyond it; otherwise the
-    /// percentile would be the maximum.
-    static let percentiles: [Double] = [50, 90, 99, 99.9]
 
     /// - Parameter tolerance: A change of at most this share counts as none, even if it is significant.
     package init(_ old: SavedReport, _ new: SavedReport, tolerance: Double) throws(ReportError) {
@@ -73,8 +70,8 @@ package struct Comparison: Sendable {
         stolen = (Self.mean(courses.0.map(\.stolen)), Self.mean(courses.1.map(\.stolen)))
         let (before, after) = (Self.course(courses.0), Self.course(courses.1))
         let (earlier, later) = (try old.headline(), try new.headline())
-        if let left = earlier?.summary(percentiles: Self.percentiles),
-            let right = later?.summary(percentiles: Self.percentiles)
+        if let left = earlier?.summary(percentiles: SavedReport.Interval.percentiles),
+            let right = later?.summary(percentiles: SavedReport.Interval.percentiles)
         {
             addTimes(left, right, before, after)
         }
@@ -135,8 +132,9 @@ package struct Comparison: Sendable {
         _ before: [SavedReport.Interval],
         _ after: [SavedReport.Interval]
     ) {
-        for percentile in Self.percentiles {
+        for percentile in SavedReport.Interval.percentiles {
             let name = "p" + LatencyHistogram.name(ofPercentile: percentile)
+            // An interval counts only with enough values beyond the percentile; otherwise that would be the maximum.
             let needed = UInt64(2 / max(1 - percentile / 100, 1e-9))
             addTime(name, old, new, before, after, of: needed) { $0[percentile].map { Double($0) } }
         }

@@ -23,6 +23,9 @@ extension SavedReport {
 
     /// The figures of one interval.
     package struct Interval: Sendable {
+        /// The percentiles that a comparison needs.
+        static let percentiles: [Double] = [50, 90, 99, 99.9]
+
         /// The length of the interval.
         var seconds: Double
         /// Completed requests or opened connections per second.

@@ -112,7 +112,7 @@ package struct SavedReport: Sendable {
                     seconds: (end - start) / 1e9,
                     perSecond: inTime * 1e9 / (end - start),
                     successesPerSecond: (inTime - (errors - drainedErrors)) * 1e9 / (end - start),
-                    times: slots?.summary(percentiles: Comparison.percentiles),
+                    times: slots?.summary(percentiles: Interval.percentiles),
                     stolen: (point["stolen_ns"]?.number ?? 0) / (end - start),
                     shares: Self.shares(point)
                 )
