@@ -11,8 +11,8 @@ enum CookieFile {
         var cookies: [GivenCookie] = []
         for (text, place) in InputLines(try Files.read(path, for: "--cookie", limit: limit), path) {
             // curl marks cookies with this prefix that scripts must not read.
-            let line = text.hasPrefix("#HttpOnly_") ? String(text.dropFirst(10)) : text
-            guard !line.hasPrefix("#"), !line.trimmed.isEmpty else { continue }
+            let line = text.begins(with: "#HttpOnly_") ? String(Substring(text.utf8.dropFirst(10))) : text
+            guard !line.begins(with: "#"), !line.trimmed.isEmpty else { continue }
             cookies.append(try cookie(line, place))
         }
         guard !cookies.isEmpty else {
@@ -21,20 +21,22 @@ enum CookieFile {
         return cookies
     }
 
+    private static func isTrue(_ word: String) -> Bool { word.isASCII && word.uppercased() == "TRUE" }
+
     /// Reads a line's fields: domain, whether subdomains count, path, whether only https counts, expiry in seconds
     /// since 1970, name, value.
     private static func cookie(_ line: String, _ place: InputPlace) throws(UsageError) -> GivenCookie {
-        let parts = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 7, let expires = UInt64(parts[4]), parts[2].hasPrefix("/"), !parts[0].isEmpty else {
+        let parts = line.parts(at: "\t").map(String.init)
+        guard parts.count == 7, let expires = UInt64(parts[4]), parts[2].begins(with: "/"), !parts[0].isEmpty else {
             throw place.problem(
                 "\(quoted(line)) is not a cookie in Netscape's format: use seven fields with tabs between"
             )
         }
-        let domain = String(parts[0].drop { $0 == "." }).lowercased()
-        let isForNames = parts[1].uppercased() == "TRUE"
+        let domain = String(Substring(parts[0].utf8.drop { $0 == UInt8(ascii: ".") })).lowercased()
+        let isForNames = isTrue(parts[1])
         var words = "\(parts[5])=\(parts[6]); Path=\(parts[2])"
         if isForNames { words += "; Domain=\(domain)" }
-        if parts[3].uppercased() == "TRUE" { words += "; Secure" }
+        if isTrue(parts[3]) { words += "; Secure" }
         return GivenCookie(words, host: domain, expires: expires == 0 ? nil : Double(expires))
     }
 }

@@ -9,7 +9,7 @@ enum CurlInput {
         while let (words, line) = try next(&shell, file) {
             let place = InputPlace(file: file, line: line)
             let command = String(decoding: words.first ?? [], as: UTF8.self)
-            guard command == "curl" else { throw place.problem("\(quoted(command)) is not curl") }
+            guard command.isSame(as: "curl") else { throw place.problem("\(quoted(command)) is not curl") }
             for draft in try CurlLine(Array(words.dropFirst()), place).drafts() { try input.add(draft) }
         }
         return input
@@ -74,10 +74,11 @@ private struct CurlLine {
                 (option, value) = (word.prefix(2), Array(word.dropFirst(2)))
             }
             let name = String(decoding: option, as: UTF8.self)
-            guard name.hasPrefix("-"), name != "-" else {
+            guard option.first == UInt8(ascii: "-"), option.count > 1 else {
                 urls.append(try text(of: word, "the URL"))
                 continue
             }
+            guard name.isASCII else { throw unknown(name) }
             if Self.flags.contains(name) || take(name) {
                 if let value, !name.hasPrefix("--") { cluster = Array("-".utf8) + value }
                 continue
@@ -119,7 +120,9 @@ private struct CurlLine {
         // A file without a name: cookies of answers, which volley keeps as its own flags say.
         case "-b" where text.isEmpty, "--cookie" where text.isEmpty: break
         case "-b", "--cookie":
-            guard text.contains("=") else { throw place.problem("\(name) \(quoted(text)) is a file: give the cookies") }
+            guard text.utf8.contains(Self.equals) else {
+                throw place.problem("\(name) \(quoted(text)) is a file: give the cookies")
+            }
             if let index = others.firstIndex(where: { $0.name == "Cookie" }) {
                 others[index].value += "; " + text
             } else {
@@ -127,8 +130,12 @@ private struct CurlLine {
             }
         case "-u", "--user": set("Authorization", "Basic \(Base64.encode(Array(text.utf8)))")
         default:
-            throw place.problem("\(name) is not understood here: leave it out, or write the request in another form")
+            throw unknown(name)
         }
+    }
+
+    private func unknown(_ name: String) -> UsageError {
+        place.problem("\(name) is not understood here: leave it out, or write the request in another form")
     }
 
     /// Reads an option of the content. Returns false for another option.
@@ -222,14 +229,17 @@ private struct CurlLine {
         }
         var drafts: [RequestDraft] = []
         for url in urls {
-            let address = String(url.prefix { $0 != "#" })
+            let address = String(url.prefix(before: "#"))
             guard !address.isEmpty else { throw place.problem("\(quoted(url)) is no URL but a fragment") }
-            let isWhole = address.hasPrefix("/") || address.contains("://")
-            let url = try literal(isWhole ? address : "http://" + address)
+            let url = try literal(WrittenURL.isComplete(address) ? address : "http://" + address)
             var draft = RequestDraft(url: url, headers: headers, place: place)
             draft.leftOut = written.names
             draft.url = WrittenURL.encoded(url, keepingPlaceholders: true)
-            if let query { draft.url += (url.contains("?") ? "&" : "?") + query } else { draft.body = data }
+            if let query {
+                draft.url += (url.utf8.contains(UInt8(ascii: "?")) ? "&" : "?") + query
+            } else {
+                draft.body = data
+            }
             draft.method = method ?? (draft.body == nil ? "GET" : "POST")
             drafts.append(draft)
         }

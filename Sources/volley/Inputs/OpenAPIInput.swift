@@ -8,7 +8,8 @@ enum OpenAPIInput {
 
     static func parse(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
         let tree = try InputDocument.read(bytes, file)
-        guard let version = tree["openapi"]?.string, version.hasPrefix("3."), case .object(let paths)? = tree["paths"]
+        guard let version = tree["openapi"]?.string, version.begins(with: "3."),
+            case .object(let paths)? = tree["paths"]
         else { throw UsageError("\(quoted(file)) is no OpenAPI description of version 3: it has no openapi and paths") }
         var schemas = OpenAPISchemas(tree, length: bytes.count)
         var input = RequestInput()
@@ -47,10 +48,11 @@ enum OpenAPIInput {
         _ place: InputPlace
     ) throws(UsageError) -> String {
         guard let server = servers?.items.first, var url = server["url"]?.string else { return "" }
-        let variables = (server["variables"]?.members ?? []).map { ($0.0, $0.1["default"]?.string ?? "") }
+        let variables = (server["variables"]?.members ?? []).map { (OctetText($0.0), $0.1["default"]?.string ?? "") }
         url = try schemas.filled(url, Dictionary(variables) { first, _ in first }, place)
-        while url.hasSuffix("/") { url.removeLast() }
-        guard url.isEmpty || url.hasPrefix("/") || url.contains("://") else {
+        let end = url.utf8.lastIndex { $0 != UInt8(ascii: "/") }
+        url = String(url[..<(end.map { url.utf8.index(after: $0) } ?? url.startIndex)])
+        guard url.isEmpty || WrittenURL.isComplete(url) else {
             throw place.problem("the server \(quoted(url)) is neither a URL nor a path")
         }
         return url
@@ -63,23 +65,23 @@ enum OpenAPIInput {
     ) throws(UsageError) {
         var query: [String] = []
         var cookies: [String] = []
-        var segments: [String: String] = [:]
+        var segments: [OctetText: String] = [:]
         // The operation's own parameters come last, and replace the path's.
-        var seen: Set<String> = []
+        var seen: Set<OctetText> = []
         for parameter in parameters.reversed() {
             guard let parameter = schemas.resolved(parameter), let name = parameter["name"]?.string,
-                let place = parameter["in"]?.string, seen.insert("\(place) \(name)").inserted
+                let place = parameter["in"]?.string, seen.insert(OctetText("\(place) \(name)")).inserted
             else { continue }
-            guard place == "path" || parameter["required"]?.bool == true else { continue }
+            guard place.isSame(as: "path") || parameter["required"]?.bool == true else { continue }
             try schemas.take(name.utf8.count, draft.place)
             let value = try schemas.example(of: parameter, draft.place)
             // The styles that a description has unless it says otherwise: form in queries, else simple.
             let texts = (value.elements ?? [value]).map { $0.string ?? $0.line() }
             let text = texts.joined(separator: ",")
-            let isRepeated = place == "query" && parameter["explode"]?.bool != false
+            let isRepeated = place.isSame(as: "query") && parameter["explode"]?.bool != false
             let parts = isRepeated ? texts.map(encoded) : [texts.map(encoded).joined(separator: ",")]
-            switch place {
-            case "path": segments[name] = parts[0]
+            switch OctetText(place) {
+            case "path": segments[OctetText(name)] = parts[0]
             case "query": query.insert(contentsOf: parts.map { "\(encoded(name))=\($0)" }, at: 0)
             case "header": draft.headers.insert("\(name): \(text)", at: 0)
             case "cookie": cookies.insert("\(name)=\(text)", at: 0)
@@ -137,7 +139,9 @@ enum OpenAPIInput {
         _ place: InputPlace
     ) throws(UsageError) -> [FormPart] {
         var parts: [FormPart] = []
-        let files = (schema?["properties"]?.members ?? []).filter { $0.1["format"]?.string == "binary" }
+        let files = (schema?["properties"]?.members ?? []).filter {
+            $0.1["format"]?.string?.isSame(as: "binary") == true
+        }
         let fileNames = Set(files.map(\.0))
         for (name, value) in members {
             let isFile = fileNames.contains(name)

@@ -5,7 +5,7 @@ import TextCoding
 struct OpenAPISchemas {
     private let root: JSONTree
     /// What the references that were resolved before refer to.
-    private var targets: [String: JSONTree?] = [:]
+    private var targets: [OctetText: JSONTree?] = [:]
     /// How many more bytes the requests may have. One example, or one server's URL, may be in all of them.
     private var room: Int
     /// The most levels of nested schemas, because a schema may contain itself.
@@ -34,11 +34,14 @@ struct OpenAPISchemas {
         var node = node
         for _ in 0..<Self.depthLimit {
             guard let reference = node?["$ref"]?.string else { return node }
-            if let known = targets[reference] {
+            let key = OctetText(reference)
+            if let known = targets[key] {
                 node = known
             } else {
-                node = JSONPointer(String(reference.drop { $0 != "/" })).flatMap { $0.value(in: root) }
-                targets[reference] = .some(node)
+                node = JSONPointer(String(Substring(reference.utf8.drop { $0 != UInt8(ascii: "/") }))).flatMap {
+                    $0.value(in: root)
+                }
+                targets[key] = .some(node)
             }
         }
         return nil
@@ -47,7 +50,7 @@ struct OpenAPISchemas {
     /// Replaces each `{name}` that has a value.
     mutating func filled(
         _ text: String,
-        _ values: [String: String],
+        _ values: [OctetText: String],
         _ place: InputPlace
     ) throws(UsageError) -> String {
         guard !values.isEmpty else { return text }
@@ -58,7 +61,8 @@ struct OpenAPISchemas {
             out.append(first)
             guard first == open else { continue }
             let name = rest.prefix { $0 != open && $0 != close }
-            guard rest[name.endIndex...].first == close, let value = values[String(decoding: name, as: UTF8.self)]
+            guard rest[name.endIndex...].first == close,
+                let value = values[OctetText(String(decoding: name, as: UTF8.self))]
             else { continue }
             try take(value.utf8.count, place)
             out.removeLast()
@@ -123,7 +127,7 @@ struct OpenAPISchemas {
             return .object(members)
         }
         // In OpenAPI 3.1, a value may have several types.
-        switch schema["type"]?.string ?? schema["type"]?.items.first?.string ?? "object" {
+        switch OctetText(schema["type"]?.string ?? schema["type"]?.items.first?.string ?? "object") {
         case "integer": return schema["minimum"] ?? .integer(1)
         case "number": return schema["minimum"] ?? .integer(1)
         case "boolean": return .bool(true)
@@ -137,9 +141,9 @@ struct OpenAPISchemas {
             return .array([try example(ofSchema: schema["items"], depth: depth + 1, &budget, place)])
         case "null": return .null
         default:
-            let required = Set((schema["required"]?.items ?? []).compactMap(\.string))
+            let required = Set((schema["required"]?.items ?? []).compactMap { $0.string.map { OctetText($0) } })
             var members: [(String, JSONTree)] = []
-            for (name, property) in schema["properties"]?.members ?? [] where required.contains(name) {
+            for (name, property) in schema["properties"]?.members ?? [] where required.contains(OctetText(name)) {
                 try take(name.utf8.count, place)
                 members.append((name, try example(ofSchema: property, depth: depth + 1, &budget, place)))
             }
@@ -154,7 +158,7 @@ struct OpenAPISchemas {
     }
 
     private static func text(_ schema: JSONTree) -> String {
-        switch schema["format"]?.string {
+        switch schema["format"]?.string.map({ OctetText($0) }) {
         case "date": "2026-01-01"
         case "date-time": "2026-01-01T00:00:00Z"
         case "uuid": "00000000-0000-4000-8000-000000000000"

@@ -14,11 +14,11 @@ enum PostmanInput {
         return reader.input
     }
 
-    private static func variables(_ tree: JSONTree) -> [String: String] {
-        var values: [String: String] = [:]
+    private static func variables(_ tree: JSONTree) -> [OctetText: String] {
+        var values: [OctetText: String] = [:]
         for row in tree["variable"]?.items ?? [] {
             guard let name = row["key"]?.string ?? row["id"]?.string, let value = row["value"] else { continue }
-            values[name] = value.string ?? value.line()
+            values[OctetText(name)] = value.string ?? value.line()
         }
         return values
     }
@@ -27,7 +27,7 @@ enum PostmanInput {
 /// How the requests of a folder log in.
 private struct PostmanAuthorization {
     let kind: String
-    private var values: [String: String] = [:]
+    private var values: [OctetText: String] = [:]
 
     /// Nil for no object, with which the folder's authorization applies.
     init?(_ node: JSONTree?) {
@@ -36,26 +36,29 @@ private struct PostmanAuthorization {
         let rows = node[kind]
         // v2.0 has an object in the place of the rows.
         let pairs = rows?.elements?.map { ($0["key"]?.string ?? "", $0["value"]) } ?? rows?.members ?? []
-        for (name, value) in pairs where values[name] == nil { values[name] = value?.string ?? "" }
+        for (name, value) in pairs {
+            let name = OctetText(name)
+            values[name] = values[name] ?? value?.string ?? ""
+        }
     }
 
-    subscript(_ name: String) -> String { values[name] ?? "" }
+    subscript(_ name: String) -> String { values[OctetText(name)] ?? "" }
 }
 
 private struct PostmanReader {
     private let file: String
-    private let variables: [String: String]
+    private let variables: [OctetText: String]
     /// How many more bytes the requests may have. One variable or authorization may be in all of them.
     private var room: Int
     /// The media types that Postman sends for the languages of a raw content.
-    private static let types = [
+    private static let types: [OctetText: String] = [
         "text": "text/plain", "json": "application/json", "xml": "application/xml", "html": "text/html",
         "javascript": "application/javascript",
     ]
     private(set) var input = RequestInput()
 
     /// - Parameter length: the file's, in bytes.
-    init(file: String, length: Int, _ variables: [String: String]) {
+    init(file: String, length: Int, _ variables: [OctetText: String]) {
         (self.file, self.variables) = (file, variables)
         room = 1 << 20 + 16 * length
     }
@@ -89,9 +92,9 @@ private struct PostmanReader {
             // A URL by itself is a GET.
             let url = request.string ?? request["url"]?.string ?? request["url"]?["raw"]?.string
             let whole = try filled(try withPathVariables(url ?? "", request["url"]?["variable"], place), place)
-            draft.url = String(whole.prefix { $0 != "#" })
+            draft.url = String(whole.prefix(before: "#"))
             guard !draft.url.isEmpty else { throw place.problem("\(quoted(name)) has no URL") }
-            if !draft.url.hasPrefix("/"), !draft.url.contains("://") { draft.url = "http://" + draft.url }
+            if !WrittenURL.isComplete(draft.url) { draft.url = "http://" + draft.url }
             draft.url = WrittenURL.encoded(draft.url)
             draft.method = request["method"]?.string ?? "GET"
             for field in request["header"]?.items ?? [] where field["disabled"]?.bool != true {
@@ -110,16 +113,17 @@ private struct PostmanReader {
         _ rows: JSONTree?,
         _ place: InputPlace
     ) throws(UsageError) -> String {
-        var values: [String: String] = [:]
+        var values: [OctetText: String] = [:]
         for row in rows?.items ?? [] {
             guard let name = row["key"]?.string ?? row["id"]?.string, let value = row["value"]?.string else { continue }
             let filled = Self.escaped(try filled(value, place))
-            values[":" + name] = values[":" + name] ?? filled
+            let segment = OctetText(":" + name)
+            values[segment] = values[segment] ?? filled
         }
-        let segments = url.prefix { $0 != "?" }.split(separator: "/", omittingEmptySubsequences: false)
-        let filled = segments.map { values[String($0)] ?? String($0) }
+        let path = url.prefix(before: "?")
+        let filled = path.parts(at: "/").map { values[OctetText($0)] ?? String($0) }
         try take(filled.reduce(0) { $0 + $1.utf8.count }, place)
-        return filled.joined(separator: "/") + url.drop { $0 != "?" }
+        return filled.joined(separator: "/") + url[path.endIndex...]
     }
 
     /// Adds the field, or the part of the query, that Postman makes of a request's authorization.
@@ -128,18 +132,18 @@ private struct PostmanReader {
         _ authorization: PostmanAuthorization?,
         _ place: InputPlace
     ) throws(UsageError) {
-        guard let authorization, authorization.kind != "noauth" else { return }
+        guard let authorization, !authorization.kind.isSame(as: "noauth") else { return }
         func value(_ name: String) throws(UsageError) -> String { try filled(authorization[name], place) }
-        switch authorization.kind {
+        switch OctetText(authorization.kind) {
         case "bearer": draft.headers = draft.headers.adding(["Authorization: Bearer \(try value("token"))"])
         case "oauth2" where try !value("accessToken").isEmpty:
             draft.headers = draft.headers.adding(["Authorization: Bearer \(try value("accessToken"))"])
         case "basic":
             let pair = "\(try value("username")):\(try value("password"))"
             draft.headers = draft.headers.adding(["Authorization: Basic \(Base64.encode(Array(pair.utf8)))"])
-        case "apikey" where try value("in") == "query":
+        case "apikey" where try value("in").isSame(as: "query"):
             let pair = "\(Self.escaped(try value("key")))=\(Self.escaped(try value("value")))"
-            draft.url += (draft.url.contains("?") ? "&" : "?") + pair
+            draft.url += (draft.url.utf8.contains(UInt8(ascii: "?")) ? "&" : "?") + pair
         case "apikey": draft.headers = draft.headers.adding(["\(try value("key")): \(try value("value"))"])
         default:
             throw place.problem(
@@ -154,11 +158,11 @@ private struct PostmanReader {
         _ place: InputPlace
     ) throws(UsageError) {
         guard let body, let mode = body["mode"]?.string, body["disabled"]?.bool != true else { return }
-        switch mode {
+        switch OctetText(mode) {
         case "raw":
             guard let text = body["raw"]?.string, !text.isEmpty else { return }
             draft.body = Array(try filled(text, place).utf8)
-            if let type = body["options"]?["raw"]?["language"]?.string.flatMap({ Self.types[$0] }) {
+            if let type = body["options"]?["raw"]?["language"]?.string.flatMap({ Self.types[OctetText($0)] }) {
                 draft.headers = draft.headers.adding(["Content-Type: \(type)"])
             }
         case "urlencoded":
@@ -215,7 +219,7 @@ private struct PostmanReader {
                 continue
             }
             let name = String(decoding: bytes[(position + 2)..<(end - 2)], as: UTF8.self)
-            guard let value = variables[name.trimmed] else {
+            guard let value = variables[OctetText(name.trimmed)] else {
                 throw place.problem(
                     "{{\(oneLine(name))}} is no variable of the collection: add it to the collection's own"
                 )

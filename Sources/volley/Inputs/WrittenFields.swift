@@ -17,10 +17,11 @@ struct WrittenFields {
     }
 
     mutating func add(_ text: String) throws(UsageError) {
-        guard let colon = text.firstIndex(of: ":") else { return addBare(text.trimmed) }
-        let name = text[..<colon].lowercased()
-        names.insert(name)
-        let isLeftOut = text[colon...].dropFirst().allSatisfy { $0 == " " || $0 == "\t" }
+        let name = text.prefix(before: ":").lowercased()
+        let value = text.utf8.dropFirst(name.utf8.count)
+        guard !value.isEmpty else { return addBare(text.trimmed) }
+        if name.isASCII { names.insert(name) }
+        let isLeftOut = value.dropFirst().allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
         // A malformed name remains, to be refused like every other.
         guard isLeftOut, !name.isEmpty, name.utf8.allSatisfy(\.isTokenOctet) else { return lines.append(text) }
         guard !Self.needed.contains(name) else {
@@ -30,7 +31,7 @@ struct WrittenFields {
 
     /// Adds a text without a colon. One that is no `Name;` remains, to be refused.
     private mutating func addBare(_ text: String) {
-        guard text.hasSuffix(";") else { return lines.append(text) }
+        guard text.ends(with: ";"), text.isASCII else { return lines.append(text) }
         names.insert(text.dropLast().lowercased())
         lines.append("\(text.dropLast()):")
     }
@@ -41,5 +42,5 @@ struct WrittenFields {
     func adding(_ others: [String]) -> [String] { lines + absent(others) }
 
     /// Each of these lines whose name is in no `-H`.
-    func absent(_ others: [String]) -> [String] { others.filter { !have(String($0.prefix { $0 != ":" })) } }
+    func absent(_ others: [String]) -> [String] { others.filter { !have(String($0.prefix(before: ":"))) } }
 }

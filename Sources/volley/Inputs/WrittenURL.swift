@@ -41,16 +41,25 @@ enum WrittenURL {
         return String(decoding: out, as: UTF8.self)
     }
 
+    /// Whether it is a path, or a URL with its scheme.
+    static func isComplete(_ url: String) -> Bool {
+        let octets = Array(url.utf8)
+        return octets.first == UInt8(ascii: "/") || scheme(in: octets) != nil
+    }
+
     private static let others = Set("!$&'()*+,;=:@/?%#".utf8)
     private static let percent = UInt8(ascii: "%")
     private static let (open, close) = (UInt8(ascii: "{"), UInt8(ascii: "}"))
 
     /// The index of the first octet behind the host.
     static func pathStart(_ bytes: [UInt8]) -> Int {
-        guard bytes.first != UInt8(ascii: "/"),
-            let scheme = bytes.indices.first(where: { bytes[$0...].starts(with: "://".utf8) })
-        else { return 0 }
+        guard bytes.first != UInt8(ascii: "/"), let scheme = scheme(in: bytes) else { return 0 }
         return bytes[(scheme + 3)...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.count
+    }
+
+    /// The index of the octet behind a scheme.
+    private static func scheme(in bytes: [UInt8]) -> Int? {
+        bytes.indices.first { bytes[$0...].starts(with: "://".utf8) }
     }
 
     /// The end of a placeholder, such as `{{name}}`, that begins here. Its name has no braces.
