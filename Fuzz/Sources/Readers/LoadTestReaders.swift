@@ -22,7 +22,7 @@ extension Reader {
             rest: "the lines of a file",
             text: { text in
                 // Those of a file read the file.
-                if !text.contains("line") { _ = (try? TemplateValue(text))?.isNumbered }
+                if !has(text, "line") { _ = (try? TemplateValue(text))?.isNumbered }
             }
         ),
         Reader(

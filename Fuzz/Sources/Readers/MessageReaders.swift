@@ -52,7 +52,7 @@ extension Reader {
 
     private static func cacheControl(_ text: String) {
         var fields = HTTPFields()
-        for value in text.split(separator: "\n") { try? fields.append("Cache-Control", String(value)) }
+        for value in text.utf8.split(separator: 10) { try? fields.append("Cache-Control", String(Substring(value))) }
         let control = CacheControl(fields)
         for seconds in [control.maxAge, control.minFresh, control.staleIfError].compactMap(\.number) {
             require(seconds >= 0 && seconds <= 1 << 31, "an age is within its limits: \(seconds)")

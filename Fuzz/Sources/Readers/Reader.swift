@@ -1,3 +1,5 @@
+@testable import TextCoding
+
 /// Something that reads octets that others have written. Whatever they are, it ends, without a trap, in time that grows
 /// with their number.
 public struct Reader: Sendable {
@@ -26,6 +28,11 @@ public struct Reader: Sendable {
 /// Ends the process where a property does not hold: the fuzzer takes that for a finding, a test run for a failure.
 func require(_ holds: Bool, _ sentence: @autoclosure () -> String) {
     if !holds { fatalError("property violated: \(sentence())") }
+}
+
+/// Whether a text has a word.
+func has(_ text: String, _ word: String) -> Bool {
+    ByteSearch(Array(word.utf8)).first(in: Array(text.utf8)) != nil
 }
 
 /// Whether a text could end a line of a head.

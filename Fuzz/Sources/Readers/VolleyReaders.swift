@@ -9,7 +9,7 @@ extension Reader {
             Reader("scenario", of: "volley/Scenarios/ScenarioFile", rest: "the files that it names") { octets in
                 // Files of this machine.
                 let text = String(decoding: octets, as: UTF8.self)
-                if text.contains("file") || text.contains("line") { return }
+                if has(text, "file") || has(text, "line") { return }
                 for path in ["scenario.yml", "scenario.json"] { _ = try? ScenarioFile(octets, path).summary }
             },
             Reader("quantity", of: "volley/Values/Quantity", text: quantity),
