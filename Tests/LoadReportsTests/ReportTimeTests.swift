@@ -23,7 +23,7 @@ struct ReportTimeTests {
         let (old, new) = try pair(5_000) { numbers in
             ("names", .array(numbers.map { .object([("name", .string("n\($0)"))]) }))
         }
-        #expect(try threadTime { _ = try Comparison(old, new, tolerance: 0) } < 2)
+        #expect(try processorTime { _ = try Comparison(old, new, tolerance: 0) } < 2)
     }
 
     @Test("of several rows of one name a comparison takes the first")
@@ -42,7 +42,7 @@ struct ReportTimeTests {
         let (old, new) = try pair(30_000) { numbers in
             ("errors", .array(numbers.map { .object([("class", .string("c\($0)")), ("count", .integer(1))]) }))
         }
-        #expect(try threadTime { _ = try Comparison(old, new, tolerance: 0) } < 3)
+        #expect(try processorTime { _ = try Comparison(old, new, tolerance: 0) } < 3)
     }
 
     @Test("a merge takes time in proportion to the number of members")
@@ -51,7 +51,7 @@ struct ReportTimeTests {
             ("x", .object(numbers.map { ("m\($0)", .integer(1)) }))
         }
         var whole: SavedReport?
-        #expect(try threadTime { whole = try ReportMerge.merge([old, new]) } < 3)
+        #expect(try processorTime { whole = try ReportMerge.merge([old, new]) } < 3)
         #expect(whole?.document["x"]?.members?.count == 60_000)
     }
 
@@ -60,15 +60,15 @@ struct ReportTimeTests {
         for member in ["work", "mode"] {
             let run = JSONTree.object([(member, .string(marks))])
             let saved = try report([("run", run)], "a")
-            #expect(try threadTime { _ = try saved.headline() } < 0.5)
-            #expect(try threadTime { _ = try Comparison(saved, saved, tolerance: 0) } < 0.5)
-            #expect(try threadTime { _ = try ReportMerge.merge([saved, saved]) } < 0.5)
+            #expect(try processorTime { _ = try saved.headline() } < 0.5)
+            #expect(try processorTime { _ = try Comparison(saved, saved, tolerance: 0) } < 0.5)
+            #expect(try processorTime { _ = try ReportMerge.merge([saved, saved]) } < 0.5)
         }
         for log in [marks, "#" + marks, "0,\(marks),0,x", "\(marks),1,0,x", "Tag=\(marks),0,1,0,x"] {
-            #expect(threadTime { _ = try? HistogramLog.read(log, path: "p") } < 0.5)
+            #expect(processorTime { _ = try? HistogramLog.read(log, path: "p") } < 0.5)
         }
         let line = HistogramLog.line(tag: marks, start: 0, length: 1, LatencyHistogram())
-        #expect(try threadTime { _ = try LogMerge([("p", HistogramLog.read(line, path: "p"))]).text } < 1)
+        #expect(try processorTime { _ = try LogMerge([("p", HistogramLog.read(line, path: "p"))]).text } < 1)
     }
 
     @Test("a log's tag may begin with a combining mark")

@@ -7,11 +7,6 @@ import Testing
 /// What one part of a file adds to each of its requests. Without a limit, a short file could make gigabytes of them.
 @Suite("What the requests of other programs' files share", .ownThread)
 struct ForeignInputLimitTests {
-    private func drafts(_ format: InputFormat, _ text: String) throws -> [RequestDraft] {
-        let file = TemporaryFile(Array(text.utf8))
-        return try InputFormat.read(["\(format.rawValue)=\(file.path)"]).drafts
-    }
-
     private let long = String(repeating: "a", count: 30_000)
 
     private func collection(_ rest: String, _ request: String, count: Int) -> String {

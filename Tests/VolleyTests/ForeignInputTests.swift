@@ -9,11 +9,6 @@ import Testing
 /// Requests in the formats of other programs.
 @Suite("Inputs of other programs", .ownThread)
 struct ForeignInputTests {
-    private func drafts(_ format: InputFormat, _ text: String) throws -> [RequestDraft] {
-        let file = TemporaryFile(Array(text.utf8))
-        return try InputFormat.read(["\(format.rawValue)=\(file.path)"]).drafts
-    }
-
     private func complaint(_ format: InputFormat, _ text: String) -> String {
         do {
             _ = try drafts(format, text)

@@ -13,11 +13,6 @@ import TextCoding
 /// Figures by the names of requests.
 @Suite("Names", .ownThread, .serialized)
 struct NamesTests {
-    private func drafts(_ format: InputFormat, _ text: String) throws -> [RequestDraft] {
-        let file = TemporaryFile(Array(text.utf8))
-        return try InputFormat.read(["\(format.rawValue)=\(file.path)"]).drafts
-    }
-
     @Test("a request is called what its file says, or by its method and path")
     func read() throws {
         let urls = try drafts(.urls, "/a?x=1\nPOST /b x3 name=order\n/a?x=2\nhttp://h:1/c name=c\n")

@@ -127,7 +127,7 @@ public struct HTTPFields: Sendable {
         table.remove { _, entry in equalIgnoringCase(block.span, entry.name, wanted) }
     }
 
-    /// Removes the fields whose places, as they are before the call, are unwanted.
+    /// Removes each field for whose index `isUnwanted` returns true. The indices are those before the call.
     package mutating func removeAll(where isUnwanted: (_ index: Int) -> Bool) {
         table.remove { index, _ in isUnwanted(index) }
     }

@@ -29,6 +29,24 @@ public struct AuthenticationChallenge: Hashable, Sendable {
         self.unreadable = unreadable
     }
 
+    /// Compares octets: a server chooses the values, and texts with many combining marks take long to compare.
+    public static func == (left: AuthenticationChallenge, right: AuthenticationChallenge) -> Bool {
+        left.scheme == right.scheme && left.comparable == right.comparable
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(scheme)
+        hasher.combine(comparable)
+    }
+
+    /// The octets of all values; the token's name is empty, which no parameter's is.
+    private var comparable: [String: [UInt8]] {
+        var values = parameters.mapValues { Array($0.utf8) }
+        values.merge(unreadable) { $1 }
+        values[""] = token68.map { Array($0.utf8) }
+        return values
+    }
+
     /// Returns a parameter's value in the octets in which it came.
     func octets(of name: String) -> [UInt8]? { unreadable[name] ?? parameters[name].map { Array($0.utf8) } }
 

@@ -63,7 +63,8 @@ public enum CacheStorage: Hashable, Sendable {
     public static func kept(_ fields: HTTPFields) -> HTTPFields {
         var names: Set = ["proxy-authentication-info"]
         if fields.contains(.connection) {
-            for member in fields.listMembers(of: "Connection") { names.insert(member.lowercased()) }
+            // No field has a name that is not ASCII.
+            names.formUnion(fields.listMembers(of: "Connection").compactMap { $0.ascii?.lowercased() })
         }
         if fields.contains(.cacheControl) { names.formUnion(CacheControl(fields).noCacheFields) }
         var kept = fields

@@ -3,8 +3,7 @@
 package struct RequestNames: Sendable {
     /// The names in the order of their first appearance. Empty where there is nothing to distinguish.
     package let all: [String]
-    /// The numbers of names, by their octets.
-    private let places: [[UInt8]: Int]
+    private let places: [OctetText: Int]
 
     /// The most names: each costs a histogram of 270 KB a thread.
     package static let limit = 100
@@ -16,10 +15,10 @@ package struct RequestNames: Sendable {
     package init(_ drafts: [RequestDraft]) {
         let areGiven = drafts.contains { $0.name != nil }
         var all: [String] = []
-        var places: [[UInt8]: Int] = [:]
+        var places: [OctetText: Int] = [:]
         for draft in drafts {
             let name = draft.usualName
-            let key = Array(name.utf8)
+            let key = OctetText(name)
             guard places[key] == nil else { continue }
             if all.count == Self.limit - 1 {
                 guard areGiven else {
@@ -37,11 +36,11 @@ package struct RequestNames: Sendable {
     /// Takes the names that a program gives its requests. Unlike the names of a file, a single name is kept too.
     package init(given names: [String]) {
         all = Array(names.prefix(Self.limit))
-        places = Dictionary(all.enumerated().map { (Array($1.utf8), $0) }) { first, _ in first }
+        places = Dictionary(all.enumerated().map { (OctetText($1), $0) }) { first, _ in first }
     }
 
     /// Returns the number of a request's name. Nil if it is not distinguished.
-    package func place(of draft: RequestDraft) -> Int? { places[Array(draft.usualName.utf8)] }
+    package func place(of draft: RequestDraft) -> Int? { places[OctetText(draft.usualName)] }
 }
 
 extension RequestDraft {

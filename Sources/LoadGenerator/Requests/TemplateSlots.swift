@@ -6,8 +6,8 @@ package struct TemplateSlots: Hashable, Sendable {
     package var variables: [String: Int] = [:]
     /// The same for names of one scenario.
     package var scenarioVariables: [String: Int] = [:]
-    /// The values by name, as octets: a file is read once, however often it is named.
-    private var known: [[UInt8]: Int] = [:]
+    /// The values by name: a file is read once, however often it is named.
+    private var known: [OctetText: Int] = [:]
 
     private static let mark = Array("uncurl0slot".utf8)
     private static let end = UInt8(ascii: "x")
@@ -51,7 +51,7 @@ package struct TemplateSlots: Hashable, Sendable {
     private mutating func index(of name: String, _ escape: TemplateValue.Escape?) throws(TemplateProblem) -> Int {
         let variable = name.isASCII ? scenarioVariables[name] ?? variables[name] : nil
         // A variable may have another value under the same name, in another scenario.
-        let key = Array(((escape?.rawValue ?? "") + ":" + (variable.map { "\($0)" } ?? "{\(name)")).utf8)
+        let key = OctetText((escape?.rawValue ?? "") + ":" + (variable.map { "\($0)" } ?? "{\(name)"))
         if let index = known[key] { return index }
         let value: TemplateValue = if let variable { .variable(variable) } else { try TemplateValue(name) }
         values.append(escape.map { .escaped(value, $0) } ?? value)

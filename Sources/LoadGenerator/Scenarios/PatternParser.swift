@@ -5,12 +5,12 @@ indirect enum PatternNode {
     case choice(PatternNode, PatternNode)
     /// A repetition. If `most` is nil, any number is allowed.
     case repeated(PatternNode, least: Int, most: Int?, isLazy: Bool)
-    /// The first group, whose place in the text counts.
+    /// The first group: what it matches is the result.
     case capture(PatternNode)
     case begin
     case end
 
-    /// Whether this is the empty pattern, whose repetitions are empty too.
+    /// Whether this is the empty pattern. Repeated, it is empty too.
     var isEmpty: Bool { if case .sequence(let nodes) = self { nodes.isEmpty } else { false } }
 }
 

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import HTTP1
+internal import TextCoding
 
 // Requests and responses in the library's own files. Foundation's unarchivers end the process over octets that they do
 // not expect; these readers throw.
@@ -120,7 +121,11 @@ extension OctetReader {
                 return ResponseValues.HTTP(status: status, fields: .received(try reader.fields()))
             }
             var fields: [String: String] = [:]
-            for _ in 0..<(try reader.word()) { fields[try reader.text()] = try reader.text() }
+            for _ in 0..<(try reader.word()) {
+                let name = try reader.text()
+                guard !MarkRun.isTooLong(in: name) else { throw Malformed() }
+                fields[name] = try reader.text()
+            }
             return ResponseValues.HTTP(status: status, fields: .given(fields))
         }
         return values

@@ -107,7 +107,7 @@ struct OpenAPISchemas {
         budget -= 1
         try take(Self.cost, place)
         guard depth < Self.depthLimit, budget > 0, let schema = resolved(node) else { return .null }
-        try take(2 * Self.length(of: schema), place)
+        try take(3 * Self.length(of: schema), place)
         if let value = schema["example"] ?? schema["examples"]?.items.first ?? schema["default"] ?? schema["const"]
             ?? schema["enum"]?.items.first
         {

@@ -32,7 +32,7 @@ enum WrittenURL {
             position += 1
             isQuery = isQuery || byte == UInt8(ascii: "?")
             let isLonePercent = byte == percent && bytes[position...].prefix(2).count { Hex.value(of: $0) != nil } < 2
-            if PercentCoding.isUnreserved(byte) || others.contains(byte), !(isQuery && isLonePercent) {
+            if isAllowed(byte), !(isQuery && isLonePercent) {
                 out.append(byte)
             } else {
                 PercentCoding.append(byte, to: &out)
@@ -47,7 +47,14 @@ enum WrittenURL {
         return octets.first == UInt8(ascii: "/") || scheme(in: octets) != nil
     }
 
-    private static let others = Set("!$&'()*+,;=:@/?%#".utf8)
+    /// Whether the octet may be in a URL without an escape.
+    private static func isAllowed(_ octet: UInt8) -> Bool {
+        switch Unicode.Scalar(octet) {
+        case "!", "$", "&", "'", "(", ")", "*", "+", ",", ";", "=", ":", "@", "/", "?", "%", "#": true
+        default: PercentCoding.isUnreserved(octet)
+        }
+    }
+
     private static let percent = UInt8(ascii: "%")
     private static let (open, close) = (UInt8(ascii: "{"), UInt8(ascii: "}"))
 

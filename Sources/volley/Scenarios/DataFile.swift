@@ -15,7 +15,7 @@ struct DataFile {
         var records = CommaSeparated(bytes, path)
         guard let head = try records.next() else { throw UsageError("\(quoted(path)) has no columns") }
         columns = head.values.map { String(decoding: $0, as: UTF8.self).trimmed }
-        guard Set(columns.map { Array($0.utf8) }).count == columns.count, !columns.contains(where: \.isEmpty) else {
+        guard Set(columns.map { OctetText($0) }).count == columns.count, !columns.contains(where: \.isEmpty) else {
             throw head.place.problem("each column needs a name of its own")
         }
         while let record = try records.next() {

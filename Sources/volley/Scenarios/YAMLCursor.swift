@@ -106,13 +106,13 @@ struct YAMLCursor {
     private mutating func flowMapping(_ depth: Int) throws(YAMLReader.Problem) -> JSONTree {
         position += 1
         var members: [(String, JSONTree)] = []
-        var names: Set<[UInt8]> = []
+        var names: Set<OctetText> = []
         skipBlanks()
         while current != "}" {
             guard !isAtEnd else { throw problem(.flow) }
             let name = try key(inFlow: true)
             skipBlanks()
-            guard names.insert(Array(name.utf8)).inserted else { throw problem(.duplicate) }
+            guard names.insert(OctetText(name)).inserted else { throw problem(.duplicate) }
             let isNothing = current == "," || current == "}"
             members.append((name, isNothing ? .null : try flow(depth: depth + 1)))
             skipBlanks()

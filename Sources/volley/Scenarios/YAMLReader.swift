@@ -170,13 +170,13 @@ struct YAMLReader {
 
     private mutating func mapping(_ indent: Int, _ depth: Int) throws(Problem) -> JSONTree {
         var members: [(String, JSONTree)] = []
-        var names: Set<[UInt8]> = []
+        var names: Set<OctetText> = []
         while let line = peek, line.indent == indent, !Self.isMarker(line) {
             guard !Self.isItem(line) else { throw Problem(line: line.number, kind: .indentation) }
             var cursor = YAMLCursor(line.text, line: line.number)
             guard try cursor.isKey() else { throw Problem(line: line.number, kind: .noKey) }
             let name = try cursor.key()
-            guard names.insert(Array(name.utf8)).inserted else { throw Problem(line: line.number, kind: .duplicate) }
+            guard names.insert(OctetText(name)).inserted else { throw Problem(line: line.number, kind: .duplicate) }
             members.append((name, try value(&cursor, line, indent, depth)))
         }
         if let line = peek, line.indent > indent { throw Problem(line: line.number, kind: .indentation) }
