@@ -124,6 +124,11 @@ final class EngineHarness: Sendable {
         }
     }
 
+    /// Returns when each timer that has run out by now has fired. A turn reads the time, delivers its messages, and then
+    /// fires timers: the second message is in a turn that has read the time since this call, and the third in one after
+    /// that.
+    func passTimers() async { for _ in 0..<3 { _ = await statistics } }
+
     /// How often the loop wakes up while a server takes a tenth of a second to answer: a handful of times, unless
     /// something keeps it awake. It replaces the loop's faults.
     func wakeUps() async throws -> Int {

@@ -24,7 +24,7 @@ struct TimeoutTests {
         let pending = await engine.begin(try get(server.port))
         try server.wait(for: 0, "the request") { $0.receivedText.hasSuffix("\r\n\r\n") }
         clock.advance(by: .milliseconds(4_900), waking: engine.loop)
-        _ = await engine.statistics
+        await engine.passTimers()
         #expect(!pending.isFinished)
         clock.advance(by: .milliseconds(200), waking: engine.loop)
         #expect(await pending.outcome().error == .timedOut(.idle))
@@ -83,7 +83,7 @@ struct TimeoutTests {
         for pauses in [true, false] {
             _ = await engine.statistics
             clock.advance(by: pauses ? .seconds(3) : .seconds(1), waking: engine.loop)
-            for _ in 0..<2 { _ = await engine.statistics }
+            await engine.passTimers()
             #expect(!pending.isFinished)
             pending.resume()
         }
@@ -99,7 +99,7 @@ struct TimeoutTests {
         let pending = await engine.begin(try get(server.port))
         #expect(await engine.statistics.dialling == 1)
         clock.advance(by: .milliseconds(990), waking: engine.loop)
-        _ = await engine.statistics
+        await engine.passTimers()
         #expect(!pending.isFinished)
         clock.advance(by: .milliseconds(20), waking: engine.loop)
         #expect(await pending.outcome().error == .timedOut(.connect))
@@ -117,7 +117,7 @@ struct TimeoutTests {
         let pending = await engine.begin(try EngineRequest(origin: origin(server.port), options: options))
         #expect(await engine.statistics.dialling == 1)
         clock.advance(by: .milliseconds(1_100), waking: engine.loop)
-        _ = await engine.statistics
+        await engine.passTimers()
         #expect(pending.isFinished)
         pending.cancel()
         #expect(await pending.outcome().error == .timedOut(.connect))
@@ -153,12 +153,12 @@ struct TimeoutTests {
         }
         await received.reaches(5)
         clock.advance(by: .seconds(100), waking: engine.loop)
-        _ = await engine.statistics
+        await engine.passTimers()
         #expect(!pending.isFinished)
         pending.resume()
         _ = await engine.statistics
         clock.advance(by: .milliseconds(4_900), waking: engine.loop)
-        _ = await engine.statistics
+        await engine.passTimers()
         #expect(!pending.isFinished)
         clock.advance(by: .milliseconds(200), waking: engine.loop)
         #expect(await pending.outcome().error == .timedOut(.idle))
