@@ -49,7 +49,10 @@ package enum PercentCoding {
 
     /// `%XX`, with upper-case digits (RFC 3986 §2.1).
     package static func append(_ byte: UInt8, to bytes: inout [UInt8]) {
-        bytes += [UInt8(ascii: "%"), Hex.upper(byte >> 4), Hex.upper(byte & 15)]
+        // One by one: an array of them would be made anew for each octet.
+        bytes.append(UInt8(ascii: "%"))
+        bytes.append(Hex.upper(byte >> 4))
+        bytes.append(Hex.upper(byte & 15))
     }
 
     /// RFC 3986 §2.3: letters, digits and `-._~`.

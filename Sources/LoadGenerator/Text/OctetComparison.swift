@@ -20,9 +20,9 @@ extension StringProtocol where UTF8View: BidirectionalCollection {
             .map { Substring($0) }
     }
 
-    /// The text before the first of these octets, or all of it.
-    package func prefix(before marks: Unicode.Scalar...) -> Substring {
-        let marks = marks.map { UInt8(ascii: $0) }
-        return Substring(Substring(self).utf8.prefix { !marks.contains($0) })
+    /// The text before the first of one or two octets; all of it if it has none.
+    package func prefix(before mark: Unicode.Scalar, _ other: Unicode.Scalar? = nil) -> Substring {
+        let (mark, other) = (UInt8(ascii: mark), UInt8(ascii: other ?? mark))
+        return Substring(Substring(self).utf8.prefix { $0 != mark && $0 != other })
     }
 }

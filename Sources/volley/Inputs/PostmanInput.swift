@@ -60,7 +60,7 @@ private struct PostmanReader {
     /// - Parameter length: the file's, in bytes.
     init(file: String, length: Int, _ variables: [OctetText: String]) {
         (self.file, self.variables) = (file, variables)
-        room = 1 << 20 + 16 * length
+        room = 512 << 10 + 16 * length
     }
 
     /// Notes that a request gets so many bytes more.
