@@ -31,7 +31,7 @@ extension Reader {
             of: "UncurlTestKit/URLPattern",
             text: { text in
                 // A program writes its patterns itself, so they are short; URLs can be what others wrote.
-                let pattern = URLPattern(String(text.prefix(1_000)))
+                let pattern = URLPattern(String(decoding: text.utf8.prefix(1_000), as: UTF8.self))
                 for url in ["http://a.test/b?c=d", text, ""] { _ = pattern.matches(url) }
             }
         ),

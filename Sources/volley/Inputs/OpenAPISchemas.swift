@@ -15,6 +15,8 @@ struct OpenAPISchemas {
 
     /// What a schema or a value counts, for the time that it takes, in bytes.
     private static let cost = 32
+    /// What each part of a schema counts, likewise.
+    private static let partCost = 16
 
     /// - Parameter length: the document's, in bytes.
     init(_ root: JSONTree, length: Int) { (self.root, room) = (root, 1 << 20 + 16 * length) }
@@ -107,7 +109,7 @@ struct OpenAPISchemas {
         budget -= 1
         try take(Self.cost, place)
         guard depth < Self.depthLimit, budget > 0, let schema = resolved(node) else { return .null }
-        try take(3 * Self.length(of: schema), place)
+        try take(Self.partCost * Self.length(of: schema), place)
         if let value = schema["example"] ?? schema["examples"]?.items.first ?? schema["default"] ?? schema["const"]
             ?? schema["enum"]?.items.first
         {
