@@ -110,10 +110,12 @@ extension Reader {
     private static func redirect(_ text: String) {
         var fields = HTTPFields()
         guard (try? fields.append("Location", text)) != nil else { return }
-        for base in ["http://a.test/b/c?d#e", "https://[::1]:8443/", "http://a.test"] {
-            guard let target = RedirectTarget.resolve(fields, against: WebURL(base)) else { continue }
-            require(!holdsLineEnd(target.text), "a target ends no line")
+        // One for each input: all three would take three times as long as a response does.
+        let bases = ["http://a.test/b/c?d#e", "https://[::1]:8443/", "http://a.test"]
+        guard let target = RedirectTarget.resolve(fields, against: WebURL(bases[text.utf8.count % bases.count])) else {
+            return
         }
+        require(!holdsLineEnd(target.text), "a target ends no line")
     }
 
     private static func base64(_ text: String) {
