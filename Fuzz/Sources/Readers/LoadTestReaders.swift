@@ -83,12 +83,13 @@ extension Reader {
         ("a", .array([.integer(1), .object([("b", .null)])])), ("", .string("empty")),
     ])
 
-    /// What stands before the first line's end is a pattern, the rest is matched. The time is the product of the text's
-    /// length and the program's, which counts in braces multiply: so the text is short.
+    /// What stands before the first line's end is a pattern, the rest is matched: in time that grows with their
+    /// product. Counts in braces multiply the pattern, so that its text is shorter.
     private static func pattern(_ octets: [UInt8]) {
         let parts = octets.split(separator: 10, maxSplits: 1, omittingEmptySubsequences: false)
         guard let pattern = try? BytePattern(String(decoding: parts[0].prefix(64), as: UTF8.self)) else { return }
-        _ = pattern.first(in: parts.count > 1 ? Array(parts[1].prefix(512)) : [])
+        let limit = parts[0].contains(UInt8(ascii: "{")) ? 512 : 4_096
+        _ = pattern.first(in: parts.count > 1 ? Array(parts[1].prefix(limit)) : [])
     }
 
     private static func histogram(_ octets: [UInt8]) {

@@ -110,12 +110,10 @@ extension Reader {
     private static func redirect(_ text: String) {
         var fields = HTTPFields()
         guard (try? fields.append("Location", text)) != nil else { return }
-        // One for each input: all three would take three times as long as a response does.
-        let bases = ["http://a.test/b/c?d#e", "https://[::1]:8443/", "http://a.test"]
-        guard let target = RedirectTarget.resolve(fields, against: WebURL(bases[text.utf8.count % bases.count])) else {
-            return
+        for base in ["http://a.test/b/c?d#e", "https://[::1]:8443/", "http://a.test"] {
+            guard let target = RedirectTarget.resolve(fields, against: WebURL(base)) else { continue }
+            require(!holdsLineEnd(target.text), "a target ends no line")
         }
-        require(!holdsLineEnd(target.text), "a target ends no line")
     }
 
     private static func base64(_ text: String) {

@@ -140,7 +140,10 @@ public struct URIReference: Hashable, Sendable {
     /// Whether an octet is allowed: pchar and "/", and in queries and fragments "?". The percent sign depends on what
     /// follows it.
     private static func isAllowed(_ byte: UInt8, isPath: Bool) -> Bool {
-        if byte.isASCIILetter || 0x30...0x39 ~= byte { return true }
-        return "-._~!$&'()*+,;=:@/".utf8.contains(byte) || (!isPath && byte == UInt8(ascii: "?"))
+        switch Unicode.Scalar(byte) {
+        case "!", "$", "&", "'", "(", ")", "*", "+", ",", ";", "=", ":", "@", "/": true
+        case "?": !isPath
+        default: PercentCoding.isUnreserved(byte)
+        }
     }
 }
