@@ -13,9 +13,9 @@ struct OpenAPISchemas {
     /// The most schemas that one example is made of, because a schema may contain itself many times.
     private static let nodeLimit = 10_000
 
-    /// What a schema or a value counts, for the time that it takes, in bytes.
+    /// The bytes that a schema or a value counts, for the time that it takes.
     private static let cost = 32
-    /// What each part of a schema counts, likewise.
+    /// The bytes that each member or other part of a schema counts, for the time that it takes.
     private static let partCost = 16
 
     /// - Parameter length: the document's, in bytes.
