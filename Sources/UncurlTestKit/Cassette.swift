@@ -208,11 +208,14 @@ public final class Cassette: Sendable {
         }
     }
 
-    /// The file does not have the value of a secret field, only its presence.
+    /// The file does not have the value of a secret field, only its presence. Compares octets: its texts can have
+    /// many combining marks, which take long to compare.
     private func isSame(_ name: String, _ recorded: HAR.Request, _ request: StubbedRequest) -> Bool {
-        let value = recorded.headers.first { $0.name.lowercased() == name.lowercased() }?.value
-        let sent = request.request.value(forHTTPHeaderField: name)
-        return secrets.contains(name.lowercased()) ? (value == nil) == (sent == nil) : value == sent
+        let lowercased = name.lowercased()
+        let field = recorded.headers.first { $0.name.lowercased().utf8.elementsEqual(lowercased.utf8) }
+        let (value, sent) = (field?.value.utf8, request.request.value(forHTTPHeaderField: name)?.utf8)
+        guard !secrets.contains(lowercased), let value, let sent else { return (value == nil) == (sent == nil) }
+        return value.elementsEqual(sent)
     }
 
     /// The octets of the URL without its query and fragment, then of the parts of its query, sorted.

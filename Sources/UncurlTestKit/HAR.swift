@@ -90,7 +90,8 @@ struct HAR: Codable, Sendable {
 
         /// The content; nil where its Base64 is malformed.
         var data: Data? {
-            guard encoding == "base64" else { return Data((text ?? "").utf8) }
+            // Compares octets: a text with many combining marks takes long to compare.
+            guard let encoding, encoding.utf8.elementsEqual("base64".utf8) else { return Data((text ?? "").utf8) }
             return Data(base64Encoded: text ?? "", options: .ignoreUnknownCharacters)
         }
     }
