@@ -18,6 +18,7 @@ package struct JSONPointer: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static func unescaped(_ token: Substring) -> String? {
+        guard token.utf8.contains(UInt8(ascii: "~")) else { return String(token) }
         var parts = token.parts(at: "~")[...]
         var text = String(parts.popFirst() ?? "")
         for part in parts {
