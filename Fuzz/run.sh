@@ -52,8 +52,7 @@ fuzz() {
         return 1
     fi
     lengthen "$1"
-    # AddressSanitizer keeps 256 MB of what was freed, which with its administration is 1 GB of small pieces: the limit of memory
-    # would count them.
+    # AddressSanitizer would keep 256 MB of freed memory. In small pieces they take 800 MB, which count towards the limit below.
     ASAN_OPTIONS="${ASAN_OPTIONS:-}:quarantine_size_mb=32" READER="$1" nice "$binary" \
         -max_total_time="$2" -dict=http.dict -rss_limit_mb=1024 -timeout=5 -max_len=131072 -print_final_stats=1 \
         "corpus.work/$1" "Corpus/$1" "corpus.long/$1" "FailCases/$1"

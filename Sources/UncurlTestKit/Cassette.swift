@@ -208,8 +208,8 @@ public final class Cassette: Sendable {
         }
     }
 
-    /// The file does not have the value of a secret field, only its presence. Compares octets: its texts can have
-    /// many combining marks, which take long to compare.
+    /// Compares the values of a field; of a secret field the presence alone, since the file does not have its value.
+    /// Compares octets: a text with many combining marks takes long to compare.
     private func isSame(_ name: String, _ recorded: HAR.Request, _ request: StubbedRequest) -> Bool {
         let lowercased = name.lowercased()
         let field = recorded.headers.first { $0.name.lowercased().utf8.elementsEqual(lowercased.utf8) }
