@@ -195,13 +195,14 @@ private struct CurlLine {
     /// The URL without the backslashes that mark brackets and braces as no patterns. A pattern is an error, but not the
     /// place of a template.
     private func literal(_ url: String) throws(UsageError) -> String {
-        guard !isLiteral else { return url }
+        guard !isLiteral, url.utf8.contains(where: Self.isOfPattern) else { return url }
         let bytes = Array(url.utf8)
         let start = WrittenURL.pathStart(bytes)
         let (backslash, bracket, brace) = (UInt8(ascii: "\\"), UInt8(ascii: "["), UInt8(ascii: "{"))
         var out: [UInt8] = []
+        out.reserveCapacity(bytes.count)
         for (index, byte) in bytes.enumerated() {
-            if "[]{}".utf8.contains(byte), out.last == backslash {
+            if Self.isOfPattern(byte), out.last == backslash {
                 out.removeLast()
             } else if index >= start, byte == bracket || byte == brace {
                 let isTemplate =
@@ -213,6 +214,13 @@ private struct CurlLine {
             out.append(byte)
         }
         return String(decoding: out, as: UTF8.self)
+    }
+
+    private static func isOfPattern(_ octet: UInt8) -> Bool {
+        switch Unicode.Scalar(octet) {
+        case "[", "]", "{", "}": true
+        default: false
+        }
     }
 
     func drafts() throws(UsageError) -> [RequestDraft] {

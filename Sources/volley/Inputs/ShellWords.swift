@@ -48,8 +48,8 @@ struct ShellWords {
 
     /// Whether a line ends here, with a line feed, or a carriage return before one.
     private func isNewline(_ index: Int) -> Bool {
-        let rest = bytes[min(index, bytes.count)...]
-        return rest.first == Self.feed || rest.starts(with: "\r\n".utf8)
+        guard index < bytes.count else { return false }
+        return bytes[index] == Self.feed || bytes[index...].starts(with: "\r\n".utf8)
     }
 
     /// Skips an octet, or a line's end.
@@ -70,7 +70,7 @@ struct ShellWords {
             case UInt8(ascii: "$") where bytes[(position + 1)...].first == Self.apostrophe:
                 position += 1
                 word += try quoted { (shell: inout ShellWords) throws(Problem) in try shell.escapedBehindDollar() }
-            case _ where "$`|&<>()".utf8.contains(byte):
+            case _ where Self.isSpecial(byte):
                 let character = Unicode.Scalar(byte)
                 throw Problem(line: line, text: "\(character) means something to a shell: put it in single quotes")
             case Self.backslash:
@@ -84,6 +84,13 @@ struct ShellWords {
             }
         }
         return word
+    }
+
+    private static func isSpecial(_ octet: UInt8) -> Bool {
+        switch Unicode.Scalar(octet) {
+        case "$", "`", "|", "&", "<", ">", "(", ")": true
+        default: false
+        }
     }
 
     /// - Parameter escaped: reads what follows a backslash. Without it, a backslash has no meaning.

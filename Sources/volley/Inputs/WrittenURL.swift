@@ -7,7 +7,8 @@ enum WrittenURL {
     ///
     /// - Parameter keepingPlaceholders: whether a text such as `{{counter}}` remains, for `--template`.
     static func encoded(_ url: some StringProtocol, keepingPlaceholders: Bool = false) -> String {
-        encoded(Array(url.utf8), keepingPlaceholders: keepingPlaceholders)
+        guard !url.utf8.allSatisfy({ isAllowed($0) && $0 != percent }) else { return String(url) }
+        return encoded(Array(url.utf8), keepingPlaceholders: keepingPlaceholders)
     }
 
     /// The same for octets, which may be any.
@@ -21,9 +22,11 @@ enum WrittenURL {
     private static func encoded(_ bytes: [UInt8], from start: Int, isQuery: Bool, _ keepingPlaceholders: Bool) -> String
     {
         var (position, isQuery) = (start, isQuery)
-        var out = Array(bytes[..<position])
+        var out: [UInt8] = []
+        out.reserveCapacity(bytes.count)
+        out += bytes[..<position]
         while position < bytes.count {
-            if keepingPlaceholders, let end = placeholderEnd(bytes, position) {
+            if keepingPlaceholders, bytes[position] == open, let end = placeholderEnd(bytes, position) {
                 out += bytes[position..<end]
                 position = end
                 continue
@@ -43,8 +46,7 @@ enum WrittenURL {
 
     /// Whether it is a path, or a URL with its scheme.
     static func isComplete(_ url: String) -> Bool {
-        let octets = Array(url.utf8)
-        return octets.first == UInt8(ascii: "/") || scheme(in: octets) != nil
+        url.utf8.first == UInt8(ascii: "/") || scheme(in: url.utf8) != nil
     }
 
     /// Whether the octet may be in a URL without an escape.
@@ -55,18 +57,25 @@ enum WrittenURL {
         }
     }
 
-    private static let percent = UInt8(ascii: "%")
+    private static let (percent, colon) = (UInt8(ascii: "%"), UInt8(ascii: ":"))
     private static let (open, close) = (UInt8(ascii: "{"), UInt8(ascii: "}"))
 
     /// The index of the first octet behind the host.
     static func pathStart(_ bytes: [UInt8]) -> Int {
         guard bytes.first != UInt8(ascii: "/"), let scheme = scheme(in: bytes) else { return 0 }
-        return bytes[(scheme + 3)...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.count
+        return bytes[(scheme + 3)...].firstIndex(where: isHostEnd) ?? bytes.count
+    }
+
+    private static func isHostEnd(_ octet: UInt8) -> Bool {
+        switch Unicode.Scalar(octet) {
+        case "/", "?", "#": true
+        default: false
+        }
     }
 
     /// The index of the octet behind a scheme.
-    private static func scheme(in bytes: [UInt8]) -> Int? {
-        bytes.indices.first { bytes[$0...].starts(with: "://".utf8) }
+    private static func scheme<Octets: Collection<UInt8>>(in bytes: Octets) -> Octets.Index? {
+        bytes.indices.first { bytes[$0] == colon && bytes[$0...].starts(with: "://".utf8) }
     }
 
     /// The end of a placeholder, such as `{{name}}`, that begins here. Its name has no braces.
