@@ -29,7 +29,8 @@ struct RequestOrderTests {
         let line = ["--input", "urls=\(list.path)", "-t", "2", "-c", "5", "--drain", "60s", "--format", "json"]
         let timed = try volley(line + ["-d", "500ms"])
         #expect(timed.status == 0, "\(timed.err)")
-        #expect(slow.requestCount > 20)
+        // A busy machine can send only a few in half a second.
+        #expect(slow.requestCount > 4)
         #expect(fast.requestCount.distance(to: slow.requestCount * weight).magnitude <= weight)
         #expect(timed.number("requests", "completed") == Int(fast.requestCount + slow.requestCount))
         let before = (fast.requestCount, slow.requestCount)
