@@ -145,7 +145,7 @@ struct YAMLCursor {
         default: break
         }
         let (length, _) = Self.plainLength(text[position...], inFlow: inFlow)
-        let scalars = Array(text[position..<position + length])
+        let scalars = text[position..<position + length]
         guard !scalars.contains("\t") else { throw problem(.character) }
         // Readers of YAML 1.1 and 1.2 differ on a colon or a question mark next to brackets.
         if inFlow, scalars.contains(":") || scalars.contains("?") { throw problem(.reserved) }
@@ -175,6 +175,9 @@ struct YAMLCursor {
     /// The value of a plain scalar: null, a Boolean, a number or a text, where YAML 1.1 and 1.2 agree.
     private func meaning(of word: String) throws(YAMLReader.Problem) -> JSONTree {
         if word.isASCII, let value = try keyword(word) { return value }
+        guard let first = word.utf8.first, Self.isDigit(first) || "+-.".utf8.contains(first) else {
+            return .string(word)
+        }
         if Self.isNumber(word), let number = try? JSONReader.read(Array(word.utf8)) { return number }
         guard !Self.looksLikeNumber(word) else { throw ambiguous(word) }
         return .string(word)
@@ -197,20 +200,20 @@ struct YAMLCursor {
 
     /// `-12` or `0.5`: with digits on both sides of the point and without an exponent.
     private static func isNumber(_ word: String) -> Bool {
-        guard word.isASCII else { return false }
-        let digits = word.hasPrefix("-") ? word.dropFirst() : word[...]
-        let parts = digits.split(separator: ".", omittingEmptySubsequences: false)
-        let isDecimal = parts.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }
-        guard isDecimal, parts.count <= 2, let whole = parts.first else { return false }
-        return whole == "0" || !whole.hasPrefix("0")
+        let digits = word.utf8.dropFirst(word.utf8.first == UInt8(ascii: "-") ? 1 : 0)
+        let whole = digits.prefix(while: isDigit)
+        guard !whole.isEmpty, whole.count == 1 || whole.first != UInt8(ascii: "0") else { return false }
+        let rest = digits.dropFirst(whole.count)
+        return rest.isEmpty || rest.first == UInt8(ascii: ".") && rest.count > 1 && rest.dropFirst().allSatisfy(isDigit)
     }
+
+    private static func isDigit(_ octet: UInt8) -> Bool { (0x30...0x39).contains(octet) }
 
     /// Whether some YAML reader takes the word for a number or a date: it begins with a digit and has only the
     /// characters of such values.
     private static func looksLikeNumber(_ word: String) -> Bool {
         let bytes = Array(word.utf8)
         let signless = bytes.first == 0x2B || bytes.first == 0x2D ? bytes.dropFirst() : bytes[...]
-        let isDigit = { (byte: UInt8) in (0x30...0x39).contains(byte) }
         let start = signless.first == 0x2E ? signless.dropFirst() : signless
         guard let first = start.first, isDigit(first) else { return false }
         if word.utf8.allSatisfy({ isDigit($0) || "+-._:eE".utf8.contains($0) }) { return true }
@@ -259,7 +262,7 @@ struct YAMLCursor {
             }
         let digits = text[position...].prefix(length)
         guard length > 0, digits.count == length, digits.allSatisfy({ $0.isASCII && $0.properties.isASCIIHexDigit }),
-            let code = UInt32(YAMLReader.string(Array(digits)), radix: 16), let scalar = Unicode.Scalar(code)
+            let code = UInt32(YAMLReader.string(digits), radix: 16), let scalar = Unicode.Scalar(code)
         else { throw problem(.escape) }
         position += length
         return scalar

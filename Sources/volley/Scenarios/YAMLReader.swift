@@ -86,7 +86,8 @@ struct YAMLReader {
             if whole.last == "\r" { whole.removeLast() }
             guard whole.allSatisfy(Self.isPrintable) else { throw Problem(line: index + 1, kind: .character) }
             let indent = whole.prefix { $0 == " " }.count
-            lines.append(Line(number: index + 1, indent: indent, text: Array(whole[indent...]), whole: whole))
+            let text = indent == 0 ? whole : Array(whole[indent...])
+            lines.append(Line(number: index + 1, indent: indent, text: text, whole: whole))
         }
     }
 
@@ -287,9 +288,9 @@ struct YAMLReader {
         return out
     }
 
-    static func string(_ scalars: [Unicode.Scalar]) -> String {
+    static func string(_ scalars: some Sequence<Unicode.Scalar>) -> String {
         var view = String.UnicodeScalarView()
-        view.append(contentsOf: scalars)
+        for scalar in scalars { view.append(scalar) }
         return String(view)
     }
 }
