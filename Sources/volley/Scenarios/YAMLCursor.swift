@@ -175,7 +175,7 @@ struct YAMLCursor {
     /// The value of a plain scalar: null, a Boolean, a number or a text, where YAML 1.1 and 1.2 agree.
     private func meaning(of word: String) throws(YAMLReader.Problem) -> JSONTree {
         if word.isASCII, let value = try keyword(word) { return value }
-        guard let first = word.utf8.first, Self.isDigit(first) || "+-.".utf8.contains(first) else {
+        guard let first = word.utf8.first, DecimalNumber.isDigit(first) || "+-.".utf8.contains(first) else {
             return .string(word)
         }
         if Self.isNumber(word), let number = try? JSONReader.read(Array(word.utf8)) { return number }
@@ -201,13 +201,12 @@ struct YAMLCursor {
     /// `-12` or `0.5`: with digits on both sides of the point and without an exponent.
     private static func isNumber(_ word: String) -> Bool {
         let digits = word.utf8.dropFirst(word.utf8.first == UInt8(ascii: "-") ? 1 : 0)
-        let whole = digits.prefix(while: isDigit)
+        let whole = digits.prefix(while: DecimalNumber.isDigit)
         guard !whole.isEmpty, whole.count == 1 || whole.first != UInt8(ascii: "0") else { return false }
-        let rest = digits.dropFirst(whole.count)
-        return rest.isEmpty || rest.first == UInt8(ascii: ".") && rest.count > 1 && rest.dropFirst().allSatisfy(isDigit)
+        let (point, decimals) = (digits.dropFirst(whole.count).first, digits.dropFirst(whole.count + 1))
+        guard point == UInt8(ascii: ".") else { return point == nil }
+        return !decimals.isEmpty && decimals.allSatisfy(DecimalNumber.isDigit)
     }
-
-    private static func isDigit(_ octet: UInt8) -> Bool { (0x30...0x39).contains(octet) }
 
     /// Whether some YAML reader takes the word for a number or a date: it begins with a digit and has only the
     /// characters of such values.
@@ -215,11 +214,11 @@ struct YAMLCursor {
         let bytes = Array(word.utf8)
         let signless = bytes.first == 0x2B || bytes.first == 0x2D ? bytes.dropFirst() : bytes[...]
         let start = signless.first == 0x2E ? signless.dropFirst() : signless
-        guard let first = start.first, isDigit(first) else { return false }
-        if word.utf8.allSatisfy({ isDigit($0) || "+-._:eE".utf8.contains($0) }) { return true }
+        guard let first = start.first, DecimalNumber.isDigit(first) else { return false }
+        if word.utf8.allSatisfy({ DecimalNumber.isDigit($0) || "+-._:eE".utf8.contains($0) }) { return true }
         if signless.count > 1, first == 0x30, "xXoObB".utf8.contains(signless[signless.startIndex + 1]) { return true }
         // A word that begins like a date.
-        return bytes.count > 4 && bytes[..<4].allSatisfy(isDigit) && bytes[4] == 0x2D
+        return bytes.count > 4 && bytes[..<4].allSatisfy(DecimalNumber.isDigit) && bytes[4] == 0x2D
     }
 
     // MARK: Quoted scalars
