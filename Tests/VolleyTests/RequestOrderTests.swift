@@ -27,10 +27,9 @@ struct RequestOrderTests {
         }
         let list = file(fast.url("/bytes/1") + " x\(weight)", slow.url("/latency?ms=10"))
         let line = ["--input", "urls=\(list.path)", "-t", "2", "-c", "5", "--drain", "60s", "--format", "json"]
-        let timed = try volley(line + ["-d", "500ms"])
+        let timed = try volley(line + ["-d", "2s"])
         #expect(timed.status == 0, "\(timed.err)")
-        // A busy machine can send only a few in half a second.
-        #expect(slow.requestCount > 4)
+        #expect(slow.requestCount > 20)
         #expect(fast.requestCount.distance(to: slow.requestCount * weight).magnitude <= weight)
         #expect(timed.number("requests", "completed") == Int(fast.requestCount + slow.requestCount))
         let before = (fast.requestCount, slow.requestCount)
