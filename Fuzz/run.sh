@@ -52,7 +52,7 @@ fuzz() {
         return 1
     fi
     lengthen "$1"
-    # AddressSanitizer would keep 256 MB of freed memory. In small pieces they take 800 MB, which count towards the limit below.
+    # AddressSanitizer would keep 256 MB of freed memory. In small pieces this memory takes 800 MB of the limit below.
     ASAN_OPTIONS="${ASAN_OPTIONS:-}:quarantine_size_mb=32" READER="$1" nice "$binary" \
         -max_total_time="$2" -dict=http.dict -rss_limit_mb=1024 -timeout=5 -max_len=131072 -print_final_stats=1 \
         "corpus.work/$1" "Corpus/$1" "corpus.long/$1" "FailCases/$1"

@@ -26,7 +26,7 @@ enum WrittenURL {
         out.reserveCapacity(bytes.count)
         out += bytes[..<position]
         while position < bytes.count {
-            if keepingPlaceholders, bytes[position] == open, let end = placeholderEnd(bytes, position) {
+            if keepingPlaceholders, let end = placeholderEnd(bytes, position) {
                 out += bytes[position..<end]
                 position = end
                 continue
@@ -80,8 +80,9 @@ enum WrittenURL {
 
     /// The end of a placeholder, such as `{{name}}`, that begins here. Its name has no braces.
     static func placeholderEnd(_ bytes: [UInt8], _ position: Int) -> Int? {
-        guard bytes[position...].starts(with: [open, open]) else { return nil }
-        let name = bytes[(position + 2)...].prefix { $0 != open && $0 != close }
+        let rest = bytes[position...]
+        guard rest.first == open, rest.dropFirst().first == open else { return nil }
+        let name = rest.dropFirst(2).prefix { $0 != open && $0 != close }
         return bytes[name.endIndex...].starts(with: [close, close]) && !name.isEmpty ? name.endIndex + 2 : nil
     }
 }

@@ -175,9 +175,6 @@ struct YAMLCursor {
     /// The value of a plain scalar: null, a Boolean, a number or a text, where YAML 1.1 and 1.2 agree.
     private func meaning(of word: String) throws(YAMLReader.Problem) -> JSONTree {
         if word.isASCII, let value = try keyword(word) { return value }
-        guard let first = word.utf8.first, DecimalNumber.isDigit(first) || "+-.".utf8.contains(first) else {
-            return .string(word)
-        }
         if Self.isNumber(word), let number = try? JSONReader.read(Array(word.utf8)) { return number }
         guard !Self.looksLikeNumber(word) else { throw ambiguous(word) }
         return .string(word)
@@ -211,14 +208,14 @@ struct YAMLCursor {
     /// Whether some YAML reader takes the word for a number or a date: it begins with a digit and has only the
     /// characters of such values.
     private static func looksLikeNumber(_ word: String) -> Bool {
-        let bytes = Array(word.utf8)
-        let signless = bytes.first == 0x2B || bytes.first == 0x2D ? bytes.dropFirst() : bytes[...]
-        let start = signless.first == 0x2E ? signless.dropFirst() : signless
+        let octets = word.utf8
+        let signless = octets.dropFirst(octets.first == 0x2B || octets.first == 0x2D ? 1 : 0)
+        let start = signless.dropFirst(signless.first == 0x2E ? 1 : 0)
         guard let first = start.first, DecimalNumber.isDigit(first) else { return false }
-        if word.utf8.allSatisfy({ DecimalNumber.isDigit($0) || "+-._:eE".utf8.contains($0) }) { return true }
-        if signless.count > 1, first == 0x30, "xXoObB".utf8.contains(signless[signless.startIndex + 1]) { return true }
+        if octets.allSatisfy({ DecimalNumber.isDigit($0) || "+-._:eE".utf8.contains($0) }) { return true }
+        if first == 0x30, let radix = signless.dropFirst().first, "xXoObB".utf8.contains(radix) { return true }
         // A word that begins like a date.
-        return bytes.count > 4 && bytes[..<4].allSatisfy(DecimalNumber.isDigit) && bytes[4] == 0x2D
+        return octets.prefix(4).allSatisfy(DecimalNumber.isDigit) && octets.dropFirst(4).first == 0x2D
     }
 
     // MARK: Quoted scalars
