@@ -72,7 +72,10 @@ public struct AuthorizationMemory: Sendable {
 
     /// Takes what a response to a request that carried an answer says (RFC 7616 §3.5).
     ///
-    /// - Parameter space: that of the answer; nil for the one that ``authorization(for:method:target:content:)`` gives.
+    /// - Parameters:
+    ///   - fields: the fields of the response.
+    ///   - url: the URL of the request.
+    ///   - space: that of the answer; nil for the one that ``authorization(for:method:target:content:)`` gives.
     public mutating func note(_ fields: HTTPFields, for url: WebURL, in space: ProtectionSpace? = nil) {
         guard !known.isEmpty, fields.contains(Authenticator.Side.origin.informationField),
             let origin = url.origin, let place = place(origin, url, space)

@@ -16,7 +16,7 @@ internal import Synchronization
 ///
 /// A subclass may keep cookies elsewhere, or choose which ones are stored. A session calls it by the methods that take
 /// a task, one call after the other on a queue of the session's own, and the task waits meanwhile. Unless they are
-/// overridden, these call ``cookies(for:)`` and ``setCookies(_:for:mainDocumentURL:)``.
+/// overridden, these call ``cookies(for:)-(URL)`` and ``setCookies(_:for:mainDocumentURL:)``.
 open class HTTPCookieStorage: NSObject, @unchecked Sendable {
     let store: CookieStore
 
@@ -121,7 +121,7 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
         setCookies(cookies, for: request?.url, mainDocumentURL: request?.mainDocumentURL)
     }
 
-    /// Gets the cookies that the task's current request would carry: those of ``cookies(for:)``, except those that
+    /// Gets the cookies that the task's current request would carry: those of ``cookies(for:)-(URL)``, except those that
     /// `SameSite` excludes because of its main document. Nil without a URL. The handler is called before this returns,
     /// on the caller's thread.
     open func getCookiesFor(_ task: URLSessionTask, completionHandler: @escaping @Sendable ([HTTPCookie]?) -> Void) {
