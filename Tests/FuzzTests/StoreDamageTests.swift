@@ -1,6 +1,7 @@
 import FacadeTestSupport
 import Foundation
 import HTTPSemantics
+import Synchronization
 import TestServer
 import TestSupport
 import Testing
@@ -98,13 +99,18 @@ struct StoreDamageTests {
         }
         let files = try ["one", "two"].map { try #require(CookieFile.encode(entries($0))) }
         let kept = Set(entries("one").map(\.cookie.name))
-        func read() -> Set<String> { Set(CookieStore(file: CookieFile(path: path)).all().map(\.cookie.name)) }
+        let reports = Mutex(0)
+        func read() -> Set<String> {
+            let store = CookieStore(file: CookieFile(path: path)) { _ in reports.withLock { $0 += 1 } }
+            return Set(store.all().map(\.cookie.name))
+        }
         try await damaged(files[0], other: files[1]) { file in
             try write(file, path)
             let found = read()
             #expect(found.isEmpty || found == kept || file == files[1])
             for name in try fileNames(folder.url.path) { try FileManager.default.removeItem(atPath: name) }
         }
+        #expect(reports.withLock { $0 } > 0)
         try write(files[0], path)
         #expect(read() == kept)
     }
@@ -129,8 +135,9 @@ struct StoreDamageTests {
             return table
         }
         let files = try ["alice", "bob"].map { try #require(CredentialFile.encode(table($0))) }
+        let reports = Mutex(0)
         func read() -> [ProtectionSpaceValues: [String: Credential]] {
-            let store = CredentialStore(file: CredentialFile(path: path))
+            let store = CredentialStore(file: CredentialFile(path: path)) { _ in reports.withLock { $0 += 1 } }
             return store.all()
         }
         try write(files[0], path)
@@ -143,6 +150,7 @@ struct StoreDamageTests {
             #expect(found.isEmpty || isKept || file == files[1])
             for name in try fileNames(folder.url.path) { try FileManager.default.removeItem(atPath: name) }
         }
+        #expect(reports.withLock { $0 } > 0)
     }
 
     @Test(

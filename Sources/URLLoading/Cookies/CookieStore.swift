@@ -43,13 +43,20 @@ final class CookieStore: Sendable {
     }
 
     private let writesFirstAtOnce: Bool
+    private let reportLine: @Sendable (String) -> Void
 
     /// - Parameters:
     ///   - file: the file; nil for a store in memory alone.
     ///   - writesFirstAtOnce: whether to write the program's first cookie at once if there is no file yet.
-    init(file: CookieFile?, writesFirstAtOnce: Bool = false) {
+    ///   - report: called with a sentence on a file that cannot be read or written.
+    init(
+        file: CookieFile?,
+        writesFirstAtOnce: Bool = false,
+        report: @escaping @Sendable (String) -> Void = StoreFile.report
+    ) {
         self.file = file
         self.writesFirstAtOnce = writesFirstAtOnce
+        reportLine = report
         queue = file.map { _ in DispatchQueue(label: "uncurl.cookies") }
         state = Mutex(State(jar: CookieJar(recordsChanges: file != nil), isLoaded: file == nil))
     }
@@ -313,11 +320,11 @@ final class CookieStore: Sendable {
 
     private func report(_ failure: CookieFile.Failure) {
         guard let file else { return }
-        let line =
+        reportLine(
             failure == .corrupt
-            ? "URLLoading: \(file.path) is damaged and not read; the next change puts it aside, as \(file.damagedPath)\n"
-            : "URLLoading: the cookies in \(file.path) could not be kept: \(failure)\n"
-        try? FileHandle.standardError.write(contentsOf: Data(line.utf8))
+                ? "\(file.path) is damaged and not read; the next change puts it aside, as \(file.damagedPath)"
+                : "the cookies in \(file.path) could not be kept: \(failure)"
+        )
     }
 
     /// Calls the observer on a global queue: on a loop it would hold up the loop, and on the store's queue it might

@@ -23,9 +23,14 @@ final class CredentialStore: Sendable {
     /// neither: a session reads on its loop.
     private let changing = Mutex(())
     private let file: CredentialFile?
+    private let reportLine: @Sendable (String) -> Void
 
-    init(file: CredentialFile?) {
+    /// - Parameters:
+    ///   - file: the file; nil for a store in memory alone.
+    ///   - report: called with a sentence on a file that cannot be read.
+    init(file: CredentialFile?, report: @escaping @Sendable (String) -> Void = StoreFile.report) {
         self.file = file
+        reportLine = report
     }
 
     /// Runs `body` with what is known, once the file was read if another process has changed it.
@@ -48,19 +53,16 @@ final class CredentialStore: Sendable {
             // The program continues without the file's credentials: an unreadable file must not stop it. If the disk or
             // a lack of descriptors is the reason, what was known stays, and the next look reads again.
             if error == .damaged { (known.kept, known.seen) = (CredentialTable(), state) }
-            if error != known.failure { report(error, file) }
+            if error != known.failure { reportLine(Self.sentence(on: error, file)) }
             known.failure = error
         }
     }
 
-    private func report(_ failure: CredentialFile.Failure, _ file: CredentialFile) {
-        let line =
-            switch failure {
-            case .damaged:
-                "URLLoading: \(file.path) is damaged and not read; the next change puts it aside, as \(file.damagedPath)\n"
-            case .file(let fault): "URLLoading: the credentials in \(file.path) cannot be read: \(fault)\n"
-            }
-        try? FileHandle.standardError.write(contentsOf: Data(line.utf8))
+    private static func sentence(on failure: CredentialFile.Failure, _ file: CredentialFile) -> String {
+        switch failure {
+        case .damaged: "\(file.path) is damaged and not read; the next change puts it aside, as \(file.damagedPath)"
+        case .file(let fault): "the credentials in \(file.path) cannot be read: \(fault)"
+        }
     }
 
     func credentials(for space: ProtectionSpaceValues) -> [String: Credential]? {

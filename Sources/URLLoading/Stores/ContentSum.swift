@@ -1,4 +1,5 @@
 internal import CZlib
+internal import Glibc
 internal import Reactor
 
 /// The length of what has been written of a file, and its CRC-32 (RFC 1952 §8). By this sum another process recognises
@@ -96,5 +97,17 @@ struct ContentSum: Hashable, Sendable {
         guard let length = try? reader.number(), let checksum = try? reader.word(), length >= 0 else { return nil }
         self.init(length: length, checksum: checksum)
         guard self.encoded == encoded else { return nil }
+    }
+}
+
+extension Errno {
+    /// Whether opening the file of a download to resume fails because of the file: it is gone, has another kind or a
+    /// smaller length, or another task continues it. Other errors say nothing about the file and may pass.
+    var isOfPart: Bool {
+        switch self {
+        case .noSuchFile, .invalidArgument, .wouldBlock: true
+        case Errno(code: ELOOP), Errno(code: EISDIR), Errno(code: ENOTDIR), Errno(code: ENXIO): true
+        default: false
+        }
     }
 }

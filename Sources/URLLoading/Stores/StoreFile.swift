@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Glibc
 
 /// Whole files of the stores. They are read and replaced whole, so that no reader finds half of a file, even after a
@@ -15,6 +16,11 @@ enum StoreFile {
             default: false
             }
         }
+    }
+
+    /// Writes a line to standard error: without it, a program would not learn that a store does not read its file.
+    @Sendable static func report(_ line: String) {
+        try? FileHandle.standardError.write(contentsOf: Data("URLLoading: \(line)\n".utf8))
     }
 
     /// - Parameter limit: in octets; a longer file throws EFBIG.
