@@ -5,7 +5,7 @@ public import URLLoading
 /// A manager posts notifications in the order of their events. The thread that resumes or suspends a task posts
 /// ``taskDidResume`` or ``taskDidSuspend``. The end of a task is posted on the completion queue, after the task's
 /// handler has returned; the end of a stream is posted by the reader of the stream. Notifications about the session are
-/// posted on its delegate queue.
+/// posted on its delegate queue, and so are ``operationDidStart`` and ``taskDidResume`` for an operation.
 extension URLSessionManager {
     /// A task begins or resumes. The object is the task.
     public static let taskDidResume = TaskNotification.didResume

@@ -222,7 +222,13 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         }
     }
 
+    /// Makes a task for the request. Each task begins on the session's delegate queue: whether a thread starts or
+    /// resumes the operation, or the end of the task before does, does not decide where that is told.
     private func send(_ request: URLRequest) {
+        manager.session.delegateQueue.addLasting { [self] in makeTask(request) }
+    }
+
+    private func makeTask(_ request: URLRequest) {
         var plan = facts.withLock { $0.plan } ?? TaskPlan(kind: .data)
         plan.take(request)
         plan.content = .nothing(isStorable: outputStream == nil)

@@ -20,8 +20,11 @@ struct OperationPauseTests {
         }
     }
 
-    @Test("a pause before the head, and the resume after it, are told on the delegate queue, not on the loop")
-    func toldOnQueue() async throws {
+    @Test(
+        "a pause before the head, and the resume after it, are told on the delegate queue, whether or not the pause is over",
+        arguments: [false, true]
+    )
+    func toldOnQueue(isPauseOver: Bool) async throws {
         let raw = try RawServer.start([
             RawScript([.receive(.headEnd), .stall]),
             RawScript([.receive(.headEnd), .send("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc"), .finish]),
@@ -45,14 +48,19 @@ struct OperationPauseTests {
         let operation = try operation(raw.url("/"), manager)
         OperationQueue().addOperation(operation)
         await until { String(decoding: raw.received(0), as: UTF8.self).hasSuffix("\r\n\r\n") }
+        await log.wait(for: 2)
+        // The end of a pause is told on the queue: while that is suspended, the pause is not over.
+        delegateQueue.isSuspended = !isPauseOver
         operation.pause()
+        if isPauseOver { await log.wait(for: 3) }
         operation.resume()
+        delegateQueue.isSuspended = false
         #expect(await end(operation).data == Data("abc".utf8))
         await log.wait(for: 6)
-        // The first two are told by the thread that starts the operation, the last on the completion queue.
+        // The last is told on the completion queue.
         #expect(
             log.entries == [
-                "operation.start false", "task.resume false", "operation.finish true", "operation.start true",
+                "operation.start true", "task.resume true", "operation.finish true", "operation.start true",
                 "task.resume true", "operation.finish false",
             ]
         )
