@@ -41,7 +41,7 @@ struct FolderTests {
                 "Control", "Errors", "Hooks", "Interceptors", "Monitors", "RequestSerializers", "Requests",
                 "ResponseSerializers", "Security",
             ],
-            "Downloads": ["Answers", "Errors", "Settings"],
+            "Downloads": ["Answers", "Errors", "Hooks", "Settings"],
             "Responses": ["Answers", "Downloads", "Errors", "Multipart", "ResponseSerializers"],
             "Tasks": ["Downloads", "Errors", "Hooks", "Monitors", "Requests", "Responses", "Settings"],
             "Managers": [
@@ -50,7 +50,7 @@ struct FolderTests {
                 "ResponseSerializers", "Responses", "Security", "Settings", "Tasks",
             ],
             "Transfers": [
-                "Answers", "Control", "Downloads", "Errors", "Fields", "Interceptors", "Managers", "Monitors",
+                "Answers", "Control", "Downloads", "Errors", "Fields", "Hooks", "Interceptors", "Managers", "Monitors",
                 "Multipart",
                 "Parameters", "Requests", "ResponseSerializers", "Responses", "Settings", "Streams", "Tasks",
             ],
@@ -66,7 +66,7 @@ struct FolderTests {
             "Errors": [],
             "Questions": [],
             "Proxies": [],
-            "Observation": ["Messages"],
+            "Observation": ["Errors", "Messages"],
             "Stores": ["Messages"],
             "Metrics": ["Messages"],
             "Bridges": ["Credentials", "Messages"],
@@ -85,7 +85,7 @@ struct FolderTests {
             "Streaming": ["Channels", "Errors", "Messages", "Session"],
             // What a session is for its loader, and how its user is told and asked.
             "Settings": ["Cache", "Cookies", "Credentials", "Messages", "Proxies", "Session"],
-            "Connections": ["Credentials", "Messages", "Questions", "Session", "Settings"],
+            "Connections": ["Channels", "Credentials", "Messages", "Questions", "Session", "Settings"],
             "Telling": [
                 "Cache", "Captured", "Channels", "Credentials", "Downloads", "Errors", "Messages", "Metrics",
                 "Questions", "Session",
@@ -101,7 +101,7 @@ struct FolderTests {
             "ProtocolClasses": [
                 "Cache", "Credentials", "Engine", "Errors", "Messages", "Requests", "Session", "Settings",
             ],
-            "Stream": ["Captured", "Channels", "Engine", "Errors", "Requests", "Session"],
+            "Stream": ["Captured", "Channels", "Engine", "Errors", "Requests", "Session", "Settings"],
             "WebSocket": ["Channels", "Engine", "Errors", "Session"],
             // How a task comes to its answer.
             "Tasks": [
@@ -328,12 +328,20 @@ struct FolderTests {
         #expect(there == Set(table.keys))
     }
 
-    @Test("a file names the types of those folders alone that its own may name", arguments: allowed.keys.sorted())
+    /// The members that one declaration of all rooms has.
+    private static let members = TopLevelNames.membersDeclaredOnce(in: SourceTree.sources)
+
+    @Test(
+        "a file names the types and members of those folders alone that its own may name",
+        arguments: allowed.keys.sorted()
+    )
     func arrows(room: String) throws {
         let table = try #require(Self.allowed[room])
-        for (file, uses) in TopLevelNames(of: SourceTree.sources.filter { $0.room == room }).uses {
+        let names = TopLevelNames(of: SourceTree.sources.filter { $0.room == room }, members: Self.members)
+        for (file, uses) in names.uses.merging(names.memberUses, uniquingKeysWith: { $0.union($1) }) {
             let own = Self.folder(file)
-            for other in uses where Self.folder(other) != own {
+            // What stands at the top of a room belongs to no folder.
+            for other in uses where Self.folder(other) != own && !Self.folder(other).isEmpty {
                 #expect(table[own]?.contains(Self.folder(other)) ?? false, "\(file) uses \(other)")
             }
         }
@@ -372,5 +380,28 @@ struct FolderTests {
         ]
         let files = texts.map { SourceTree.File(path: $0, text: $1, code: $1) }
         #expect(TopLevelNames(of: files).circles == [["a", "b", "c"]])
+    }
+
+    @Test("a member that one file alone declares is an arrow from each file that uses it, and no other member is")
+    func readingMembers() {
+        let texts = [
+            "a": """
+            extension A {
+                var isRemarkable: Bool { true }
+                func description() {}
+                func twiceDeclared() {}
+            }
+            """,
+            "b": """
+            struct B {
+                func twiceDeclared() {}
+                let b = a.isRemarkable
+            }
+            """,
+            "c": "let c = b.twiceDeclared() + a.description()",
+        ]
+        let files = texts.map { SourceTree.File(path: $0, text: $1, code: $1) }
+        let names = TopLevelNames(of: files, members: TopLevelNames.membersDeclaredOnce(in: files))
+        #expect(names.memberUses == ["a": [], "b": ["a"], "c": []])
     }
 }

@@ -1,20 +1,54 @@
-/// Which of a room's files use which others, by the names of the types that each declares at its top level. A lower
-/// bound: members are not looked at.
+/// Which of a room's files use which others, by the names of the types that each declares at its top level, and by
+/// those of the members that it alone declares.
 struct TopLevelNames {
     /// By path, the paths of the files whose types a file names.
     let uses: [String: Set<String>]
+    /// By path, the paths of the files whose members a file names. A lower bound: a member counts if its name is long,
+    /// and no other declaration of all sources has it.
+    let memberUses: [String: Set<String>]
 
-    init(of files: [SourceTree.File]) {
+    /// - Parameters:
+    ///   - files: the files of a room.
+    ///   - members: by its name, the path of the file that declares a member. See ``membersDeclaredOnce(in:)``.
+    init(of files: [SourceTree.File], members: [Substring: String] = [:]) {
         var owners: [Substring: String] = [:]
         for file in files {
             for name in Self.declared(in: file.code) { owners[name] = file.path }
         }
-        uses = Dictionary(
-            uniqueKeysWithValues: files.map { file in
-                (file.path, Set(file.words.compactMap { owners[$0] }).subtracting([file.path]))
-            }
-        )
+        let paths = Set(files.map(\.path))
+        func uses(_ names: (SourceTree.File) -> [Substring], _ owners: [Substring: String]) -> [String: Set<String>] {
+            Dictionary(
+                uniqueKeysWithValues: files.map { file in
+                    let used = Set(names(file).compactMap { owners[$0] })
+                    return (file.path, used.intersection(paths).subtracting([file.path]))
+                }
+            )
+        }
+        self.uses = uses(\.words, owners)
+        memberUses = uses({ $0.code.matches(of: Self.use).compactMap { $0.output.1 ?? $0.output.2 } }, members)
     }
+
+    /// The members of types in `files`, by their names, that only one declaration has. Names that Swift or Foundation
+    /// has too are left out.
+    static func membersDeclaredOnce(in files: [SourceTree.File]) -> [Substring: String] {
+        var counts: [Substring: Int] = [:]
+        var owners: [Substring: String] = [:]
+        for file in files {
+            for declaration in file.code.matches(of: member) {
+                let (_, indentation, marks, kind, name) = declaration.output
+                counts[name, default: 0] += 1
+                if indentation.count == 4, kind != "case", !marks.contains("private") { owners[name] = file.path }
+            }
+        }
+        let foreign: Set<Substring> = [
+            "hasPrefix", "unicodeScalars", "setCookie", "localizedDescription", "singleValueContainer", "description",
+        ]
+        return owners.filter { counts[$0.key] == 1 && $0.key.count >= 8 && !foreign.contains($0.key) }
+    }
+
+    nonisolated(unsafe) private static let member =
+        /(?m)^( *)((?:@\w+(?:\([^)]*\))? +|[a-z]+(?:\(set\))? )*)(func|var|let|case) +(\w+)/
+    nonisolated(unsafe) private static let use = /\.([a-z]\w{7,})|\b([a-z]\w{7,})\(/
 
     /// The files in which one can go from each to each of the others and back, largest circle first. Files that are in
     /// none are left out.

@@ -140,15 +140,3 @@ struct ResumeData: Sendable {
         ErrorTranslation.urlError(.cannotOpenFile, url, "the file of the download to resume: \(reason)")
     }
 }
-
-extension Errno {
-    /// Whether opening the file of a download to resume fails because of the file: it is gone, has another kind or a
-    /// smaller length, or another task continues it. Other errors say nothing about the file and may pass.
-    var isOfPart: Bool {
-        switch self {
-        case .noSuchFile, .invalidArgument, .wouldBlock: true
-        case Errno(code: ELOOP), Errno(code: EISDIR), Errno(code: ENOTDIR), Errno(code: ENXIO): true
-        default: false
-        }
-    }
-}

@@ -140,6 +140,17 @@ enum ErrorTranslation {
     }
 }
 
+extension ConnectError {
+    /// Whether the host was not looked up, for example for want of descriptors. That says nothing about the name or the
+    /// network.
+    var isWithoutLookup: Bool {
+        switch resolution {
+        case .tooManyLookups, .shutDown: attempts.isEmpty
+        default: attempts.isEmpty && isResourceExhaustion
+        }
+    }
+}
+
 extension URLError {
     /// The original error behind this one. An `NSError` would lose its type.
     package internal(set) var cause: (any Error)? {
@@ -159,6 +170,11 @@ extension URLError {
         case .tls(.refused), .tls(.identity), .proxy(.tls(.refused)): true
         default: false
         }
+    }
+
+    /// Whether a proxy could not be used.
+    package var isOfProxy: Bool {
+        if case .proxy? = cause as? EngineError { true } else { false }
     }
 
     /// The particular cause in this module's words; nil for an error that other code has made.

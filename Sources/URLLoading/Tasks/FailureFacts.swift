@@ -83,17 +83,6 @@ extension EngineError {
     }
 }
 
-extension ConnectError {
-    /// Whether the host was not looked up, for example for want of descriptors. That says nothing about the name or the
-    /// network.
-    var isWithoutLookup: Bool {
-        switch resolution {
-        case .tooManyLookups, .shutDown: attempts.isEmpty
-        default: attempts.isEmpty && isResourceExhaustion
-        }
-    }
-}
-
 extension ErrorTranslation {
     /// Returns the error for the reason that the rules give for failing.
     static func error(_ reason: Step.Reason, _ url: URL?) -> URLError {

@@ -69,11 +69,6 @@ extension UncurlError {
 }
 
 extension URLError {
-    /// Whether a proxy could not be used.
-    var isOfProxy: Bool {
-        if case .proxy? = cause as? EngineError { true } else { false }
-    }
-
     /// Whether the content was read, but broke off or did not have its declared length.
     fileprivate var isContentBroken: Bool {
         switch cause as? EngineError {
