@@ -59,14 +59,16 @@ def certificate(folder):
 
 
 @contextlib.contextmanager
-def file_server(size, core=None, body="Hello, World!"):
-    """nginx over plain TCP and TLS (P-256, 1.2 and 1.3): `/` is short, `/file` has `size` bytes, PUTs go nowhere.
+def file_server(size, core=None, body="Hello, World!", line=None):
+    """nginx over plain TCP and TLS (P-256, 1.2 and 1.3): `/` is short, `/file` has `size` bytes (zeros, or a line again and again), PUTs go nowhere.
     Yields plain, secure (URLs without a path) and authority (a file)."""
     folder = tempfile.mkdtemp(prefix="uncurl-nginx-")
     os.chmod(folder, 0o755)
     plain, secure = free_port(), free_port()
     authority = certificate(folder)
     with open(os.path.join(folder, "file"), "wb") as f:
+        if line:
+            f.write((line * (size // len(line) + 1))[:size])
         f.truncate(size)
     config = os.path.join(folder, "nginx.conf")
     with open(config, "w") as f:

@@ -121,9 +121,9 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
         setCookies(cookies, for: request?.url, mainDocumentURL: request?.mainDocumentURL)
     }
 
-    /// Gets the cookies that the task's current request would carry: those of ``cookies(for:)-(URL)``, except those that
-    /// `SameSite` excludes because of its main document. Nil without a URL. The handler is called before this returns,
-    /// on the caller's thread.
+    /// Gets the cookies that the task's current request would carry: those of ``cookies(for:)-(URL)``, except those
+    /// that `SameSite` excludes because of its main document. Nil without a URL. The handler is called before this
+    /// returns, on the caller's thread.
     open func getCookiesFor(_ task: URLSessionTask, completionHandler: @escaping @Sendable ([HTTPCookie]?) -> Void) {
         completionHandler(task.currentRequest.flatMap { cookies(sentWith: $0) })
     }

@@ -26,8 +26,10 @@ extension URLSession {
             private let channel: ByteChannel
             private let lifetime: Lifetime
             var task: URLSessionTask { lifetime.task }
-            private var chunk: [UInt8] = []
-            private var position = 0
+            /// The piece that is being read. It and the position in it are open to callers' modules, in which
+            /// ``next(isolation:)`` is compiled: a call for each byte would cost ten times what the byte does.
+            @usableFromInline private(set) var chunk: [UInt8] = []
+            @usableFromInline var position = 0
 
             init(_ channel: ByteChannel, _ lifetime: Lifetime) {
                 self.channel = channel
@@ -37,20 +39,32 @@ extension URLSession {
             /// Returns the next byte; nil at the end.
             ///
             /// - Throws: `URLError`; `URLError.cancelled` if the Swift task was cancelled.
-            public mutating func next() async throws -> UInt8? {
+            @inlinable
+            public mutating func next() async throws -> UInt8? { try await next(isolation: nil) }
+
+            /// Returns the next byte; nil at the end. Throws as ``next()`` does.
+            @inlinable
+            public mutating func next(isolation actor: isolated (any Actor)?) async throws -> UInt8? {
+                // A branch of its own, in which nothing is awaited: so the compiler sees that its caller's executor is
+                // the same before and behind it.
                 if position < chunk.count {
                     defer { position += 1 }
                     return chunk[position]
                 }
-                return try await nextChunk()
+                guard try await takeNextChunk() else { return nil }
+                position = 1
+                return chunk[0]
             }
 
-            /// Takes the next piece and returns its first byte. Throws as ``next()`` does.
-            private mutating func nextChunk() async throws -> UInt8? {
-                guard let next = try await takeChunk() else { return nil }
-                chunk = next
-                position = 1
-                return next.first
+            /// Takes the next piece in place of the one that was read. Returns false at the end. Throws as ``next()``
+            /// does.
+            @usableFromInline
+            mutating func takeNextChunk() async throws -> Bool {
+                repeat {
+                    guard let next = try await takeChunk() else { return false }
+                    (chunk, position) = (next, 0)
+                } while chunk.isEmpty
+                return true
             }
 
             /// Returns the next piece as it came.

@@ -35,20 +35,46 @@ extension URLSession.AsyncBytes {
             /// Returns the next line; nil at the end. Throws `URLError`: `dataLengthExceedsMaximum` if a line is longer
             /// than its limit, `cancelled` if the Swift task was cancelled.
             public mutating func next() async throws -> String? {
-                while let byte = try await bytes.next() {
-                    switch byte {
-                    case 0x0A where isBehindCR: isBehindCR = false
-                    case 0x0A, 0x0B, 0x0C, 0x0D:
-                        isBehindCR = byte == 0x0D
-                        if let line = take() { return line }
-                    default:
-                        isBehindCR = false
+                while true {
+                    if bytes.position == bytes.chunk.count {
+                        guard try await bytes.takeNextChunk() else { return take() }
+                    }
+                    if isBehindCR, bytes.chunk[bytes.position] == 0x0A { bytes.position += 1 }
+                    isBehindCR = false
+                    let end = Self.end(in: bytes.chunk, from: bytes.position)
+                    let text = bytes.chunk[bytes.position..<(end ?? bytes.chunk.count)]
+                    guard line.count + text.count <= limit else { throw lineTooLong }
+                    bytes.position = text.endIndex
+                    guard let end else {
+                        line += text
+                        continue
+                    }
+                    bytes.position += 1
+                    let byte = bytes.chunk[end]
+                    isBehindCR = byte == 0x0D
+                    if byte < 0x80, line.isEmpty, !text.isEmpty { return String(decoding: text, as: UTF8.self) }
+                    line += text
+                    if byte >= 0x80 {
                         guard line.count < limit else { throw lineTooLong }
                         line.append(byte)
-                        if endsInUnicodeLineEnd, let line = take() { return line }
+                        guard endsInUnicodeLineEnd else { continue }
+                    }
+                    if let line = take() { return line }
+                }
+            }
+
+            /// Returns the place of the next octet that is a line end, or the last octet of one: LF, VT, FF, CR; NEL,
+            /// LINE SEPARATOR and PARAGRAPH SEPARATOR in UTF-8.
+            private static func end(in chunk: [UInt8], from start: Int) -> Int? {
+                let octets = chunk.span
+                for place in start..<octets.count {
+                    switch octets[place] {
+                    case 0x0E..<0x85: continue
+                    case 0x0A...0x0D, 0x85, 0xA8, 0xA9: return place
+                    default: continue
                     }
                 }
-                return take()
+                return nil
             }
 
             /// Cuts off NEL (C2 85), LINE SEPARATOR or PARAGRAPH SEPARATOR (E2 80 A8, A9). Returns whether there was

@@ -3,13 +3,14 @@ import Synchronization
 import URLLoading
 
 /// One trial a run: `closing URL COUNT`, `sessions URL COUNT`, `slow URL MILLISECONDS`, `download URL`,
-/// `upload URL FILE`, `poison URL COUNT MICROSECONDS`, `pairs URL COUNT`.
+/// `upload URL FILE`, `bytes URL`, `lines URL`, `chunks URL`, `poison URL COUNT MICROSECONDS`, `pairs URL COUNT`.
 @main
 enum Main {
     static func main() async throws {
         let arguments = Array(CommandLine.arguments.dropFirst())
         guard arguments.count >= 2, let url = URL(string: arguments[1]) else {
-            print("usage: trials closing|sessions|slow|download|upload|poison|pairs URL [COUNT, MILLISECONDS OR FILE]")
+            let trials = "closing|sessions|slow|download|upload|bytes|lines|chunks|poison|pairs"
+            print("usage: trials \(trials) URL [COUNT, MILLISECONDS OR FILE]")
             return
         }
         let number = arguments.count > 2 ? Int(arguments[2]) ?? 0 : 0
@@ -19,6 +20,7 @@ enum Main {
         case "slow": try await slow(url, Double(number) / 1000)
         case "download": try await download(url)
         case "upload": try await upload(url, URL(fileURLWithPath: arguments.count > 2 ? arguments[2] : ""))
+        case "bytes", "lines", "chunks": try await read(url, arguments[0])
         case "poison": try await HandOver.poison(url, number, Int(arguments.last ?? "") ?? 0)
         case "pairs": try await HandOver.pairs(url, number)
         default: print("no such trial: \(arguments[0])")
@@ -75,6 +77,25 @@ enum Main {
         }
         // The last ones end on their own threads.
         try await Task.sleep(for: .seconds(1))
+    }
+
+    /// Reads the content by one of the sequences, several times. Prints the median time of a reading, in milliseconds.
+    private static func read(_ url: URL, _ sequence: String) async throws {
+        let session = URLSession(configuration: configuration)
+        try await warmUp(session, url)
+        var (times, count) = ([Double](), 0)
+        for _ in 0..<15 {
+            let began = now
+            let bytes = try await session.bytes(from: url).0
+            count = 0
+            switch sequence {
+            case "bytes": for try await byte in bytes { count += byte == 0x0A ? 1 : 0 }
+            case "lines": for try await line in bytes.lines { count += line.isEmpty ? 0 : 1 }
+            default: for try await chunk in bytes.chunks { count += chunk.count }
+            }
+            times.append(Double(now - began) / 1e6)
+        }
+        print("count \(count) ms \(times.sorted()[times.count / 2])")
     }
 
     /// A delegate that takes its time with each piece.
