@@ -34,6 +34,24 @@ struct HostileCertificateTests {
         #expect(try verify([CertificateBuilder.server(names).issued(by: root)]).ground == "wrongHost")
     }
 
+    @Test(
+        "a wildcard stands for one whole label of any host, and for nothing else",
+        arguments: [
+            ("my_host.a.test", "*.a.test", true), ("_.a.test", "*.a.test", true), ("x.a_b.test", "*.a_b.test", true),
+            ("X.A.test", "*.A.TEST", true), ("x_y.a.test", "X_y.a.test", true), ("-x.a.test", "*.a.test", true),
+            ("a.test", "*.a.test", false), ("x.y.a.test", "*.a.test", false), ("x.test", "*.test", false),
+            ("x_y.a.test", "x*.a.test", false), ("x_y.a.test", "*y.a.test", false), ("x.a.test", "x.*.test", false),
+            ("x_y.a.test", "*.b.test", false), ("x_y.a.test", "*", false), ("x_y.a.test", "*.*.test", false),
+            ("x_y.a.test", ".a.test", false), ("192.0.2.1", "192.0.2.1", false), ("x_y.a.test", "*.a.test.", false),
+        ]
+    )
+    func wildcard(host: String, name: String, isNamed: Bool) throws {
+        let leaf = try CertificateBuilder.server(["DNS:\(name)"]).issued(by: root)
+        #expect(try verify([leaf], host).ground == (isNamed ? nil : "wrongHost"))
+        let alone = PeerVerifier.nameFailure(try Certificate(der: leaf.der), try ServerName(host))
+        #expect((alone == nil) == isNamed)
+    }
+
     @Test("a URI outside the constraints of its authority refuses the certificate, though its host is inside")
     func uriConstraint() throws {
         var builder = CertificateBuilder.authority("Constrained")

@@ -36,15 +36,15 @@ extension PeerVerifier {
 
     /// Checks that the certificate is for that name or address, and nothing else. Returns nil if it is.
     public static func nameFailure(_ leaf: Certificate, _ name: ServerName) -> TrustFailure? {
-        let rules = CUnsignedInt(X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS)
         let matches =
             if name.isAddress {
-                unsafe X509_check_ip_asc(leaf.pointer, name.text, rules)
+                unsafe X509_check_ip_asc(leaf.pointer, name.text, CUnsignedInt(X509_CHECK_FLAG_NEVER_CHECK_SUBJECT))
+                    == 1
             } else {
-                unsafe X509_check_host(leaf.pointer, name.text, name.text.utf8.count, rules, nil)
+                unsafe name.isNamed(in: leaf.pointer)
             }
         ERR_clear_error()
-        guard matches != 1 else { return nil }
+        guard !matches else { return nil }
         return unsafe TrustFailure(
             reason: TrustFailure.wrongHost(name, leaf: leaf.pointer),
             subject: CertificateFacts.text(X509_get_subject_name(leaf.pointer)),

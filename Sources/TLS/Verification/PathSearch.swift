@@ -117,13 +117,15 @@ internal import COpenSSL
         return unsafe setName(parameters)
     }
 
-    /// Sets the name to verify. The common name is never checked, not even for addresses: otherwise name constraints
-    /// would apply to it, too.
+    /// Sets the name to verify, if the certificate does not have it: then OpenSSL reports that among the other faults.
+    /// OpenSSL's own comparison lets no wildcard stand for a label with an underscore. The common name is never
+    /// checked, not even for addresses: otherwise name constraints would apply to it, too.
     private func setName(_ parameters: OpaquePointer) -> Bool {
         guard let name else { return true }
         let rules = X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS
         unsafe X509_VERIFY_PARAM_set_hostflags(parameters, CUnsignedInt(rules))
         if name.isAddress { return unsafe X509_VERIFY_PARAM_set1_ip_asc(parameters, name.text) == 1 }
+        if unsafe name.isNamed(in: leaf) { return true }
         return unsafe X509_VERIFY_PARAM_set1_host(parameters, name.text, name.text.utf8.count) == 1
     }
 

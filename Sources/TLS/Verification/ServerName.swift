@@ -47,6 +47,23 @@ public struct ServerName: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { text }
 
+    /// Returns whether a certificate has a DNS name of this server.
+    func isNamed(in certificate: OpaquePointer?) -> Bool {
+        unsafe AlternativeName.hosts(of: certificate).contains { isNamed(by: $0) }
+    }
+
+    /// Returns whether a DNS name of a certificate names this server (RFC 9525 §6.3), without regard to case. A
+    /// wildcard stands for exactly one label, whatever that label is, and has two labels behind it at least.
+    func isNamed(by presented: [UInt8]) -> Bool {
+        guard !isAddress else { return false }
+        let presented = presented.map { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 ? $0 | 0x20 : $0 }
+        guard presented.starts(with: [UInt8(ascii: "*"), UInt8(ascii: ".")]) else {
+            return presented.elementsEqual(text.utf8)
+        }
+        let parent = text.utf8.drop { $0 != UInt8(ascii: ".") }
+        return parent.dropFirst().contains(UInt8(ascii: ".")) && parent.elementsEqual(presented.dropFirst())
+    }
+
     private static func isNameByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
