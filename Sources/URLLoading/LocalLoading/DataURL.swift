@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TextCoding
 
 /// `data:[<mediatype>][;base64],<data>` (RFC 2397), read as browsers do, in linear time.
 struct DataURL: Sendable {
@@ -24,10 +25,13 @@ struct DataURL: Sendable {
         if isBase64 { parts.removeLast() }
         guard let octets = DataURL.unescaped(text[(comma + 1)...]) else { return nil }
         if isBase64 {
-            guard let data = Data(base64Encoded: DataURL.padded(octets), options: .ignoreUnknownCharacters) else {
-                return nil
-            }
-            self.data = data
+            // The forgiving decoding of infra.spec.whatwg.org, §7: blanks are left out, and padding may be missing.
+            let letters = octets.filter { !DataURL.isBlank($0) }
+            // Our reader also takes the alphabet for URLs, which the standard does not.
+            guard !letters.contains(UInt8(ascii: "-")), !letters.contains(UInt8(ascii: "_")),
+                let decoded = Base64.decode(String(decoding: letters, as: UTF8.self))
+            else { return nil }
+            data = Data(decoded)
         } else {
             data = Data(octets)
         }
@@ -86,17 +90,10 @@ struct DataURL: Sendable {
         }
     }
 
-    private static func padded(_ octets: [UInt8]) -> Data {
-        var letters = octets.filter(isLetter)
-        letters += [UInt8](repeating: UInt8(ascii: "="), count: (4 - letters.count % 4) % 4)
-        return Data(letters)
-    }
-
-    /// Whether the octet is neither a blank nor padding.
-    private static func isLetter(_ octet: UInt8) -> Bool {
+    private static func isBlank(_ octet: UInt8) -> Bool {
         switch octet {
-        case 0x20, 0x09, 0x0A, 0x0C, 0x0D, UInt8(ascii: "="): false
-        default: true
+        case 0x20, 0x09, 0x0A, 0x0C, 0x0D: true
+        default: false
         }
     }
 }

@@ -48,9 +48,18 @@ struct DataURLTests {
         #expect(try #require(DataURL(url("data:\(given),x"))).mimeType == read)
     }
 
-    @Test("invalid base64 is refused")
-    func refused() throws {
-        #expect(try read("data:;base64,A") == nil)
+    @Test(
+        "what is not Base64 is refused: another alphabet, a stray octet, padding that ends nothing",
+        arguments: [
+            "A", "-_-_", "a=b", "YWI==", "YQ=", "YQ===", "=", "YWI%00", "YWI%C3%A9", "Y*WI", "YQ==YQ==", "YWJj=",
+        ]
+    )
+    func refused(text: String) throws {
+        #expect(try read("data:;base64,\(text)") == nil)
+    }
+
+    @Test("a URL without a comma is refused")
+    func noComma() throws {
         #expect(try read("data:nothing") == nil)
     }
 
