@@ -1,12 +1,13 @@
 internal import Foundation
 
-/// The value of Accept-Language (RFC 9110 §12.5.4): the user's languages, the preferred one first.
-enum AcceptLanguage {
-    static let ofThisUser = value(for: languages(in: ProcessInfo.processInfo.environment))
+/// The value of Accept-Language (RFC 9110 §12.5.4): the user's languages, the preferred one first, for sessions and
+/// managers. Foundation's `Locale.preferredLanguages` is `en-001` in the C locale, which no server knows.
+package enum AcceptLanguage {
+    package static let ofThisUser = value(for: languages(in: ProcessInfo.processInfo.environment))
 
     /// At most six languages, each with a weight a tenth lower than the one before. Weights below one half serve no
     /// purpose.
-    static func value(for languages: [String]) -> String {
+    package static func value(for languages: [String]) -> String {
         languages.prefix(6).enumerated().map { index, language in
             index == 0 ? "\(language);q=1" : "\(language);q=0.\(10 - index)"
         }.joined(separator: ", ")
@@ -14,7 +15,7 @@ enum AcceptLanguage {
 
     /// The languages in gettext's order. LANGUAGE is a list and comes first, except in the C locale; then LC_ALL,
     /// LC_MESSAGES, LANG. POSIX defines the C locale's messages as English.
-    static func languages(in environment: [String: String]) -> [String] {
+    package static func languages(in environment: [String: String]) -> [String] {
         let names = ["LC_ALL", "LC_MESSAGES", "LANG"].compactMap { environment[$0] }.filter { !$0.isEmpty }
         guard let locale = names.first.flatMap(tag) else { return ["en"] }
         let list = (environment["LANGUAGE"] ?? "").split(separator: ":").compactMap { tag(String($0)) }

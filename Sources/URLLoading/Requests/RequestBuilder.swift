@@ -116,7 +116,7 @@ struct RequestBuilder {
         var fields = HTTPFields()
         if !isSet("Accept") { try fields.append("Accept", "*/*") }
         if !isSet("User-Agent") { try fields.append("User-Agent", ProcessFacts.userAgent) }
-        if !isSet("Accept-Language") { try fields.append("Accept-Language", RequestBuilder.language) }
+        if !isSet("Accept-Language") { try fields.append("Accept-Language", AcceptLanguage.ofThisUser) }
         if !content.isEmpty, !isSet("Content-Type"), values.httpMethod == "POST" {
             // URLSession has always sent this type, and servers expect it.
             try fields.append("Content-Type", "application/x-www-form-urlencoded")
@@ -149,19 +149,6 @@ struct RequestBuilder {
             try fields.append(name, other.value(at: index))
         }
     }
-
-    /// The value of Accept-Language (RFC 9110 §12.5.4), from the preferred languages of the system.
-    private static let language: String = {
-        var seen: [String] = []
-        for language in Locale.preferredLanguages.prefix(6) {
-            let name = language.replacingOccurrences(of: "_", with: "-")
-            if !seen.contains(name), name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }) {
-                seen.append(name)
-            }
-        }
-        guard !seen.isEmpty else { return "en" }
-        return seen.enumerated().map { $0 == 0 ? $1 : "\($1);q=0.\(10 - $0)" }.joined(separator: ", ")
-    }()
 
     /// The idle limit counts from the first packet, so it also ends the wait for a server that never answers.
     private func timeouts(_ values: RequestValues) -> Timeouts {
