@@ -25,8 +25,9 @@ public struct XMLContent: Sendable, Hashable {
 
     init(_ answer: ReceivedResponse) throws {
         let content = try answer.content()
+        let encoding = try Self.markedEncoding(of: content) ?? answer.knownCharset()
         do throws(XMLFailure) {
-            try self.init(content, encoding: Self.markedEncoding(of: content) ?? answer.charset)
+            try self.init(content, encoding: encoding)
         } catch {
             throw SerializationFailure(.xml, answer: answer, underlying: error)
         }

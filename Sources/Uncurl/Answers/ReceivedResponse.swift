@@ -32,6 +32,15 @@ public struct ReceivedResponse: Sendable {
     /// The encoding that the charset of the content type names; nil where there is no charset or its name is unknown.
     public var charset: String.Encoding? { response?.textEncodingName.flatMap(TextEncoding.named) }
 
+    /// The same, but a name that is unknown is an error.
+    package func knownCharset() throws(SerializationFailure) -> String.Encoding? {
+        guard let charset else {
+            guard let name = response?.textEncodingName else { return nil }
+            throw SerializationFailure(.charset(name), answer: self)
+        }
+        return charset
+    }
+
     /// The content, from memory or from the file. A file is mapped: only the pages that are read come into memory. As
     /// with every mapping, the file must not be shortened while the content is in use. The file may be removed.
     public func content() throws(SerializationFailure) -> Data {

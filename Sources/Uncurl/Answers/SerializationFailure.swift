@@ -8,6 +8,8 @@ public struct SerializationFailure: Error, Sendable {
         case empty
         /// The octets are not valid in this text encoding.
         case text(String.Encoding)
+        /// The content type names a charset that is unknown, or that the C library of this machine cannot decode.
+        case charset(String)
         /// The content is not a JSON text. The associated value says what is wrong, and where.
         case json(JSONFailure)
         /// The content is not a property list; ``SerializationFailure/underlying`` says why.
@@ -72,6 +74,7 @@ extension SerializationFailure: CustomStringConvertible, LocalizedError {
         return switch reason {
         case .empty: "the answer has no content"
         case .text(let encoding): "the content is not text in \(encoding)"
+        case .charset(let name): "the charset \(name) of the content is not known"
         case .json(let failure): "\(failure)"
         case .propertyList: "the content is not a property list\(cause)"
         case .decoding: "the content does not fit the decoded type\(cause)"
@@ -92,7 +95,7 @@ extension SerializationFailure: CustomNSError {
     /// `cannotDecodeContentData` (-1016), or `cannotOpenFile`.
     public var errorCode: Int {
         switch reason {
-        case .empty, .text, .json, .propertyList, .decoding, .image, .xml, .unmatched, .other:
+        case .empty, .text, .charset, .json, .propertyList, .decoding, .image, .xml, .unmatched, .other:
             URLError.cannotDecodeContentData.rawValue
         case .file, .noFile: URLError.cannotOpenFile.rawValue
         }

@@ -5,7 +5,7 @@ internal import HTTP1
 enum TextEncoding {
     static func named(_ charset: String) -> String.Encoding? {
         let name = charset.ascii?.lowercased().trimmingCharacters(in: CharacterSet(charactersIn: " \t\"'"))
-        return name.flatMap { encodings[$0] }
+        return name.flatMap { Charset.byLabel[Substring($0)]?.encoding }
     }
 
     /// The encoding that a byte order mark names.
@@ -76,7 +76,9 @@ enum TextEncoding {
         case .utf32: return utf32(data, isLittleEndian: marked(data) == .utf32LittleEndian)
         case .utf32BigEndian: return utf32(data, isLittleEndian: false)
         case .utf32LittleEndian: return utf32(data, isLittleEndian: true)
-        default: return String(data: data, encoding: encoding)
+        default:
+            guard let charset = Charset.byEncoding[encoding] else { return String(data: data, encoding: encoding) }
+            return charset.text(data)
         }
     }
 
@@ -106,27 +108,11 @@ enum TextEncoding {
         }
         return String(text)
     }
-
-    /// Charset names as servers write them. Encodings that Foundation does not name are given by CoreFoundation's
-    /// number.
-    private static let encodings: [String: String.Encoding] = [
-        "utf-8": .utf8, "utf8": .utf8, "us-ascii": .ascii, "ascii": .ascii,
-        "utf-16": .utf16, "utf-16be": .utf16BigEndian, "utf-16le": .utf16LittleEndian,
-        "utf-32": .utf32, "utf-32be": .utf32BigEndian, "utf-32le": .utf32LittleEndian,
-        "iso-8859-1": .isoLatin1, "latin1": .isoLatin1, "iso-8859-2": .isoLatin2, "latin2": .isoLatin2,
-        "iso-8859-5": known(0x0205), "iso-8859-7": known(0x0207), "iso-8859-9": known(0x0209),
-        "iso-8859-15": known(0x020F), "windows-1250": .windowsCP1250, "windows-1251": .windowsCP1251,
-        "windows-1252": .windowsCP1252, "windows-1253": .windowsCP1253, "windows-1254": .windowsCP1254,
-        "koi8-r": known(0x0A02), "macintosh": .macOSRoman, "shift_jis": .shiftJIS, "sjis": .shiftJIS,
-        "windows-31j": .shiftJIS, "iso-2022-jp": .iso2022JP, "euc-kr": known(0x0940),
-        "big5": known(0x0A03), "gb2312": known(0x0632), "gbk": known(0x0632), "gb18030": known(0x0632),
-    ]
-
-    private static func known(_ number: UInt) -> String.Encoding { String.Encoding(rawValue: 0x8000_0000 | number) }
 }
 
 extension String.Encoding {
-    /// The encoding of a charset parameter, in any case; nil for an unknown name.
+    /// The encoding of a charset parameter, in any case: the one that the Encoding Standard (encoding.spec.whatwg.org
+    /// §4.2) has for this label, such as windows-1252 for `iso-8859-1`. Nil for an unknown name.
     public init?(charset: String) {
         guard let encoding = TextEncoding.named(charset) else { return nil }
         self = encoding

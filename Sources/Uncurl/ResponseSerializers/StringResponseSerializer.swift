@@ -1,7 +1,8 @@
 public import URLLoading
 
-/// Decodes the content as text. The encoding is ``encoding``, else the charset of the content type, else that of a byte
-/// order mark, else UTF-8 if the content is valid UTF-8, else ISO 8859-1.
+/// Decodes the content as text. The encoding is ``encoding``, else the charset of the content type by the Encoding
+/// Standard's labels, else that of a byte order mark, else UTF-8 if the content is valid UTF-8, else ISO 8859-1. A
+/// charset with an unknown name is an error.
 public struct StringResponseSerializer: ResponseSerializer {
     /// Which answers are acceptable: by default those with the status 200 to 299.
     public var validation: ResponseValidation
@@ -23,10 +24,11 @@ public struct StringResponseSerializer: ResponseSerializer {
 
     public func serialize(_ answer: ReceivedResponse) throws -> String {
         let content = try preprocessor(answer.content())
-        let stated = encoding ?? answer.charset ?? TextEncoding.marked(content)
+        let stated = try encoding ?? answer.knownCharset() ?? TextEncoding.marked(content)
         let used = stated ?? (TextEncoding.isUTF8(content) ? .utf8 : .isoLatin1)
         guard let text = TextEncoding.text(content, used) else {
-            throw SerializationFailure(.text(used), answer: answer)
+            let isKnown = Charset.byEncoding[used]?.isAvailable ?? true
+            throw SerializationFailure(isKnown ? .text(used) : .charset("\(used)"), answer: answer)
         }
         return text
     }

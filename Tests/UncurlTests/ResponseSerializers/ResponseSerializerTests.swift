@@ -116,12 +116,15 @@ struct ResponseSerializerTests {
             (nil, "UTF-8", [0xE9], nil), (.isoLatin1, "utf-8", [0xE9], "é"), (.utf8, "iso-8859-1", [0xC3, 0xA9], "é"),
             (nil, "windows-1252", [0x80], "€"), (nil, "iso-8859-15", [0xA4], "€"), (nil, "Big5", [0xA4, 0xA4], "中"),
             (nil, "EUC-KR", [0xA4, 0xA4], "ㄴ"), (nil, "koi8-r", [0xC1], "а"), (nil, "windows-1251", [0xE0], "а"),
-            (nil, "us-ascii", [0x41], "A"), (nil, "us-ascii", [0x80], nil),
+            (nil, "us-ascii", [0x41], "A"), (nil, "us-ascii", [0x80], "€"), (nil, "windows-1252", [0x81], "\u{81}"),
+            (nil, "windows-1253", [0xD2], nil), (nil, "big5", [0xA4], nil), (nil, "gbk", [0x80], "€"),
+            (nil, "macintosh", [0xC6, 0xF0], "\u{2206}\u{F8FF}"), (nil, "x-mac-cyrillic", [0xFF], "€"),
+            (nil, "koi8-u", [0xAE], "ў"),
             (nil, "utf-16", [0x00, 0x41], "A"), (nil, "utf-16", [0xFF, 0xFE, 0x41, 0x00], "A"),
             (nil, "utf-16le", [0x41, 0x00], "A"), (nil, "utf-16", [0x41], nil), (nil, "utf-16be", [0xD8, 0x00], nil),
             (nil, "utf-32", [0, 0, 0, 0x41], "A"), (nil, "utf-32", [0, 0x11, 0, 0], nil),
             (nil, nil, [0xEF, 0xBB, 0xBF, 0x41], "A"), (nil, nil, [0xFF, 0xFE, 0x41, 0x00], "A"),
-            (nil, "who-knows", [0x41], "A"), (nil, nil, [], ""),
+            (nil, "who-knows", [0x41], nil), (nil, nil, [], ""),
             (nil, "iso-2022-jp", [0x1B, 0x24, 0x42, 0x24, 0x22, 0x1B, 0x28, 0x42], "あ"),
         ] as [(String.Encoding?, String?, [UInt8], String?)]
     )
