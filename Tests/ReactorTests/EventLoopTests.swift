@@ -187,6 +187,34 @@ struct EventLoopTests {
         #expect(loop.armedTimers == 0)
     }
 
+    @Test(
+        "what the look before a timer finds is handled at a time read after that look, not at the turn's",
+        .timeLimit(.minutes(1))
+    )
+    func lookBeforeTimer() throws {
+        let bench = try LoopBench(manual: true)
+        let loop = bench.loop
+        let clock = try #require(bench.clock)
+        let (ours, theirs) = Wire.pair()
+        defer { for end in [ours, theirs] { close(end) } }
+        let start = loop.now
+        var heard: Instant?
+        let timer = Alarm { _ in loop.stop() }
+        _ = loop.arm(at: start.advanced(by: .milliseconds(1)), timer)
+        _ = try loop.register(ours, .read, Probe { _ in heard = heard ?? loop.now })
+        loop.post { [bound = LoopBound(loop, on: loop)] in
+            clock.advance(by: .milliseconds(20), waking: bound.value)
+            bound.value.post {
+                // The timer has run out in this turn, and the message works for a while after its look at the clock.
+                Wire.send(theirs, "x")
+                clock.advance(by: .microseconds(7), waking: bound.value)
+            }
+        }
+        bench.run()
+        #expect(timer.fired.count == 1)
+        #expect(heard == start.advanced(by: .milliseconds(20) + .microseconds(7)))
+    }
+
     // MARK: Fairness
 
     @Test("a handler that always has work left over holds up neither sockets nor timers nor messages")

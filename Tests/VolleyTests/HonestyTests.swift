@@ -188,6 +188,21 @@ struct HonestyTests {
     }
 
     @Test(
+        "no request takes no time, whatever timers run out meanwhile",
+        arguments: [[], ["--think", "1us"], ["-R", "2k", "--max-lag", "60s"]]
+    )
+    func noInstantAnswers(pace: [String]) throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let line = ["--format", "json", "-c", "10", "-t", "1", "-n", "4000"]
+        let ended = try volley(line + pace + [server.url("/bytes/10")])
+        #expect(ended.status == 0, "\(ended.err)")
+        for name in ["raw", "first_byte"] {
+            #expect(try seconds(try histogram(ended, "latency", name), "min") >= 0.000_001, "\(name)")
+        }
+    }
+
+    @Test(
         "the number of due requests is exactly rate times time",
         arguments: [("10", 10), ("1000", 1_000), ("5k", 5_000)]
     )

@@ -256,16 +256,8 @@ public final class EventLoop: @unchecked Sendable {
             // EBADF, EFAULT or EINVAL on our own epoll set: this loop's memory is corrupt.
             preconditionFailure("epoll_wait failed on the loop's own set: \(error)")
         }
-        stamp()
         suspended = nil
-        for index in 0..<ready {
-            let event = poller.event(index)
-            dispatch(event.token, event.readiness)
-            if index % Self.eventsPerStamp == Self.eventsPerStamp - 1 {
-                stamp()
-                if alarm.isDue(now) { alarm.take()?.alarmRang() }
-            }
-        }
+        dispatchEvents(ready)
         if alarm.isDue(now) { alarm.take()?.alarmRang() }
         serveUnfinished()
         let time = now
@@ -289,11 +281,21 @@ public final class EventLoop: @unchecked Sendable {
     private func takeReadyEvents() {
         for _ in 0...registrations / Poller.batch {
             guard let ready = try? poller.wait(milliseconds: 0) else { return }
-            for index in 0..<ready {
-                let event = poller.event(index)
-                dispatch(event.token, event.readiness)
-            }
+            dispatchEvents(ready)
             guard ready == Poller.batch else { return }
+        }
+    }
+
+    /// Dispatches the events of a look at the sockets, at times read after the look: what came for a request of this
+    /// turn must not seem to have taken no time.
+    private func dispatchEvents(_ ready: Int) {
+        stamp()
+        for index in 0..<ready {
+            let event = poller.event(index)
+            dispatch(event.token, event.readiness)
+            guard index % Self.eventsPerStamp == Self.eventsPerStamp - 1 else { continue }
+            stamp()
+            if alarm.isDue(now) { alarm.take()?.alarmRang() }
         }
     }
 
@@ -330,7 +332,11 @@ public final class EventLoop: @unchecked Sendable {
     private func serveUnfinished() {
         guard !unfinished.isEmpty else { return }
         swap(&unfinished, &served)
-        for token in served { dispatch(token, .rescheduled) }
+        for token in served {
+            // It may read what has come since the time before.
+            stamp()
+            dispatch(token, .rescheduled)
+        }
         served.removeAll(keepingCapacity: true)
     }
 
