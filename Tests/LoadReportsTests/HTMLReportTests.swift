@@ -40,6 +40,36 @@ struct HTMLReportTests {
         #expect(others.isEmpty, "\(others.map { $0.prefix(30) })")
     }
 
+    @Test(
+        "the conditions stand before the figures if one is broken, and after them if all are kept",
+        arguments: [true, false]
+    )
+    func conditionsFirst(isBroken: Bool) throws {
+        let result = try sampleResult { options in
+            guard let p50 = ThresholdMetric("p50") else { return }
+            let limit = isBroken ? 1_000.0 : 60_000_000_000
+            options.thresholds = [Threshold("p50>x", p50, .above, limit: limit, isRelative: false)]
+        }
+        let page = try HTMLReport.text(result)
+        let limits = try #require(page.range(of: "<h2>Limits</h2>")).lowerBound
+        let figures = try #require(page.range(of: "<section class=\"tiles\">")).lowerBound
+        #expect((limits < figures) == isBroken)
+    }
+
+    @Test("reports of a run with scenarios have their names as the title")
+    func scenarioTitle() throws {
+        let result = try sampleResult { options in
+            let scenarios = ["checkout", "<browse>"].map { Scenarios.Scenario(name: $0, weight: 1, []) }
+            options.scenarios = Scenarios(scenarios, steps: [])
+        }
+        let page = try HTMLReport.text(result)
+        #expect(page.contains("<title>volley: checkout, &lt;browse&gt; http://127.0.0.1:8080/</title>"))
+        #expect(page.contains("<h1>checkout, &lt;browse&gt; <span>"))
+        let suite = "<testsuite name=\"volley checkout, &lt;browse&gt; http://127.0.0.1:8080/\""
+        #expect(JUnitReport.text(result).contains(suite))
+        #expect(MarkdownReport.text(result).contains("checkout, &lt;browse> http://127.0.0.1:8080/"))
+    }
+
     @Test("a run without a single answer has a page too")
     func empty() throws {
         var result = try sampleResult { $0.threads = 1 }

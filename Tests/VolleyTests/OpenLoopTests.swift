@@ -93,6 +93,23 @@ struct OpenLoopTests {
         #expect(ended.report["notes"].map { "\($0)" }?.contains("counted 200 requests") == true)
     }
 
+    @Test(
+        "the log of requests marks the lines of the warm-up, and the others are the report's",
+        arguments: [["-R", "200", "--drain", "60s", "--max-lag", "60s"], ["--think", "10ms"], []]
+    )
+    func warmUpLines(pace: [String]) throws {
+        let log = TemporaryFile()
+        let line = ["--format", "json", "--format", "requests=\(log.path)", "-c", "2", "-t", "1", "-d", "300ms"]
+        let ended = try volley(line + ["--warmup", "300ms"] + pace)
+        #expect(ended.status == 0, "\(ended.err)")
+        let rows = log.text.split(separator: "\n").map { $0.split(separator: ",", omittingEmptySubsequences: false) }
+        #expect(rows.first?.last == "warm_up")
+        let marks = rows.dropFirst().map { $0.last ?? "" }
+        #expect(marks.contains("1") && marks.allSatisfy { ["0", "1"].contains($0) })
+        let due = (ended.report["schedule"] as? [String: Any])?["due"] as? Int
+        #expect(marks.count { $0 == "0" } == due ?? ended.number("requests", "completed"))
+    }
+
     @Test("rate_ratio counts no answer to a request of the warm-up that comes in the measured part")
     func answeredLate() throws {
         let gate = RawGate()

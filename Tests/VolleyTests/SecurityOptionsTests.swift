@@ -66,11 +66,11 @@ struct SecurityOptionsTests {
     @Test(
         "a flag without an effect is refused",
         arguments: [
-            ["-k", "http://h/"], ["--cacert", "/x", "http://h/"], ["--capath", "/x", "http://h/"],
+            ["--cacert", "/x", "http://h/"], ["--capath", "/x", "http://h/"],
             ["--cert", "/x", "http://h/"], ["--key", "/x", "http://h/"], ["--pass", "x", "http://h/"],
             ["--sni", "x", "http://h/"], ["--tls-min", "1.2", "http://h/"], ["--tls-max", "1.3", "http://h/"],
             ["--ciphers", "x", "http://h/"], ["--tls13-ciphers", "x", "http://h/"], ["--no-resume", "http://h/"],
-            ["--handshake-only", "http://h/"], ["-k"], ["--handshake-only"],
+            ["--handshake-only", "http://h/"], ["--handshake-only"],
         ]
     )
     func idle(line: [String]) throws {
@@ -100,6 +100,14 @@ struct SecurityOptionsTests {
             complaint("-x", "http://p", "--unix-socket", "@x", "http://h/")
                 == "--unix-socket and --proxy exclude each other: a socket of this machine is behind no proxy"
         )
+    }
+
+    @Test("--insecure is taken with any URL, as in curl, and other flags of TLS with https alone")
+    func insecureAnywhere() throws {
+        for line in [["-k", "http://h/"], ["-k"], ["--insecure", "-R", "5", "http://h/"]] {
+            #expect(try options(line).security.target == nil)
+        }
+        #expect(complaint("--cacert", "/x", "http://h/")?.hasPrefix("--cacert is about TLS with the target") == true)
     }
 
     private func plan(_ line: String...) throws -> RunPlan {

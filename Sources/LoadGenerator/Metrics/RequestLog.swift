@@ -17,6 +17,8 @@ package struct RequestRecord: Sendable {
     /// The number of its name among the names of the run.
     package var name: Int?
     package var failure: Failure?
+    /// Whether it belongs to the warm-up: by the instant when it was due or, without one, by that of its outcome.
+    package var isOfWarmUp = false
 }
 
 /// A worker's part of the log of single requests. It has a buffer of its own, which it hands over when full.

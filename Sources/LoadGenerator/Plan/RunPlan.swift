@@ -132,6 +132,9 @@ package struct RunPlan: Sendable {
 
     package var threads: Int { shares.count }
 
+    /// What the run asks for: `GET http://h/`, or the names of its scenarios and the URL.
+    package var title: String { "\(scenarios?.all.map(\.name).joined(separator: ", ") ?? request.method) \(url)" }
+
     /// The duration of a swarm, which runs until it is told to stop. Schedules of this length have valid instants.
     package static let swarmDuration: UInt64 = 31 * 86_400 * 1_000_000_000
 

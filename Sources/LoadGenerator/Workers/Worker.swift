@@ -377,6 +377,10 @@ final class Worker: TimerHandler {
         if budget == 0, running == 0, driver?.isIdle != false { stop() }
     }
 
+    var isWarmingUp: Bool {
+        if case .warmingUp = phase { true } else { false }
+    }
+
     var isDraining: Bool {
         if case .draining = phase { true } else { false }
     }

@@ -22,7 +22,8 @@ extension Worker {
                 bytesIn: report.bytesReceived,
                 isNewConnection: !report.reusedConnection,
                 isSentAgain: report.retried,
-                name: user?.name
+                name: user?.name,
+                isOfWarmUp: isOfWarmUp(user)
             )
         )
     }
@@ -46,7 +47,8 @@ extension Worker {
                 isNewConnection: !report.reusedConnection,
                 isSentAgain: report.retried,
                 name: user?.name,
-                failure: failure
+                failure: failure,
+                isOfWarmUp: isOfWarmUp(user)
             )
         )
     }
@@ -64,9 +66,14 @@ extension Worker {
                 status: 0,
                 isNewConnection: user.messages == 1,
                 name: user.name,
-                failure: failure
+                failure: failure,
+                isOfWarmUp: isOfWarmUp(user)
             )
         )
+    }
+
+    private func isOfWarmUp(_ user: VirtualUser?) -> Bool {
+        if plan.profile != nil, let user, let driver { driver.isOfWarmUp(user) } else { isWarmingUp }
     }
 
     /// The instant at which the request was due, in nanoseconds after the start of the run. Nil without a schedule, and

@@ -12,6 +12,11 @@ package enum HTMLReport {
         let report = try SavedReport(document, path: "the report")
         let run = document["run"]
         let url = run?["url"]?.string ?? ""
+        let scenarios = (run?["scenarios"]?.items ?? []).compactMap(\.string).joined(separator: ", ")
+        let subject = scenarios.isEmpty ? run?["method"]?.string ?? "" : scenarios
+        let conditions = document["limits"]?.items ?? []
+        // What decides the run stands first.
+        let isBroken = conditions.contains { $0["kept"]?.bool != true }
         return """
             <!DOCTYPE html>
             <html lang="en">
@@ -19,7 +24,7 @@ package enum HTMLReport {
             <meta charset="utf-8">
             <meta name="viewport" content="width=device-width, initial-scale=1">
             <meta name="color-scheme" content="light dark">
-            <title>volley: \(escaped(url))</title>
+            <title>volley: \(escaped(scenarios.isEmpty ? url : "\(scenarios) \(url)"))</title>
             <style>
             \(HTMLStyle.text)
             </style>
@@ -27,11 +32,12 @@ package enum HTMLReport {
             <body>
             <header>
             <p class="kind">volley \(escaped(document["volley"]?.string ?? "")) · load test report</p>
-            <h1>\(escaped(run?["method"]?.string ?? "")) <span>\(escaped(url))</span></h1>
+            <h1>\(escaped(subject)) <span>\(escaped(url))</span></h1>
             <p class="meta">\(escaped(summary(report)))</p>
             \(verdict(document))
             </header>
             <main>
+            \(isBroken ? limits(conditions) : "")
             <section class="tiles">
             \(try tiles(report))
             </section>
@@ -53,7 +59,7 @@ package enum HTMLReport {
             </div>
             </section>
             \(invalid(report.generatorLimits))
-            \(limits(document["limits"]?.items ?? []))
+            \(isBroken ? "" : limits(conditions))
             \(errors(document["errors"]?.items ?? []))
             \(notes(document))
             </main>

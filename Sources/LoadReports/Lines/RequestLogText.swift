@@ -4,7 +4,7 @@ package import LoadGenerator
 /// outcomes.
 package struct RequestLogText {
     package static let head =
-        "due_ns,start_ns,latency_ns,first_byte_ns,status,bytes_in,thread,new_connection,sent_again,name,error\n"
+        "due_ns,start_ns,latency_ns,first_byte_ns,status,bytes_in,thread,new_connection,sent_again,name,error,warm_up\n"
 
     private let names: [[UInt8]]
     private var buffer: [UInt8] = []
@@ -44,6 +44,8 @@ package struct RequestLogText {
             buffer += "\(failure.phase.rawValue) \(failure.kind.rawValue)".utf8
             if failure.errno != 0 { buffer += " \(failure.errno)".utf8 }
         }
+        buffer.append(UInt8(ascii: ","))
+        buffer.append(UInt8(ascii: record.isOfWarmUp ? "1" : "0"))
         buffer.append(UInt8(ascii: "\n"))
     }
 

@@ -7,7 +7,7 @@ package enum JUnitReport {
     package static func text(_ result: RunResult) -> String {
         let tests = RunTests(result)
         let seconds = fixed(Double(result.measured) / 1e9, 3)
-        let name = escaped("volley \(result.plan.request.method) \(result.plan.url)")
+        let name = escaped("volley \(result.plan.title)")
         var lines = [
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>",
             "<testsuites>",

@@ -9,7 +9,7 @@ package enum MarkdownReport {
         let tests = RunTests(result)
         let state = tests.unfit > 0 ? "proves nothing" : tests.failures > 0 ? "failed" : "passed"
         var parts = [
-            "### volley \(state): \(cell("\(result.plan.request.method) \(result.plan.url)"))", figures(result),
+            "### volley \(state): \(cell(result.plan.title))", figures(result),
         ]
         parts.append(
             table(["test", "", "found"], tests.all.map { [code($0.name), word($0.outcome), cell(words($0.outcome))] })

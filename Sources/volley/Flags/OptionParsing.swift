@@ -83,7 +83,8 @@ extension LoadOptions {
             throw UsageError("-c \(asked) and --stage with connections exclude each other: the stages say how many")
         }
         let connections = asked ?? Int(command.pace.crowdPeak ?? min(usual, requests ?? usual))
-        if let requests, requests < connections {
+        // By a schedule, connections are only as many as requests wait at once.
+        if let requests, requests < connections, !command.isScheduled {
             throw UsageError(
                 "-n \(requests) is less than -c \(connections): each connection sends at least one, use -c \(requests)"
             )

@@ -2,7 +2,10 @@ import ArgumentParser
 
 /// The text of the flags about TLS. ``SecurityOptions`` reads them.
 struct SecurityFlags: ParsableArguments {
-    @Flag(name: [.customShort("k"), .long], help: "Accept any certificate of the server and of an https proxy.")
+    @Flag(
+        name: [.customShort("k"), .long],
+        help: "Accept any certificate of the server and of an https proxy. With http it changes nothing."
+    )
     var insecure = false
 
     @Option(

@@ -69,9 +69,8 @@ extension SecurityOptions {
 extension SecurityFlags {
     /// Refuses flags that have no effect.
     fileprivate func check(isSecure: Bool, throughSecureProxy: Bool) throws(UsageError) {
-        let ofBoth = [
-            ("--insecure", insecure), ("--cacert", cacert != nil), ("--capath", capath != nil),
-        ]
+        // As in curl, --insecure may stand before any URL: it asks for nothing that http lacks.
+        let ofBoth = [("--cacert", cacert != nil), ("--capath", capath != nil)]
         let ofTarget = [
             ("--cert", cert != nil), ("--key", key != nil), ("--pass", password != nil), ("--sni", sni != nil),
             ("--tls-min", tlsMin != nil), ("--tls-max", tlsMax != nil), ("--ciphers", ciphers != nil),
