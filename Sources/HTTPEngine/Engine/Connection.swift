@@ -220,7 +220,8 @@ final class Connection: ReadinessHandler, TimerHandler {
     /// Notes the peer's version and hints.
     func note(_ head: ResponseHead) {
         host.isHTTP10 = head.version == .http10
-        guard head.contains(.keepAlive), let hint = KeepAliveHint(head.fields) else { return }
+        guard head.contains(.keepAlive), engine.configuration.foreseesCloses, let hint = KeepAliveHint(head.fields)
+        else { return }
         if machine.heard(hint) { cancelTimer() }
     }
 

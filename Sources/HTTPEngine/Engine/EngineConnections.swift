@@ -58,8 +58,10 @@ extension Engine {
         }
     }
 
-    func noteClose(of connection: Connection) {
-        closingServers.note(connection.host.destination, answered: connection.answered, now: loop.now)
+    /// - Parameter now: when the close showed; nil for now.
+    func noteClose(of connection: Connection, at now: Instant? = nil) {
+        guard configuration.foreseesCloses else { return }
+        closingServers.note(connection.host.destination, answered: connection.answered, now: now ?? loop.now)
     }
 
     func enqueue(_ exchange: Exchange, _ host: Host, _ priority: UInt8) {

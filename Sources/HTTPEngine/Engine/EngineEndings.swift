@@ -102,8 +102,7 @@ extension Engine {
             guard let connection = connections[id] else { return conclude(exchange, error) }
             let facts = retryFacts(exchange, on: connection, error)
             if facts.meetsClosedConnection {
-                let leased = exchange.report.timings.leased ?? loop.now
-                closingServers.note(connection.host.destination, answered: connection.answered, now: leased)
+                noteClose(of: connection, at: exchange.report.timings.leased)
             }
             if configuration.resendsRequests, RetryRule.allows(facts), !isDraining {
                 return retry(exchange, instead: connection, .failed(error))

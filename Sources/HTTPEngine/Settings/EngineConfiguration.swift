@@ -26,6 +26,10 @@ public struct EngineConfiguration: Sendable {
     /// Whether a request whose kept connection ends before any byte of its answer is sent once more, if that does no
     /// harm (`RetryRule`). If false, it fails: a load test reports what happened to each request that it sent.
     public var resendsRequests = true
+    /// Whether a connection is given up before it ends, because its server may be about to end it: by its Keep-Alive
+    /// field, or because it has lately ended others right after an answer. If false, it is used until it ends: in a
+    /// load test the server alone ends connections, whatever the method.
+    package var foreseesCloses = true
     /// The limits of exchanges whose requests name none.
     public var timeouts = Timeouts()
     /// The limits on what a server can make a connection's parser hold.

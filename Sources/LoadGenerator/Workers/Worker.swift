@@ -85,6 +85,7 @@ final class Worker: TimerHandler {
         // Preflight has already checked the descriptors.
         configuration.budget = nil
         configuration.resendsRequests = plan.retries
+        configuration.foreseesCloses = false
         // Only the server ends connections, unless the plan sets an age. Idle time does not end them.
         let forever = Duration.seconds(366 * 86_400)
         // A swarm or crowd that has shrunk has connections that are no longer used.
