@@ -41,7 +41,7 @@ struct SharedFieldsTests {
             ("when a connection may be opened: each outcome that costs one tells it", ["pacer"]),
         ],
         "VirtualUserDriver": [
-            ("values that keep their own rules", ["resting"]),
+            ("values that keep their own rules", ["random", "resting"]),
             ("whose request is being filled in: its user, its number and its variables", ["context"]),
             ("which WebSockets are open: their side of the driver stands in a file of its own", ["sockets"]),
         ],

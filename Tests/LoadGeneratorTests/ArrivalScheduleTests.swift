@@ -25,12 +25,16 @@ struct ArrivalsTests {
         #expect(arrivals.notice(by: Instant(nanoseconds: 0)) == Instant(nanoseconds: 0))
         #expect(arrivals.notice(by: Instant(nanoseconds: 99_999_999)) == nil)
         #expect(arrivals.next == Instant(nanoseconds: 100_000_000))
-        while arrivals.notice(by: Instant(nanoseconds: 350_000_000)) != nil {}
-        #expect(arrivals.backlog == 4)
-        let taken = (0..<4).map { _ in arrivals.take() }
-        #expect(taken.map { $0?.due.nanoseconds } == [0, 100_000_000, 200_000_000, 300_000_000])
-        #expect(taken.map { $0?.noticed.nanoseconds } == [0, 350_000_000, 350_000_000, 350_000_000])
-        #expect(arrivals.take() == nil)
+        let late = Instant(nanoseconds: 350_000_000)
+        let first = arrivals.cursor
+        while arrivals.notice(by: late) != nil {}
+        var waiting = WaitingArrivals(from: first)
+        waiting.notice(from: first, until: arrivals.noticed, at: late)
+        #expect(waiting.count == 3)
+        let taken = (0..<3).map { _ in waiting.take() }
+        #expect(taken.map { $0?.due.nanoseconds } == [100_000_000, 200_000_000, 300_000_000])
+        #expect(taken.map { $0?.number } == [1, 2, 3] && taken.allSatisfy { $0?.noticed == late })
+        #expect(waiting.take() == nil && waiting.next == .never)
     }
 
     @Test(
@@ -70,11 +74,14 @@ struct ArrivalsTests {
                 random: RandomStream(seed: seed, stream: thread)
             )
             var all: [Int64] = []
-            while let due = arrivals.notice(by: Instant(nanoseconds: 30_000_000_000)) { all.append(due.nanoseconds) }
+            let (first, end) = (arrivals.cursor, Instant(nanoseconds: 30_000_000_000))
+            while let due = arrivals.notice(by: end) { all.append(due.nanoseconds) }
             // What is taken is what was noticed.
+            var waiting = WaitingArrivals(from: first)
+            waiting.notice(from: first, until: arrivals.noticed, at: end)
             var taken: [Int64] = []
-            while let (due, _) = arrivals.take() { taken.append(due.nanoseconds) }
-            #expect(all == taken && arrivals.isOver)
+            while let request = waiting.take() { taken.append(request.due.nanoseconds) }
+            #expect(all == taken && arrivals.next == .never)
             return all
         }
         let (one, other) = (times(1, 0), times(1, 1))
@@ -95,9 +102,12 @@ struct ArrivalsTests {
             random: RandomStream(seed: 1, stream: 0)
         )
         var (noticed, dropped): (UInt64, UInt64) = (0, 0)
-        crowd.noticeCrowd(by: Instant(nanoseconds: 30_000_000_000)) { noticed += $1 }
-        crowd.takeCrowd { dropped += $1 }
-        #expect(noticed == UInt64(one.count) && dropped == noticed && crowd.backlog == 0)
+        let (first, now) = (crowd.cursor, Instant(nanoseconds: 30_000_000_000))
+        crowd.noticeCrowd(by: now) { noticed += $1 }
+        var waiting = WaitingArrivals(from: first)
+        waiting.notice(from: first, until: crowd.noticed, at: now)
+        waiting.takeAll { dropped += $1 }
+        #expect(noticed == UInt64(one.count) && dropped == noticed && waiting.count == 0)
     }
 
     @Test("of requests that wait it is known when they were noticed, and of very many nearly")
@@ -142,6 +152,7 @@ struct ArrivalsTests {
         for thread in 0..<3 {
             var one = ArrivalSchedule(profile, from: Instant(nanoseconds: 7), thread: thread, of: 3, limit: limit)
             var many = one
+            let first = many.cursor
             while let due = one.notice(by: now) { single.record(UInt64(now.nanoseconds - due.nanoseconds)) }
             var calls = 0
             many.noticeCrowd(by: now) { due, count in
@@ -150,8 +161,10 @@ struct ArrivalsTests {
             }
             #expect(many.noticed == one.noticed && many.next == one.next && calls < 1_100)
             var taken: UInt64 = 0
-            many.takeCrowd { _, count in taken += count }
-            #expect(taken == one.noticed && many.backlog == 0 && many.take() == nil)
+            var waiting = WaitingArrivals(from: first)
+            waiting.notice(from: first, until: many.noticed, at: now)
+            waiting.takeAll { _, count in taken += count }
+            #expect(taken == one.noticed && waiting.count == 0 && waiting.take() == nil)
         }
         #expect(crowd.count == single.count)
         for percentile in [1.0, 50, 90, 99] {

@@ -1,17 +1,11 @@
 import Reactor
 
-/// One thread's requests by the schedule: those that have come due, and those that were sent.
-///
-/// Requests that are due and not yet sent take no memory, even if a server hangs: two cursors stand for them, and each
-/// instant is computed again when its request is sent.
+/// One thread's requests by the schedule, as they come due.
 struct ArrivalSchedule: Sendable {
-    /// The next arrival to notice, and the next one to take. Both cursors go through the same arrivals.
-    private var noticing: ArrivalCursor
-    private var taking: ArrivalCursor
-
-    /// The time when the next arrival that is not noticed yet is due; `.never` after the last.
+    /// The next arrival to notice.
+    private(set) var cursor: ArrivalCursor
+    /// The time when it is due; `.never` after the last.
     private(set) var next: Instant
-    private var looks = Looks()
     private let grain: Int64
     /// The time when the last look was due.
     private var lastLook: Instant
@@ -34,7 +28,7 @@ struct ArrivalSchedule: Sendable {
         grain: Int64 = ArrivalSchedule.grain,
         random: RandomStream? = nil
     ) {
-        taking = ArrivalCursor(
+        cursor = ArrivalCursor(
             profile,
             from: origin,
             thread: thread,
@@ -42,21 +36,13 @@ struct ArrivalSchedule: Sendable {
             limit: limit ?? .max,
             random: random
         )
-        noticing = taking
         self.grain = grain
         lastLook = origin.advanced(byNanoseconds: -grain)
-        next = noticing.time
+        next = cursor.time
     }
 
     /// The number of requests whose instant has come and was noticed.
-    var noticed: UInt64 { noticing.index }
-    /// Of these, the number that ``take()`` returned.
-    var taken: UInt64 { taking.index }
-
-    /// The number of requests that are due and not taken.
-    var backlog: UInt64 { noticed - taken }
-    /// Whether the last request has come due and was taken.
-    var isOver: Bool { next == .never && backlog == 0 }
+    var noticed: UInt64 { cursor.index }
 
     /// The time of the next look for requests that are due.
     var nextLook: Instant { next == .never ? .never : max(next, lastLook.advanced(byNanoseconds: grain)) }
@@ -74,24 +60,10 @@ struct ArrivalSchedule: Sendable {
     mutating func notice(by now: Instant) -> Instant? {
         guard next <= now, next != .never else { return nil }
         let due = next
-        looks.noticed(from: noticed, at: now)
-        noticing.advance()
-        next = noticing.time
+        cursor.advance()
+        next = cursor.time
         return due
     }
-
-    /// Takes the earliest request that is due: returns when it was due, and when that was noticed.
-    mutating func take() -> (due: Instant, noticed: Instant)? {
-        guard taken < noticed else { return nil }
-        let due = taking.time
-        let noticed = looks.time(of: taken) ?? due
-        taking.advance()
-        if backlog == 0 { looks.clear() }
-        return (due, noticed)
-    }
-
-    /// The schedule's number for the request that was taken last.
-    var lastTaken: UInt64 { taking.lastNumber }
 
     /// From this number on, arrivals are noticed in parts and not one by one. At a rate that no machine keeps up with,
     /// more arrivals come due than can be noticed one by one.
@@ -100,16 +72,49 @@ struct ArrivalSchedule: Sendable {
     /// Notices every arrival that is due by `now`, a crowd in about a thousand parts of the same size. `due` is the
     /// instant at which a part's middle was due.
     mutating func noticeCrowd(by now: Instant, _ body: (_ due: Instant, _ count: UInt64) -> Void) {
-        let mine = noticing.count(by: now)
+        let mine = cursor.count(by: now)
         guard mine > noticed else { return }
-        looks.noticed(from: noticed, at: now)
-        noticing.parts(until: mine, body)
-        next = noticing.time
+        cursor.parts(until: mine, body)
+        next = cursor.time
+    }
+}
+
+/// A thread's requests that are due and wait. They take no memory, even if a server hangs: a cursor stands for them,
+/// and each instant is computed again when its request is taken.
+struct WaitingArrivals: Sendable {
+    private var cursor: ArrivalCursor
+    private var end: UInt64
+    private var looks = Looks()
+    /// When the first of them was due; `.never` if there is none.
+    private(set) var next = Instant.never
+
+    init(from cursor: ArrivalCursor) { (self.cursor, end) = (cursor, cursor.index) }
+
+    var count: UInt64 { end - cursor.index }
+
+    /// Adds the arrivals from `cursor` to number `end`, which were noticed at `now`.
+    mutating func notice(from cursor: ArrivalCursor, until end: UInt64, at now: Instant) {
+        if count == 0 {
+            self.cursor = cursor
+            next = self.cursor.time
+            looks.clear()
+        }
+        looks.noticed(from: cursor.index, at: now)
+        self.end = end
     }
 
-    /// Takes all requests that are due, in the same way.
-    mutating func takeCrowd(_ body: (_ due: Instant, _ count: UInt64) -> Void) {
-        taking.parts(until: noticed, body)
-        looks.clear()
+    /// Takes the request that was due first. Nil if there is none.
+    mutating func take() -> Backlog.Request? {
+        guard count > 0 else { return nil }
+        let (due, noticed) = (next, looks.time(of: cursor.index) ?? next)
+        cursor.advance()
+        next = count == 0 ? .never : cursor.time
+        return Backlog.Request(due: due, noticed: noticed, number: cursor.lastNumber)
+    }
+
+    /// Takes all, in parts if there are very many.
+    mutating func takeAll(_ body: (_ due: Instant, _ count: UInt64) -> Void) {
+        cursor.parts(until: end, body)
+        next = .never
     }
 }

@@ -10,9 +10,11 @@ import Reactor
 ///      └── a connection is to be made: ``ConnectPacer`` says when
 /// ```
 /// By a schedule, a request that is due takes a user at rest: an idle connection, or a new one as long as there are
-/// fewer than the plan allows. Without such a user the request stays in ``ArrivalSchedule``, and its latency includes
-/// the wait. The driver is confined to the worker's loop, and only it uses the loop's alarm. Worker, driver and users
-/// hold strong references to each other until the run has ended: each use of an unowned one costs an atomic operation.
+/// fewer than the plan allows. Without such a user the request waits in the ``Backlog`` of all threads, and its latency
+/// includes the wait. In a closed loop a user keeps its connections for itself, one for each host.
+///
+/// The driver is confined to the worker's loop, and only it uses the loop's alarm. Worker, driver and users hold strong
+/// references to each other until the run has ended: each use of an unowned one costs an atomic operation.
 final class VirtualUserDriver: AlarmHandler {
     let worker: Worker
     let plan: RunPlan
@@ -22,14 +24,18 @@ final class VirtualUserDriver: AlarmHandler {
     var sockets: UserSockets<VirtualUser>?
     private var asleep = DeadlineHeap<VirtualUser>()
     private var arrivals: ArrivalSchedule?
+    /// The requests of all threads that are due and wait for a connection.
+    let backlog: Backlog
+    /// Whether the other threads know that this one has a connection for a request that is due.
+    private var isKnownFree = false
     /// The beginning of the measured part. Requests that were due before belong to the warm-up and count nowhere.
     private(set) var since = Instant.never
     /// When a connection may be opened again. `.never` if no user waits for that.
-    private var mayConnect = Instant.never
-    private var random: RandomStream
+    private(set) var mayConnect = Instant.never
+    var random: RandomStream
     var context: TemplateContext
     /// Whether a request, or a value in it, depends on the request's number.
-    private let isNumbered: Bool
+    let isNumbered: Bool
     /// The number of virtual users whose next request is already decided and will start later, or whose visit decides
     /// on it.
     private var promised = 0
@@ -38,11 +44,11 @@ final class VirtualUserDriver: AlarmHandler {
     /// The visits of all users, where they are in async form.
     private var allVisits: [UserVisits] = []
     let inspects: Bool
-    private let scenarios: Scenarios?
+    let scenarios: Scenarios?
     private var userCount: Int
 
     init(_ worker: Worker, _ share: RunPlan.Share) {
-        (self.worker, self.share, plan) = (worker, share, worker.plan)
+        (self.worker, self.share, plan, backlog) = (worker, share, worker.plan, worker.backlog)
         random = RandomStream(seed: plan.seed, stream: share.index)
         context = TemplateContext(
             thread: share.index,
@@ -66,6 +72,9 @@ final class VirtualUserDriver: AlarmHandler {
             resting = RestingUsers(users.reversed())
         }
         if let visit = plan.users.visit { allVisits = users.map { follow($0, visit) } }
+        guard plan.profile != nil, plan.threads > 1 else { return }
+        let (loop, bound) = (worker.loop, LoopBound(self, on: worker.loop))
+        backlog.join(share.index) { loop.post { bound.value.called() } }
     }
 
     private func giveCookies(_ users: [VirtualUser]) {
@@ -103,7 +112,10 @@ final class VirtualUserDriver: AlarmHandler {
     }
 
     private func begin(_ arrivals: ArrivalSchedule) {
+        // What is left of the warm-up counts nowhere.
+        backlog.drop(share.index)
         self.arrivals = arrivals
+        noteEnd()
         setAlarm()
         // A thread may have no request to send.
         finishIfDone()
@@ -112,12 +124,13 @@ final class VirtualUserDriver: AlarmHandler {
     /// The number of virtual users with a request in progress or a pause.
     var active: Int { userCount - resting.count }
 
-    /// Whether no request is in progress or due, and no user will start one that is already decided. While the run
-    /// drains, a visit is not continued, and only one whose request came due is waited for.
-    var isIdle: Bool { worker.running == 0 && !hasBacklog && (worker.isDraining ? owed : promised) == 0 }
-
-    /// Whether requests are due that were not sent.
-    private var hasBacklog: Bool { (arrivals?.backlog ?? 0) > 0 }
+    /// Whether no request is in progress, no user will start one that is already decided, and none is due or will be,
+    /// on any thread. While the run drains, a visit is not continued, and only one whose request came due is waited
+    /// for.
+    var isIdle: Bool {
+        worker.running == 0 && (worker.isDraining ? owed : promised) == 0
+            && (arrivals == nil || backlog.isOver)
+    }
 
     /// Ends the measured part: the requests that are due by `end` are still sent while the run drains, and no others.
     func timeIsUp(at end: Instant) {
@@ -136,6 +149,7 @@ final class VirtualUserDriver: AlarmHandler {
         if sockets != nil { noteUnansweredMessages() }
         dropBacklog()
         stopSchedule()
+        if plan.profile != nil { backlog.leave(share.index) }
         resting = RestingUsers()
         asleep = DeadlineHeap()
     }
@@ -143,13 +157,13 @@ final class VirtualUserDriver: AlarmHandler {
     func dropBacklog() {
         let now = worker.loop.now
         let (worker, since) = (worker, since)
-        arrivals?.takeCrowd { due, count in
+        backlog.drop(share.index) { due, count in
             if due >= since { worker.metrics.unsent(count, age: worker.nanoseconds(from: due, to: now)) }
         }
     }
 
     /// Drops the next request that is due. Returns false if none is due.
-    func refuseDue() -> Bool { arrivals?.take() != nil }
+    func refuseDue() -> Bool { backlog.take() != nil }
 
     func stopSchedule() {
         arrivals = nil
@@ -176,18 +190,36 @@ final class VirtualUserDriver: AlarmHandler {
         }
     }
 
+    /// Has this thread look at the backlog, because another has added to it, or nothing more will come.
+    private func called() {
+        backlog.answered(share.index)
+        guard arrivals != nil else { return worker.finishIfDone() }
+        alarmRang()
+    }
+
     /// Wakes the users whose pause is over, sends what is due, and sets the next look.
     private func serve() {
         let now = worker.loop.now
-        let before = arrivals?.noticed ?? 0
-        if arrivals?.look(now) == true { notice(by: now) }
         // Before the others, since a user that wakes may take what is due.
         wakeUsers()
-        sendDue()
-        // If that ended the run, there are no arrivals any more.
-        let (noticed, backlog) = (arrivals?.noticed ?? before, arrivals?.backlog ?? 0)
-        worker.metrics.delayed(min(noticed - before, backlog))
+        if arrivals?.look(now) == true {
+            sendAtOnce(by: now)
+            let left = notice(by: now)
+            sendDue()
+            worker.metrics.delayed(min(left, backlog.count))
+        } else {
+            sendDue()
+        }
         setAlarm()
+    }
+
+    /// Sends what has come due over connections that are free, unless other requests wait.
+    private func sendAtOnce(by now: Instant) {
+        while backlog.isEmpty, arrivals?.next ?? .never <= now, mayBegin(), let due = arrivals?.notice(by: now) {
+            worker.metrics.due(noticedAfter: worker.nanoseconds(from: due, to: now))
+            let number = arrivals?.cursor.lastNumber ?? 0
+            beginNext(Backlog.Request(due: due, noticed: now, number: number))
+        }
     }
 
     private func wakeUsers() {
@@ -203,149 +235,88 @@ final class VirtualUserDriver: AlarmHandler {
         if user.request == nil, plan.profile != nil { resting.append(user) } else { startNext(user) }
     }
 
-    private func notice(by now: Instant) {
+    /// Notices what has come due, and adds it to the backlog. Returns how many requests that were.
+    @discardableResult
+    private func notice(by now: Instant) -> UInt64 {
+        guard arrivals?.next ?? .never <= now, now < .never, let first = arrivals?.cursor else { return 0 }
         var count: UInt64 = 0
         while count < ArrivalSchedule.crowd, let due = arrivals?.notice(by: now) {
             worker.metrics.due(noticedAfter: worker.nanoseconds(from: due, to: now))
             count += 1
         }
-        guard count == ArrivalSchedule.crowd else { return }
-        let worker = worker
-        arrivals?.noticeCrowd(by: now) { due, count in
-            worker.metrics.due(count, noticedAfter: worker.nanoseconds(from: due, to: now))
+        if count == ArrivalSchedule.crowd {
+            let worker = worker
+            arrivals?.noticeCrowd(by: now) { due, count in
+                worker.metrics.due(count, noticedAfter: worker.nanoseconds(from: due, to: now))
+            }
         }
+        let end = arrivals?.noticed ?? first.index
+        backlog.add(share.index, from: first, until: end, at: now)
+        return end - first.index
     }
 
-    private func sendDue() {
-        mayConnect = .never
+    /// Sends what waits, of whichever thread, as long as this one has connections.
+    func sendDue() {
         guard arrivals != nil else { return }
-        while hasBacklog, !resting.isEmpty, claimConnection() {
-            guard let (due, noticed) = arrivals?.take(), let user = resting.take() else { return }
-            (user.due, user.lag) = (due, worker.nanoseconds(from: due, to: noticed))
-            begin(user)
-        }
+        repeat {
+            while !backlog.isEmpty, mayBegin(), let request = backlog.take() { beginNext(request) }
+        } while offerConnections()
+        noteEnd()
         finishIfDone()
     }
 
-    /// Returns true if a connection is idle, or if one may be opened now, which then counts as begun.
-    private func claimConnection() -> Bool {
-        if sockets != nil || worker.engine.hasFreeConnection { return true }
-        let now = worker.sinceBegin(worker.loop.now)
-        if let later = worker.pacer.wait(at: now, dialling: worker.engine.statistics.dialling) {
-            mayConnect = worker.instant(sinceBegin: later)
-            return false
+    /// Tells the other threads whether this one has a connection left. Returns true if it is wanted at once.
+    private func offerConnections() -> Bool {
+        guard plan.threads > 1, arrivals != nil else { return false }
+        let isFree = mayBegin()
+        if isFree != isKnownFree {
+            isKnownFree = isFree
+            if backlog.setFree(share.index, isFree) { return true }
         }
-        worker.pacer.began(at: now)
-        return true
+        if !isFree, !backlog.isEmpty { backlog.callFree(after: share.index) }
+        return false
     }
 
-    private func setAlarm() {
+    /// Notes the end of this thread's schedule. The one of the warm-up does not count.
+    private func noteEnd() {
+        if arrivals?.next == .never, !worker.isWarmingUp { backlog.end(share.index) }
+    }
+
+    /// Returns true if a user rests and a connection is idle, or one may be opened now.
+    private func mayBegin() -> Bool {
+        mayConnect = .never
+        guard !resting.isEmpty else { return false }
+        if hasConnection { return true }
+        let now = worker.sinceBegin(worker.loop.now)
+        guard let later = worker.pacer.wait(at: now, dialling: worker.engine.statistics.dialling) else { return true }
+        mayConnect = worker.instant(sinceBegin: later)
+        return false
+    }
+
+    private var hasConnection: Bool { sockets != nil || worker.engine.hasFreeConnection }
+
+    /// Has a user at rest begin with the request that is due. ``mayBegin()`` came before.
+    private func beginNext(_ request: Backlog.Request) {
+        guard let user = resting.take() else { return }
+        if !hasConnection { worker.pacer.began(at: worker.sinceBegin(worker.loop.now)) }
+        (user.due, user.lag) = (request.due, worker.nanoseconds(from: request.due, to: request.noticed))
+        begin(user, number: request.number)
+    }
+
+    func setAlarm() {
         var time = min(arrivals?.nextLook ?? .never, asleep.earliest, worker.deadline)
-        if hasBacklog, !resting.isEmpty { time = min(time, mayConnect) }
+        if arrivals != nil, !backlog.isEmpty { time = min(time, mayConnect) }
         worker.loop.setAlarm(at: time, spin: Int64(clamping: plan.spin), self)
     }
 
     /// Ends a run by count after its last outcome.
     func finishIfDone() {
         // The schedule of the warm-up counts no request of the run.
-        guard worker.loop.now >= since, arrivals?.isOver == true, isIdle else { return }
-        if worker.isDraining || share.requests.map({ arrivals?.taken ?? 0 >= $0 }) == true { worker.stop() }
+        guard !worker.isWarmingUp, let arrivals, isIdle else { return }
+        if worker.isDraining || share.requests.map({ arrivals.noticed >= $0 }) == true { worker.stop() }
     }
 
-    // MARK: What
-
-    /// Closed loop: starts a user, since a connection may be opened now.
-    func startResting() {
-        if sockets != nil { return openSocket() }
-        guard let user = resting.take() else { return }
-        startNext(user)
-    }
-
-    /// Starts the next request of a user that is free or has slept.
-    func startNext(_ user: VirtualUser) {
-        if user.request != nil { return start(user) }
-        guard worker.budget != 0 else {
-            resting.append(user)
-            return worker.finishIfDone()
-        }
-        // The user itself is already counted as active.
-        guard active <= worker.wanted else { return resting.append(user) }
-        if user.needsConnection, user.due != .never {
-            // It is not the user's first connection: the pacer decides when to open it.
-            user.due = .never
-            resting.append(user)
-            worker.pacer.add()
-            return worker.connect()
-        }
-        user.due = worker.loop.now
-        begin(user)
-    }
-
-    /// Begins the first request of a user's turn.
-    private func begin(_ user: VirtualUser) {
-        user.sequence = isNumbered ? nextNumber() : 0
-        user.isFirstOfVisit = true
-        user.hops = 0
-        if sockets != nil {
-            spend()
-            return say(user)
-        }
-        if user.script != nil { return ask(user, nil) }
-        if let visits = user.visits {
-            promise(true, to: user)
-            return visits.begin()
-        }
-        if let scenarios {
-            (user.visit, user.variables) = scenarios.begin(user.sequence, plan.shard, &random)
-            return goOn(user)
-        }
-        guard let list = worker.requests.list else { return }
-        let planned = list.requests[list.index(user.sequence, plan.shard, &random)]
-        (user.request, user.name) = (planned, planned.name)
-        spend()
-        start(user)
-    }
-
-    /// Returns a request's number: that of its instant for a recorded one, otherwise the next one of all threads.
-    private func nextNumber() -> UInt64 {
-        if plan.profile?.isRecorded == true, let arrivals { return arrivals.lastTaken }
-        return plan.shard.number(worker.sequence.take())
-    }
-
-    /// Returns whether a request may start. While the run drains, only requests may that were due before its end.
-    func mayStart(_ user: VirtualUser) -> Bool {
-        worker.budget != 0 || plan.profile != nil && user.isFirstOfVisit
-    }
-
-    /// Counts a request of a run by count. By a schedule, ``ArrivalSchedule`` counts. A WebSocket may also fail to open
-    /// after the last message was sent.
-    func spend() {
-        guard plan.profile == nil, let budget = worker.budget, budget > 0 else { return }
-        worker.budget = budget - 1
-    }
-
-    /// Sends the user's request.
-    func start(_ user: VirtualUser) {
-        settle(user)
-        guard let planned = user.request else { return }
-        user.findings = ResponseFindings()
-        user.needsConnection = false
-        worker.running += 1
-        worker.engine.start(ready(planned, user), delegate: user)
-    }
-
-    /// Starts the next request of the visit's scenario, or ends the visit.
-    func goOn(_ user: VirtualUser) {
-        let next = user.visit?.next(&random)
-        guard let number = next?.step, mayStart(user), let planned = worker.requests.list?.requests[number] else {
-            user.visit = nil
-            guard let pause = next?.pause, pause > 0, worker.budget != 0 else { return free(user) }
-            return sleep(user, pause)
-        }
-        (user.request, user.name, user.step) = (planned, planned.name, scenarios?.steps[number])
-        spend()
-        start(user, after: next?.pause ?? 0)
-    }
+    // MARK: Users that wait
 
     /// Notes that a user's next request will come in another turn of the loop (true), or has come (false).
     func promise(_ isMade: Bool, to user: VirtualUser) {
@@ -353,35 +324,8 @@ final class VirtualUserDriver: AlarmHandler {
         if plan.profile != nil, user.isFirstOfVisit { owed += isMade ? 1 : -1 }
     }
 
-    func start(_ user: VirtualUser, after pause: UInt64) {
-        guard pause > 0 else { return start(user) }
-        promise(true, to: user)
-        sleep(user, pause)
-    }
-
     func sleep(_ user: VirtualUser, _ nanoseconds: UInt64) {
         asleep.push(user, at: worker.loop.now.advanced(byNanoseconds: Int64(clamping: nanoseconds)))
         setAlarm()
-    }
-
-    /// Ends a user's turn.
-    func free(_ user: VirtualUser) {
-        user.request = nil
-        if worker.isDraining {
-            resting.append(user)
-            sendDue()
-            if plan.profile == nil, worker.running == 0 { worker.stop() }
-        } else if plan.profile != nil {
-            resting.append(user)
-            guard worker.budget != 0 else { return worker.finishIfDone() }
-            // Requests that become due from here on wait for the next look at the schedule.
-            sendDue()
-            if mayConnect != .never { setAlarm() }
-        } else if let think = plan.think {
-            sleep(user, think.length(&random))
-            worker.finishIfDone()
-        } else {
-            startNext(user)
-        }
     }
 }

@@ -29,6 +29,7 @@ final class Worker: TimerHandler {
     let engine: Engine
     private let workerBoard: WorkerBoard
     let sequence: RequestSequence
+    let backlog: Backlog
     /// Decides on the next request and its time. Nil where each outcome starts the same request again.
     private(set) var driver: VirtualUserDriver?
 
@@ -64,6 +65,7 @@ final class Worker: TimerHandler {
 
     init(_ job: WorkerSetup, _ share: RunPlan.Share, on loop: EventLoop) {
         (plan, requests, workerBoard, sequence) = (job.plan, job.requests, job.workerBoard, job.sequence)
+        backlog = job.backlog
         log = job.workerBoard.log.map { RequestLog($0, worker: share.index) }
         (self.share, self.loop) = (share, loop)
         limits = AnswerLimits(job.plan)
@@ -354,14 +356,6 @@ final class Worker: TimerHandler {
         }
     }
 
-    private func request() {
-        let isWhole = budget ?? .max >= UInt64(plan.pipeline)
-        budget? -= isWhole ? UInt64(plan.pipeline) : 1
-        running += 1
-        let id = engine.start(isWhole ? requests.pipelined : requests.single, delegate: self)
-        if !isWhole { singles.insert(id) }
-    }
-
     /// Starts the next request after an outcome that left the exchange's place free.
     func sendNext(connectionGone: Bool) {
         guard budget != 0 else { return finishIfDone() }
@@ -398,8 +392,4 @@ final class Worker: TimerHandler {
     func instant(sinceBegin time: UInt64) -> Instant { begun.advanced(byNanoseconds: Int64(clamping: time)) }
 
     func sinceBegin(_ now: Instant) -> UInt64 { nanoseconds(from: begun, to: now) }
-
-    func nanoseconds(from start: Instant, to end: Instant) -> UInt64 {
-        UInt64(clamping: end.nanoseconds(since: start))
-    }
 }

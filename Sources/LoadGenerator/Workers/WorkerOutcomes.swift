@@ -4,6 +4,15 @@ import Reactor
 
 /// The outcomes of requests, in numbers: each is counted once, and starts the next request.
 extension Worker: ExchangeDelegate {
+    /// Sends the run's request, as often as its pipeline says.
+    func request() {
+        let isWhole = budget ?? .max >= UInt64(plan.pipeline)
+        budget? -= isWhole ? UInt64(plan.pipeline) : 1
+        running += 1
+        let id = engine.start(isWhole ? requests.pipelined : requests.single, delegate: self)
+        if !isWhole { singles.insert(id) }
+    }
+
     func exchange(_ id: ExchangeID, didReceive head: ResponseHead) {}
 
     func exchange(_ id: ExchangeID, didReceive bytes: Span<UInt8>) {}
@@ -157,6 +166,10 @@ extension Worker: ExchangeDelegate {
             return
         }
         metrics.secured(info, after: nanoseconds(from: start, to: end))
+    }
+
+    func nanoseconds(from start: Instant, to end: Instant) -> UInt64 {
+        UInt64(clamping: end.nanoseconds(since: start))
     }
 
     func noteBytes(_ report: ExchangeReport) {

@@ -9,8 +9,10 @@ package struct WorkerSetup: Sendable {
     let resolver: Resolver
     package let workerBoard: WorkerBoard
     let sequence = RequestSequence()
+    let backlog: Backlog
 
     package init(plan: RunPlan, requests: EngineRequests, resolver: Resolver, workerBoard: WorkerBoard) {
         (self.plan, self.requests, self.resolver, self.workerBoard) = (plan, requests, resolver, workerBoard)
+        backlog = Backlog(threads: plan.threads)
     }
 }
