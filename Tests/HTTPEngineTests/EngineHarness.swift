@@ -194,6 +194,7 @@ final class Recorder: ExchangeDelegate {
     private(set) var id: ExchangeID!
     var recorded = Recorded()
     var bodyParts: [BodyPart] = []
+    var keeper: ConnectionKeeper?
     var onHead: ((Recorder, ResponseHead) -> Void)?
     var onBytes: ((Recorder, Int) -> Void)?
     var onSent: ((Recorder, ExchangeID) -> Void)?
@@ -215,7 +216,7 @@ final class Recorder: ExchangeDelegate {
         }
     }
 
-    func start(_ request: EngineRequest) { id = engine.start(request, delegate: self) }
+    func start(_ request: EngineRequest) { id = engine.start(request, delegate: self, keeper: keeper) }
 
     func exchange(_ id: ExchangeID, didReceive head: ResponseHead) {
         if head.status < 200 { recorded.informational.append(head.status) } else { recorded.head = head }

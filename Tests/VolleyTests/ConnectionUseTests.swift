@@ -63,4 +63,63 @@ struct ConnectionUseTests {
         }
         #expect(counts.allSatisfy { $0.value == fault.connections }, "\(counts)")
     }
+
+    /// How many requests each connection carried.
+    private func loads(_ server: RawServer) -> [Int] {
+        server.connections.map { $0.receivedText.components(separatedBy: "\r\n\r\n").count - 1 }
+    }
+
+    @Test(
+        "each user of a closed loop with pauses has a connection of its own",
+        arguments: [[], ["--cookies"], ["--stage", "2s@20c"]]
+    )
+    func ownConnections(line: [String]) throws {
+        let server = try RawServer.start(otherwise: .answering(Array(Self.ok.utf8)))
+        defer { server.stop() }
+        let crowd = line.first == "--stage" ? [] : ["-c", "20", "-d", "2s"]
+        let pace = crowd + ["-t", "2", "--think", "20ms-60ms", "--format", "json"]
+        let ended = try volley(pace + line + [server.url("/")])
+        #expect(ended.status == 0, "\(ended.err)")
+        let loads = loads(server).sorted()
+        #expect(loads.count == 20 && ended.number("connections", "opened") == 20, "\(loads)")
+        // Each has some fifty requests, fewer on a busy machine; what holds one user up holds up the others.
+        #expect(try #require(loads.first) * 2 >= (try #require(loads.last)), "\(loads)")
+    }
+
+    @Test(
+        "a run with several hosts keeps a connection to each for each user, and what the servers accept is what is told",
+        arguments: [
+            ["-n", "240"], ["-n", "240", "--think", "1ms-5ms"], ["-R", "400", "-n", "240", "--max-lag", "60s"],
+            ["-n", "240", "--order", "random"],
+        ]
+    )
+    func severalHosts(line: [String]) throws {
+        let servers = try (0..<3).map { _ in try RawServer.start(otherwise: .answering(Array(Self.ok.utf8))) }
+        defer { for server in servers { server.stop() } }
+        let list = TemporaryFile(Array(servers.map { $0.url("/") + "\n" }.joined().utf8))
+        let ended = try volley(
+            ["--format", "json", "-c", "4", "-t", "2", "--input", "urls=\(list.path)"] + line + [servers[0].url("/")]
+        )
+        #expect([0, 3].contains(ended.status), "\(ended.err)")
+        let counts = servers.map { $0.connections.count }
+        #expect(counts.allSatisfy { (1...4).contains($0) }, "\(counts)")
+        #expect(ended.number("connections", "opened") == counts.reduce(0, +), "\(counts)")
+        if line == ["-n", "240"] { #expect(counts == [4, 4, 4]) }
+    }
+
+    @Test("connections on which no request was sent in time are told too")
+    func unused() throws {
+        let gate = RawGate()
+        let server = try RawServer.start(
+            otherwise: [.receive(.headEnd), .wait(gate), .send(Self.ok), .startOver]
+        )
+        defer { server.stop() }
+        // Each request times out, and its connection is replaced.
+        let line = [
+            "-R", "100", "-c", "3", "-t", "1", "-d", "1s", "-T", "50ms", "--drain", "100ms", "--max-lag", "60s",
+        ]
+        let ended = try volley(["--format", "json"] + line + [server.url("/")])
+        #expect(ended.status == 4, "\(ended.err)")
+        #expect(ended.number("connections", "opened") == server.connections.count)
+    }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import LoadGenerator
@@ -29,6 +30,14 @@ struct PreflightTests {
     func raises() throws {
         #expect(try check(["-c100", "-t2", url]) { $0.softDescriptors = 124 }.descriptorLimit == nil)
         #expect(try check(["-c100", "-t2", url]) { $0.softDescriptors = 123 }.descriptorLimit == 124)
+    }
+
+    @Test("hosts of an input may get as many connections each, as far as the hard limit goes")
+    func hosts() throws {
+        let list = TemporaryFile(Array("/a\nhttp://a/1\nhttp://a/2\nhttp://b/\nhttps://b\n".utf8))
+        let line = ["-c100", "-t2", "--input", "urls=\(list.path)", "https://c/"]
+        #expect(try check(line) { $0.softDescriptors = 1 }.descriptorLimit == 4 * 124)
+        #expect(try check(line) { ($0.softDescriptors, $0.hardDescriptors) = (1, 300) }.descriptorLimit == 300)
     }
 
     @Test("the embedded server's ends of the connections count too")

@@ -22,11 +22,12 @@ class Slow(bytes):
 
 class Logged(threading.Thread):
     """One thread, one epoll set. `act(path, number)` says what becomes of a request: bytes to send, RESET or CLOSE; or one of these and the
-    seconds to wait before it. `log` has a row for each request, in the order they were read: when, its path, what was done, and when."""
+    seconds to wait before it. `log` has a row for each request, in the order they were read: when, its path, what was done, and when. `carried` has the number of requests of each connection, in the order of
+    accepting."""
 
     def __init__(self, act):
         super().__init__(daemon=True)
-        self.act, self.log = act, []
+        self.act, self.log, self.carried, self.names = act, [], [], {}
         self.lock = threading.Lock()
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=512)
         self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
@@ -51,6 +52,8 @@ class Logged(threading.Thread):
         connection, _ = self.listener.accept()
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.connections[connection.fileno()] = connection
+        self.names[connection.fileno()] = len(self.carried)
+        self.carried.append(0)
         self.unread[connection.fileno()] = b""
         self.poller.register(connection, select.EPOLLIN)
 
@@ -69,6 +72,7 @@ class Logged(threading.Thread):
                 row = [time.monotonic(), path, None, None]
                 what = self.act(path, len(self.log))
                 self.log.append(row)
+                self.carried[self.names[number]] += 1
             what, wait = what if isinstance(what, tuple) else (what, 0)
             if wait > 0:
                 heapq.heappush(self.later, (row[0] + wait, next(self.order), connection, row, what))

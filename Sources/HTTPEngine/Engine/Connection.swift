@@ -34,6 +34,8 @@ final class Connection: ReadinessHandler, TimerHandler {
     private var timer: TimerID?
     /// What the last exchange kept to; nil if it had no rates.
     private var throttle: Throttle?
+    /// The keeper whose exchanges alone it serves; nil if it serves any.
+    private(set) var keeper: ConnectionKeeper?
 
     /// - Parameter token: the registration of the socket, which this connection takes over.
     init(
@@ -166,6 +168,7 @@ final class Connection: ReadinessHandler, TimerHandler {
         machine.leased()
         link.secure?.countFromHere()
         throttle = exchange.keepToRates(after: throttle, at: loop.now)
+        keeper = exchange.keeper
         self.exchange = exchange
     }
 

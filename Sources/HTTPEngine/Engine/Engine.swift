@@ -111,8 +111,20 @@ internal import TLS
         delegate: any ExchangeDelegate,
         priority: UInt8 = Engine.usualPriority
     ) -> ExchangeID {
+        start(request, delegate: delegate, priority: priority, keeper: nil)
+    }
+
+    /// Starts an exchange on a connection that its keeper has or, if it has none, on a new one, which becomes the
+    /// keeper's.
+    @discardableResult
+    package func start(
+        _ request: EngineRequest,
+        delegate: any ExchangeDelegate,
+        priority: UInt8 = Engine.usualPriority,
+        keeper: ConnectionKeeper?
+    ) -> ExchangeID {
         let exchange = freeExchanges.popLast().map { exchanges[Int($0)] } ?? growExchanges()
-        exchange.begin(request, delegate, request.spans ?? home.spans, at: loop.now)
+        exchange.begin(request, delegate, keeper, request.spans ?? home.spans, at: loop.now)
         guard case .open = life else {
             failLater(exchange, .shutDown)
             return exchange.id
@@ -122,7 +134,11 @@ internal import TLS
         isStarting = true
         defer { isStarting = isNested }
         let id = exchange.id
-        if let connection = takeWarm(for: request) {
+        if let connection = takeWarm(for: request, keeper) {
+            assign(connection, to: exchange)
+            return id
+        }
+        if let keeper, let connection = takeKept(by: keeper, for: request) {
             assign(connection, to: exchange)
             return id
         }
@@ -245,6 +261,13 @@ internal import TLS
     /// Whether an idle connection exists in any pool. Cheaper than ``statistics``, so it can be read before every
     /// request. Read while an outcome is reported, it counts the connection that has just come free.
     public var hasFreeConnection: Bool { warm != nil || hosts.hasIdle }
+
+    /// Calls `call` with each connection that is opened for exchanges, once, on the loop. It costs less than an
+    /// observer, which learns of each exchange too.
+    package func whenOpened(_ call: @escaping (ConnectionRecord) -> Void) { didOpen = call }
+
+    /// Set by ``whenOpened(_:)``.
+    private(set) var didOpen: ((ConnectionRecord) -> Void)?
 
     /// Counts an idle connection on which bytes have come that no request had asked for.
     func noteStray() { strayConnections += 1 }

@@ -13,8 +13,10 @@ extension Engine {
     }
 
     /// Returns the connection that has just come free. It skips the pool and counts as busy all the time.
-    func takeWarm(for request: EngineRequest) -> Connection? {
-        guard let connection = warm, connection.host.destination == request.destination else { return nil }
+    func takeWarm(for request: EngineRequest, _ keeper: ConnectionKeeper?) -> Connection? {
+        guard let connection = warm, connection.keeper === keeper,
+            connection.host.destination == request.destination
+        else { return nil }
         warm = nil
         let isTrusted = mayCarry(request, connection)
         if isTrusted, connection.isJustDrained || connection.isQuiet { return connection }
@@ -30,14 +32,47 @@ extension Engine {
                 host.pool.discardBusy()
                 continue
             }
-            let isTrusted = mayCarry(request, connection)
-            if isTrusted, connection.isAlive { return connection }
-            noteNews(of: connection)
-            host.pool.discardBusy()
-            forget(connection)
-            connection.close(isTrusted ? .peer : .used, abruptly: false)
+            if isUsable(connection, for: request) { return connection }
         }
         return nil
+    }
+
+    /// Returns the connection to the request's destination that the keeper has, if it is still usable.
+    func takeKept(by keeper: ConnectionKeeper, for request: EngineRequest) -> Connection? {
+        for index in keeper.resting.indices.reversed() {
+            guard let connection = connections[keeper.resting[index]], connection.isIdle else {
+                keeper.resting.remove(at: index)
+                continue
+            }
+            guard connection.host.destination == request.destination else { continue }
+            keeper.resting.remove(at: index)
+            if isUsable(connection, for: request) { return connection }
+        }
+        return nil
+    }
+
+    /// Lets the connection rest until its keeper's next exchange. Its place in the pool stays taken.
+    func keep(_ connection: Connection, by keeper: ConnectionKeeper) {
+        keeper.resting.append(connection.id)
+        park(connection)
+    }
+
+    /// Closes the connections that rest. The keeper may be used again.
+    package func closeConnections(of keeper: ConnectionKeeper) {
+        let ids = keeper.resting
+        keeper.resting = []
+        for id in ids { if let connection = connections[id] { closeIdle(connection, .used) } }
+    }
+
+    /// Whether an idle connection that has been taken, and counts as busy, can carry the request. If not, it is closed.
+    func isUsable(_ connection: Connection, for request: EngineRequest) -> Bool {
+        let isTrusted = mayCarry(request, connection)
+        if isTrusted, connection.isAlive { return true }
+        noteNews(of: connection)
+        connection.host.pool.discardBusy()
+        forget(connection)
+        connection.close(isTrusted ? .peer : .used, abruptly: false)
+        return false
     }
 
     /// Whether `request` can be sent on this connection. False if it could be lost without a way to tell: the server
@@ -89,15 +124,20 @@ extension Engine {
             startDial(host, .pool)
         case .park(let id):
             guard let connection = connections[id] else { return }
-            connection.park()
             // Its own waiters have been served.
             starved.remove(host)
-            if isDraining { return closeIdle(connection, .shutDown) }
-            if !starved.isEmpty || !descriptorLine.isEmpty || configuration.budget?.isExceeded == true {
-                closeIdle(connection, .room)
-            }
+            park(connection)
         case .nothing:
             break
+        }
+    }
+
+    /// Lets a connection rest, or closes it if others need its place.
+    func park(_ connection: Connection) {
+        connection.park()
+        if isDraining { return closeIdle(connection, .shutDown) }
+        if !starved.isEmpty || !descriptorLine.isEmpty || configuration.budget?.isExceeded == true {
+            closeIdle(connection, .room)
         }
     }
 
@@ -110,6 +150,15 @@ extension Engine {
     func forget(_ connection: Connection) {
         connections.remove(connection.id)
         configuration.budget?.closed(by: self, open: connections.count)
+    }
+
+    /// Gives up an idle connection's place in its pool. A kept one counts as busy there.
+    func leavePool(_ connection: Connection) {
+        if connection.keeper == nil {
+            connection.host.pool.closedIdle(connection.id)
+        } else {
+            connection.host.pool.discardBusy()
+        }
     }
 
     /// Lets the dial that waits longest for a descriptor try again, and hosts dial that wait for a place, unless their
@@ -129,11 +178,13 @@ extension Engine {
     var hasRoom: Bool { connections.count + dials.count < max(1, configuration.connections) }
 
     func closeEldestIdle() -> Bool {
-        let eldest = hosts.all
+        let eldest =
+            hosts.all
             .compactMap { host in host.pool.eldestIdle.flatMap { connections[$0] } }
             .min { $0.idleSince < $1.idleSince }
+            ?? connections.all.filter { $0.isIdle && $0.keeper != nil }.min { $0.idleSince < $1.idleSince }
         guard let eldest else { return false }
-        eldest.host.pool.closedIdle(eldest.id)
+        leavePool(eldest)
         forget(eldest)
         eldest.close(.room, abruptly: false)
         hosts.tidy(eldest.host)

@@ -83,6 +83,7 @@ extension Engine: DialOwner {
         configuration.budget?.opened(by: self, open: connections.count)
         if let info = record.security { observe(.secured(host.destination.origin, info)) }
         observe(.opened(connection.number, host.destination.origin, record))
+        didOpen?(record)
         return connection
     }
 

@@ -25,12 +25,16 @@ extension Engine {
         let farewell = exchange.takeFarewell()
         observe(.ended(exchange.id, nil))
         giveBack(exchange)
-        if reusable, connection.host.pool.waiting == 0 {
+        if reusable, connection.keeper != nil || connection.host.pool.waiting == 0 {
             warm = connection
             farewell.deliver(.completed(trailers: trailers))
             guard let left = warm else { return }
             warm = nil
-            perform(left.host.pool.released(left.id), left.host)
+            if let keeper = left.keeper {
+                keep(left, by: keeper)
+            } else {
+                perform(left.host.pool.released(left.id), left.host)
+            }
         } else {
             tell {
                 if reusable {
@@ -188,7 +192,7 @@ extension Engine {
     func closeIdle(_ connection: Connection, _ reason: EngineEvent.Closing) {
         guard connection.isIdle else { return }
         if reason == .peer { noteNews(of: connection) }
-        connection.host.pool.closedIdle(connection.id)
+        leavePool(connection)
         forget(connection)
         connection.close(reason, abruptly: false)
         hosts.tidy(connection.host)

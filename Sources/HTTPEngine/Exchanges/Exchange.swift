@@ -27,6 +27,8 @@ final class Exchange: TimerHandler {
     private(set) var phase = Phase.free
     private(set) var request: EngineRequest?
     private(set) var delegate: (any ExchangeDelegate)?
+    /// The keeper whose connections it uses, and no others; nil for those of the pool.
+    private(set) var keeper: ConnectionKeeper?
     var report = ExchangeReport(start: .never)
     var sending = Sending.idle
     private(set) var receiving = Receiving.head
@@ -93,10 +95,16 @@ final class Exchange: TimerHandler {
 
     var id: ExchangeID { ExchangeID(slot: slot, generation: generation) }
 
-    func begin(_ request: EngineRequest, _ delegate: any ExchangeDelegate, _ timeouts: Timeouts.Spans, at now: Instant)
-    {
+    func begin(
+        _ request: EngineRequest,
+        _ delegate: any ExchangeDelegate,
+        _ keeper: ConnectionKeeper?,
+        _ timeouts: Timeouts.Spans,
+        at now: Instant
+    ) {
         self.request = request
         self.delegate = delegate
+        self.keeper = keeper
         report.timings = ExchangeTimings(start: now)
         deadline = Deadlines(timeouts, start: now).end
         expected = request.pipelineDepth
@@ -216,6 +224,7 @@ final class Exchange: TimerHandler {
         phase = .free
         request = nil
         delegate = nil
+        keeper = nil
         decoder = nil
         throttle = nil
         sending = .idle

@@ -76,7 +76,19 @@ package struct Preflight: Hashable, Sendable {
                 most: most
             )
         }
-        return need
+        // With several hosts in the inputs, each may get as many connections. If they are more than the process may
+        // have, the ones that were idle longest make room.
+        let (all, overflow) = need.multipliedReportingOverflow(by: UInt64(hosts(options)))
+        return overflow ? limits.hardDescriptors : max(need, min(all, limits.hardDescriptors))
+    }
+
+    /// Returns the number of hosts that the inputs name. Paths alone are all for the same one.
+    private static func hosts(_ options: LoadOptions) -> Int {
+        let authorities = options.inputs.drafts.lazy.map { draft in
+            draft.url.hasPrefix("/")
+                ? "" : draft.url.split(separator: "/", maxSplits: 2).prefix(2).joined(separator: "/")
+        }
+        return max(1, Set(authorities).count)
     }
 
     private mutating func checkPorts(_ options: LoadOptions, _ limits: SystemLimits) throws(LoadTestError) {

@@ -159,6 +159,10 @@ package struct RunPlan: Sendable {
             && (isPaced || !inputs.isEmpty || !users.isPlain || stream != nil || webSocket != nil)
     }
 
+    /// Whether each virtual user has connections of its own: those of a closed loop do. By a schedule, a request that
+    /// is due takes any connection that is free.
+    var usersKeepConnections: Bool { usesVirtualUsers && profile == nil && webSocket == nil }
+
     /// How many messages a WebSocket carries before it is closed; nil for no limit.
     var messagesPerSocket: Int? { reuse == .keepAlive ? limits.requests : 1 }
 

@@ -4,11 +4,13 @@ import HTTPSemantics
 import Reactor
 import WebSocket
 
-/// A virtual user: it sends one request at a time, on any connection that the engine has.
+/// A virtual user: it sends one request at a time, in a closed loop on connections of its own.
 final class VirtualUser: ExchangeDelegate {
     let driver: VirtualUserDriver
     /// The user's number among all users of the run, from 0.
     let number: Int
+    /// The user's connections. Nil if it uses any that the engine has.
+    let keeper: ConnectionKeeper?
     /// When its request was due by the schedule or, without one, was started. `.never` before the first request.
     var due = Instant.never
     /// How long after that instant volley noticed it, in nanoseconds.
@@ -57,7 +59,10 @@ final class VirtualUser: ExchangeDelegate {
     /// How many messages were sent on the present connection.
     var messages = 0
 
-    init(_ driver: VirtualUserDriver, number: Int) { (self.driver, self.number) = (driver, number) }
+    init(_ driver: VirtualUserDriver, number: Int) {
+        (self.driver, self.number) = (driver, number)
+        keeper = driver.plan.usersKeepConnections ? ConnectionKeeper() : nil
+    }
 
     /// Whether the fields of an answer are needed to decide what comes next.
     var readsFields: Bool { script != nil || visits != nil || step?.readsFields == true }

@@ -44,7 +44,7 @@ extension VirtualUserDriver {
         // A retry's time runs from the first attempt, since the caller waited for both.
         let sent = report.retried ? timings.start : timings.requestStart ?? timings.start
         let latency = worker.nanoseconds(from: sent, to: end)
-        worker.noteConnection(report)
+        worker.noteRetry(report)
         worker.metrics.sent()
         noteBytes(user, report)
         noteWait(user, report)
@@ -221,7 +221,7 @@ extension VirtualUserDriver {
             if plan.profile == nil { worker.pacer.failed(at: time) }
             return
         }
-        worker.noteConnection(report)
+        worker.noteRetry(report)
         noteBytes(user, report)
         worker.metrics.sent()
         noteWait(user, report)
@@ -241,7 +241,7 @@ extension VirtualUserDriver {
             if isOfSchedule(user) { worker.metrics.unsent(age: worker.nanoseconds(from: user.due, to: now)) }
             return
         }
-        worker.noteConnection(report)
+        worker.noteRetry(report)
         noteBytes(user, report)
         worker.metrics.sent()
         noteWait(user, report)

@@ -32,7 +32,7 @@ extension VirtualUserDriver {
         sockets?.open += 1
         if sockets?.whenClosed != nil { return user.link?.close() ?? () }
         guard worker.hasTime() || worker.drain() else { return worker.stop() }
-        worker.noteConnection(report)
+        worker.noteRetry(report)
         worker.noteBytes(report)
         let span = worker.nanoseconds(from: report.timings.start, to: worker.loop.now)
         guard span <= plan.timeout else {
@@ -53,7 +53,7 @@ extension VirtualUserDriver {
         guard sockets?.whenClosed == nil else { return }
         guard worker.hasTime() || worker.drain() else { return worker.stop() }
         if report.timings.requestStart != nil {
-            worker.noteConnection(report)
+            worker.noteRetry(report)
             worker.noteBytes(report)
         }
         refused(user, failure, words: words)

@@ -18,7 +18,7 @@ extension VirtualUserDriver {
             return worker.finishIfDone()
         }
         // The user itself is already counted as active.
-        guard active <= worker.wanted else { return resting.append(user) }
+        guard active <= worker.wanted else { return dismiss(user) }
         if user.needsConnection, user.due != .never {
             // It is not the user's first connection: the pacer decides when to open it.
             user.due = .never
@@ -28,6 +28,13 @@ extension VirtualUserDriver {
         }
         user.due = worker.loop.now
         begin(user)
+    }
+
+    /// Lets a user rest, since fewer are wanted. Its next connection is its first again.
+    private func dismiss(_ user: VirtualUser) {
+        if let keeper = user.keeper { worker.engine.closeConnections(of: keeper) }
+        (user.needsConnection, user.due) = (true, .never)
+        resting.append(user)
     }
 
     /// Begins the first request of a user's turn.
@@ -82,7 +89,7 @@ extension VirtualUserDriver {
         user.findings = ResponseFindings()
         user.needsConnection = false
         worker.running += 1
-        worker.engine.start(ready(planned, user), delegate: user)
+        worker.engine.start(ready(planned, user), delegate: user, keeper: user.keeper)
     }
 
     /// Starts the next request of the visit's scenario, or ends the visit.

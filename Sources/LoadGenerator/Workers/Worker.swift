@@ -77,21 +77,25 @@ final class Worker: TimerHandler {
             pacer.want(0)
         }
         if plan.usesVirtualUsers { driver = VirtualUserDriver(self, share) }
+        // The worker exists as long as its loop runs. A probe's connection is counted with its outcome.
+        engine.whenOpened { [unowned self] record in note(record) }
     }
 
     private static func configuration(_ plan: RunPlan, _ share: RunPlan.Share) -> EngineConfiguration {
         var configuration = EngineConfiguration()
         // A swarm may get more users than it began with.
         configuration.connectionsPerHost = plan.isSwarm ? .max : share.connections
-        configuration.connections = configuration.connectionsPerHost
+        // With several hosts, as many to each.
+        configuration.connections = .max
         // Preflight has already checked the descriptors.
         configuration.budget = nil
         configuration.resendsRequests = plan.retries
         configuration.foreseesCloses = false
         // Only the server ends connections, unless the plan sets an age. Idle time does not end them.
         let forever = Duration.seconds(366 * 86_400)
-        // A swarm or crowd that has shrunk has connections that are no longer used.
-        configuration.idleTimeout = plan.isSwarm || plan.crowd != nil ? .seconds(5) : forever
+        // A swarm or crowd that has shrunk has connections that are no longer used. A user closes its own.
+        let mayShrink = plan.isSwarm || plan.crowd != nil
+        configuration.idleTimeout = mayShrink && !plan.usersKeepConnections ? .seconds(5) : forever
         configuration.maximumAge = plan.limits.age.map { .nanoseconds(Int64(clamping: $0.upperBound)) } ?? forever
         let spread = plan.limits.age.map { $0.upperBound - $0.lowerBound } ?? 0
         configuration.maximumAgeSpread = .nanoseconds(Int64(clamping: spread))

@@ -59,7 +59,7 @@ extension Worker: ExchangeDelegate {
         // A retry's time runs from the first attempt, since the caller waited for both.
         let sent = report.retried ? timings.start : timings.requestStart ?? timings.start
         let end = timings.responseEnd ?? loop.now
-        if isFirst { noteConnection(report) }
+        if isFirst { noteRetry(report) }
         metrics.sent()
         noteBytes(report)
         if let failure = limits.failure(report, until: end) { return refuse(report, failure, sent: sent, until: end) }
@@ -99,7 +99,7 @@ extension Worker: ExchangeDelegate {
             pacer.failed(at: now)
             return
         }
-        if report.remaining == 0 { noteConnection(report) }
+        if report.remaining == 0 { noteRetry(report) }
         noteBytes(report)
         metrics.sent(lost)
         if isSentAgain(error, report) {
@@ -130,10 +130,10 @@ extension Worker: ExchangeDelegate {
         noteBytes(report)
         switch outcome {
         case .completed:
-            if report.remaining == pipelineDepth(id) - 1 { noteConnection(report) }
+            if report.remaining == pipelineDepth(id) - 1 { noteRetry(report) }
             metrics.sent()
         case .failed:
-            if report.remaining == 0 { noteConnection(report) }
+            if report.remaining == 0 { noteRetry(report) }
             metrics.sent(lostRequests(id, report))
         }
     }
@@ -152,14 +152,12 @@ extension Worker: ExchangeDelegate {
         if plan.pipeline > 1 { singles.remove(id) }
     }
 
-    /// Counts a new connection, and a request that was sent again. Call it once for each exchange, with the report of
-    /// its first outcome.
-    func noteConnection(_ report: ExchangeReport) {
+    /// Counts a request that was sent again. Call it once for each exchange, with the report of its first outcome.
+    func noteRetry(_ report: ExchangeReport) {
         if report.retried { metrics.repeated() }
-        guard !report.reusedConnection, let record = report.connection else { return }
-        note(record)
     }
 
+    /// Counts a connection that was opened, whether a request is sent on it or not.
     func note(_ record: ConnectionRecord) {
         metrics.connected(after: nanoseconds(from: record.timings.connectStart, to: record.timings.connectEnd))
         guard let info = record.security, let start = record.handshake.start, let end = record.handshake.end else {
