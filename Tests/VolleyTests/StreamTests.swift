@@ -85,7 +85,7 @@ struct StreamTests {
             }
             #expect(summary.maximum == times.last)
         }
-        #expect(log.allSatisfy { $0.count == 11 && $0[4] == "200" && (line.first == "--rate") == !$0[0].isEmpty })
+        #expect(log.allSatisfy { $0.count == 12 && $0[4] == "200" && (line.first == "--rate") == !$0[0].isEmpty })
         let points = saved.document["intervals"]?.items ?? []
         #expect(points.reduce(0) { $0 + ($1["completed"]?.integer ?? 0) } == completed)
         #expect(ended.out.contains("#[Max"))
