@@ -75,7 +75,7 @@ extension URLHost: CustomStringConvertible {
     }
 
     /// The host for the resolver: without brackets, with the zone.
-    var bare: String {
+    package var bare: String {
         switch self {
         case .name(let name): name
         case .v4(let address): address.description

@@ -155,7 +155,7 @@ struct FolderTests {
             "Requests": ["Bodies", "Decoding", "Errors", "Origins", "Proxies", "Rates", "Routing"],
             // How a connection is found, opened and held.
             "Pool": ["Routing"],
-            "Settings": ["Origins", "Pool", "Proxies", "Requests"],
+            "Settings": ["Origins", "Pool", "Proxies", "Requests", "Routing"],
             "Transport": [],
             "Security": ["Origins", "Proxies", "Routing", "Settings", "Transport"],
             "Reports": ["Errors", "Origins", "Pool", "Proxies"],

@@ -44,13 +44,14 @@ struct SecureExchangeTests {
     private func get(
         _ server: TestServer,
         _ target: String,
+        _ fields: HTTPFields = HTTPFields(),
         _ change: (inout EngineRequest.Options) -> Void = { _ in }
     )
         throws -> EngineRequest
     {
         var options = EngineRequest.Options()
         change(&options)
-        return try EngineRequest(origin: origin(server), target: target, options: options)
+        return try EngineRequest(origin: origin(server), target: target, fields: fields, options: options)
     }
 
     private func origin(_ server: TestServer, _ host: String = "127.0.0.1") throws -> Origin {
@@ -140,6 +141,30 @@ struct SecureExchangeTests {
         #expect(first.succeeded && second.succeeded && third.succeeded)
         #expect(second.report?.reusedConnection == false && second.report?.connection?.security?.version == .v1_2)
         #expect(await engine.statistics.idle >= 2)
+    }
+
+    @Test("connections and tickets made under one request's evaluator serve no request with another")
+    func evaluatorsApart() async throws {
+        let server = try server()
+        let (one, other) = (Answering(.accept, scope: "one"), Answering(.accept, scope: "other"))
+        var configuration = TLSConfiguration()
+        configuration.roots = .pem(try TestCertificates.client.authorityPEM)
+        configuration.trustDecision = .asks
+        let engine = try engine(try TLSContext(configuration))
+        var facts: [String] = []
+        for (evaluator, closes) in [
+            (one, false), (other, false), (one, true), (other, true), (one, true), (other, true),
+        ] {
+            var fields = HTTPFields()
+            if closes { try fields.append("Connection", "close") }
+            let result = await engine.run(try get(server, "/get", fields) { $0.trustEvaluator = evaluator })
+            #expect(result.succeeded)
+            let isResumed = result.report?.connection?.security?.isResumed == true
+            facts.append(result.report?.reusedConnection == true ? "kept" : isResumed ? "resumed" : "new")
+        }
+        #expect(facts == ["new", "new", "kept", "kept", "resumed", "resumed"])
+        // Without an evaluator, the rules decide.
+        #expect(await !engine.run(try get(server, "/get")).succeeded)
     }
 
     @Test("another server name is asked for and verified than the URL's host")
@@ -302,8 +327,11 @@ private final class Answering: TrustEvaluator {
     let asked = Counter()
     private let verdict: TrustVerdict?
     private let limit: Duration?
+    let resumptionScope: String
 
-    init(_ verdict: TrustVerdict?, within limit: Duration? = nil) { (self.verdict, self.limit) = (verdict, limit) }
+    init(_ verdict: TrustVerdict?, within limit: Duration? = nil, scope: String = "") {
+        (self.verdict, self.limit, resumptionScope) = (verdict, limit, scope)
+    }
 
     func timeLimit(for origin: Origin) -> Duration? { limit }
 

@@ -127,7 +127,9 @@ final class ConnectionSetup: ReadinessHandler {
         switch steps.popLast() {
         case .secureProxy:
             guard let proxy = dial.host.route.proxy else { return }
-            secure(rest, withProxy: true) { () throws(TLSError) in try dial.services.security.makeLayer(proxy) }
+            secure(rest, withProxy: true) { () throws(TLSError) in
+                try dial.services.security.makeLayer(proxy, for: dial.host.destination)
+            }
         case .tunnel(let authority):
             ask(ProxyTunnel(to: authority), rest)
         case .socks(let host, let port):

@@ -86,6 +86,8 @@ final class Dial: ConnectorDelegate, TimerHandler {
     private var proxy: Proxy?
     /// How often the proxy has refused the CONNECT because of its credentials.
     var proxyRounds = 0
+    /// Whether its connection serves one exchange at most; see ``Engine/retireConnections(where:)``.
+    var isRetired = false
 
     init(_ services: DialServices, owner: any DialOwner, host: Host, purpose: Purpose) {
         self.services = services
@@ -203,11 +205,13 @@ final class Dial: ConnectorDelegate, TimerHandler {
 
     func ask(about trust: PeerTrust, ofProxy isProxy: Bool, then: @escaping (TrustVerdict) -> Void) {
         let resume = pause()
-        let origin = host.destination.origin
-        if services.security.hasEvaluator { owner.observed(.askingForTrust(origin)) }
+        let destination = host.destination
+        if services.security.evaluator(for: destination) != nil {
+            owner.observed(.askingForTrust(destination.origin))
+        }
         let proxy = isProxy ? host.route.proxy : nil
         let waiter = owner.waiter(for: self)
-        question = services.security.ask(about: trust, of: proxy, to: origin) { [weak self] verdict in
+        question = services.security.ask(about: trust, of: proxy, to: destination) { [weak self] verdict in
             self?.question = nil
             if resume() { self?.judged(verdict ?? self?.unasked(.builtIn, since: waiter), then) }
         }
@@ -218,7 +222,7 @@ final class Dial: ConnectorDelegate, TimerHandler {
         guard !isProxy else { return then(.configured) }
         let resume = pause()
         let waiter = owner.waiter(for: self)
-        identityQuestion = services.security.ask(about: request, of: host.destination.origin) { [weak self] answer in
+        identityQuestion = services.security.ask(about: request, of: host.destination) { [weak self] answer in
             self?.identityQuestion = nil
             if resume() { self?.judged(answer ?? self?.unasked(.configured, since: waiter), then) }
         }
@@ -243,7 +247,7 @@ final class Dial: ConnectorDelegate, TimerHandler {
     private func pause() -> () -> Bool {
         let resumed = (phase: phase, left: deadline.nanoseconds(since: services.loop.now))
         phase = .trustDecision
-        let span = services.security.timeLimit(for: host.destination.origin)
+        let span = services.security.timeLimit(for: host.destination)
         limit(to: services.loop.now.advanced(by: span))
         return { [weak self] in
             guard let self else { return false }

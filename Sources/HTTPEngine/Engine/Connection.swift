@@ -20,6 +20,10 @@ final class Connection: ReadinessHandler, TimerHandler {
     let record: ConnectionRecord
     /// The connection's number in the order of opening, for observers.
     let number: Int
+    /// Whether it carries no further exchange; see ``Engine/retireConnections(where:)``.
+    private(set) var isRetired = false
+
+    func markRetired() { isRetired = true }
 
     private var machine: ConnectionMachine
     /// The exchange, while the machine is busy.

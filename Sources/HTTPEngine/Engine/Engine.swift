@@ -29,9 +29,6 @@ internal import TLS
 
     var hosts = HostTable()
     var connections = SlotTable<Connection>()
-    /// The number of the last connection that ``retireConnections()`` has found: it and those before it carry no
-    /// further exchange.
-    private(set) var lastRetired = 0
     var dials = ObjectTable<Dial>()
     var probes = ObjectTable<Probe>()
     var starved = StarvedHosts()
@@ -296,12 +293,27 @@ internal import TLS
         endIfDrained()
     }
 
-    /// Closes the idle connections now, and the busy ones after their exchanges: exchanges that start from here on get
-    /// new ones.
-    package func retireConnections() {
-        lastRetired = connections.opened
-        for connection in connections.all { closeIdle(connection, .used) }
+    /// Closes idle connections now, and busy ones after their exchanges: exchanges that start from here on get new
+    /// ones. Connections under way are begun anew for those that wait for them.
+    ///
+    /// - Parameter isMeant: whether the connections to this origin, by this proxy, made under the answers of this
+    ///   evaluator of a request's own, are closed; by default all are.
+    package func retireConnections(where isMeant: (Origin, Proxy?, (any TrustEvaluator)?) -> Bool = { _, _, _ in true })
+    {
+        func concerns(_ host: Host) -> Bool {
+            isMeant(host.destination.origin, host.route.proxy, host.destination.evaluator)
+        }
+        for connection in connections.all where concerns(connection.host) {
+            connection.markRetired()
+            closeIdle(connection, .used)
+        }
+        for dial in dials.all where concerns(dial.host) {
+            if case .pool = dial.purpose { dialUnjudged(dial) } else { dial.isRetired = true }
+        }
     }
+
+    /// The connection that carries the exchange, or carried it last; nil if there was none, or it is over.
+    package func connectionRecord(of id: ExchangeID) -> ConnectionRecord? { exchange(id)?.report.connection }
 
     fileprivate func abortEverything() {
         for exchange in exchanges {

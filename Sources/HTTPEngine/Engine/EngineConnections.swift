@@ -75,9 +75,10 @@ extension Engine {
         return false
     }
 
-    /// Whether `request` can be sent on this connection. False if it could be lost without a way to tell: the server
-    /// may be closing the connection, and the request may be sent only once.
+    /// Whether `request` can be sent on this connection. False if the connection is retired, and if the request could
+    /// be lost without a way to tell: the server may be closing the connection, and the request may be sent only once.
     func mayCarry(_ request: EngineRequest, _ connection: Connection) -> Bool {
+        if connection.isRetired { return false }
         if request.isIdempotent, request.isReplayable { return true }
         let destination = connection.host.destination
         return !closingServers.mayClose(destination, answered: connection.answered, now: loop.now)

@@ -43,6 +43,7 @@ extension Engine: DialOwner {
             return dialled(probe, limit, transport, token, record)
         }
         let connection = makeConnection(consume transport, token, record, dial.host)
+        if dial.isRetired { connection.markRetired() }
         switch dial.purpose {
         case .probe:
             break

@@ -8,9 +8,9 @@ extension Engine {
         // This comes first, since a socket on which it fails is not used again.
         connection.endGathering()
         // While other hosts wait for any place, a connection is closed after each exchange: hosts take turns.
-        let isRetired = connection.number <= lastRetired
         let othersWait = starved.hasOthers(than: connection.host)
-        var reusable = !surplus && !isDraining && !isRetired && !othersWait && connection.isReusable(after: exchange)
+        var reusable =
+            !surplus && !isDraining && !connection.isRetired && !othersWait && connection.isReusable(after: exchange)
         // A connection that is handed on at once is checked here; others are checked when they are leased.
         if reusable, connection.host.pool.waiting > 0 { reusable = connection.isJustDrained || connection.isQuiet }
         let isCutOff = !reusable && exchange.request?.closes == false && connection.isFinishedUnannounced

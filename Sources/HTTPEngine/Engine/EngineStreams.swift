@@ -57,7 +57,8 @@ extension Engine {
                 origin: Origin(securing: origin),
                 proxy: ProxyChoice(.direct, for: origin),
                 context: options.tls,
-                serverName: options.serverName
+                serverName: options.serverName,
+                evaluator: options.trustEvaluator
             )
             let limit = (options.timeouts ?? configuration.timeouts).connect
             let dial = Dial(dialling, owner: self, host: makeHost(destination), purpose: .stream(asker, limit))

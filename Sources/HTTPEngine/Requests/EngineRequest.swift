@@ -54,6 +54,10 @@ public final class EngineRequest: Sendable {
         public var endpoint = Endpoint.origin
         /// Replaces the engine's context, for https. Connections made with one context never serve another.
         public var tls: TLSContext?
+        /// Replaces ``EngineConfiguration/trustEvaluator``. Connections and tickets that were made under the answers of
+        /// one evaluator never serve the requests of another. Requests to http origins need one only for a proxy with
+        /// TLS.
+        public var trustEvaluator: (any TrustEvaluator)?
         /// The name to send and to verify instead of the origin's host (SNI, RFC 6066 §3).
         public var serverName: String?
         /// Whether content over TLS that only the connection's end delimits counts as complete even if the peer sent no
@@ -291,7 +295,8 @@ extension Destination {
             needsTunnel: needsTunnel,
             localAddress: options.localAddress,
             context: options.tls,
-            serverName: options.serverName
+            serverName: options.serverName,
+            evaluator: options.trustEvaluator
         )
     }
 }

@@ -20,6 +20,9 @@ final class Destination: Hashable, Sendable {
     let context: TLSContext?
     /// The name to ask for and to verify instead of the origin's host.
     let serverName: String?
+    /// The evaluator whose answers the connection is made under; nil for the engine's own. It is kept alive here: no
+    /// other object becomes the same key.
+    let evaluator: (any TrustEvaluator)?
 
     init(
         origin: Origin,
@@ -28,13 +31,15 @@ final class Destination: Hashable, Sendable {
         needsTunnel: Bool = false,
         localAddress: SocketAddress? = nil,
         context: TLSContext? = nil,
-        serverName: String? = nil
+        serverName: String? = nil,
+        evaluator: (any TrustEvaluator)? = nil
     ) {
         self.origin = origin
         self.endpoint = endpoint
         self.proxy = proxy
         self.needsTunnel = needsTunnel
         self.localAddress = localAddress
+        self.evaluator = evaluator
         // A plain origin's connections are the same whatever its requests ask of TLS.
         let isSecure = origin.scheme == .https
         self.context = isSecure ? context : nil
@@ -46,7 +51,7 @@ final class Destination: Hashable, Sendable {
             || one.origin == other.origin && one.endpoint == other.endpoint
                 && one.proxy == other.proxy && one.needsTunnel == other.needsTunnel
                 && one.localAddress == other.localAddress && one.context === other.context
-                && one.serverName == other.serverName
+                && one.serverName == other.serverName && one.evaluator === other.evaluator
     }
 
     func hash(into hasher: inout Hasher) {
@@ -55,5 +60,6 @@ final class Destination: Hashable, Sendable {
         hasher.combine(proxy)
         hasher.combine(localAddress)
         hasher.combine(serverName)
+        hasher.combine(evaluator.map(ObjectIdentifier.init))
     }
 }

@@ -30,9 +30,9 @@ final class EngineSecurity {
 
     /// Returns the context for proxies: what is meant for an origin, such as a client certificate, is not shown to a
     /// proxy.
-    private func proxyContext() throws(TLSError) -> TLSContext {
+    private func proxyContext(for destination: Destination) throws(TLSError) -> TLSContext {
         if let context = configuration.proxyTLS { return context }
-        return try hasEvaluator ? TLSContext.asking : TLSContext.standard
+        return try evaluator(for: destination) == nil ? TLSContext.standard : TLSContext.asking
     }
 
     /// - Parameter scope: what must be equal besides the name for a session to be resumed.
@@ -42,11 +42,18 @@ final class EngineSecurity {
         scope: String,
         inside outer: TLSLayer?
     ) throws(TLSError) -> TLSLayer {
-        try makeLayer(try context(for: destination), host, scope, inside: outer)
+        try makeLayer(try context(for: destination), host, scope + owner(of: destination), inside: outer)
     }
 
-    func makeLayer(_ proxy: Proxy) throws(TLSError) -> TLSLayer {
-        try makeLayer(try proxyContext(), proxy.host.bare, "proxy \(proxy)", inside: nil)
+    func makeLayer(_ proxy: Proxy, for destination: Destination) throws(TLSError) -> TLSLayer {
+        let scope = "proxy \(proxy)" + owner(of: destination)
+        return try makeLayer(try proxyContext(for: destination), proxy.host.bare, scope, inside: nil)
+    }
+
+    /// Returns the part of a scope that says under whose answers the TLS session is made.
+    private func owner(of destination: Destination) -> String {
+        guard let scope = evaluator(for: destination)?.resumptionScope, !scope.isEmpty else { return "" }
+        return " of \(scope)"
     }
 
     private func makeLayer(
@@ -81,7 +88,7 @@ final class EngineSecurity {
             // The handshake reports a context that cannot be made.
             let context: TLSContext? =
                 switch step {
-                case .secureProxy: try? proxyContext()
+                case .secureProxy: try? proxyContext(for: destination)
                 case .secure: try? context(for: destination)
                 case .tunnel, .socks: nil
                 }
@@ -128,30 +135,33 @@ final class EngineSecurity {
         for then in trustWaiters.removeValue(forKey: key) ?? [] { then() }
     }
 
-    /// Whether the configuration names an evaluator to ask.
-    var hasEvaluator: Bool { configuration.trustEvaluator != nil }
-
-    /// How long a decision for a connection to this server may take.
-    func timeLimit(for origin: Origin) -> Duration {
-        configuration.trustEvaluator?.timeLimit(for: origin) ?? configuration.trustTimeout
+    /// Returns the evaluator to ask: the request's own, or else the configuration's.
+    func evaluator(for destination: Destination) -> (any TrustEvaluator)? {
+        destination.evaluator ?? configuration.trustEvaluator
     }
 
-    /// Asks the configuration's evaluator about a server, or about the proxy on the way to it. The answer may come at
+    /// How long a decision for a connection to this server may take.
+    func timeLimit(for destination: Destination) -> Duration {
+        evaluator(for: destination)?.timeLimit(for: destination.origin) ?? configuration.trustTimeout
+    }
+
+    /// Asks the evaluator about a server, or about the proxy on the way to it. The answer may come at
     /// any time, or too late.
     ///
     /// - Returns: the question's number, for ``forget(trustQuestion:)``.
     func ask(
         about trust: PeerTrust,
         of proxy: Proxy?,
-        to origin: Origin,
+        to destination: Destination,
         then: @escaping (TrustVerdict?) -> Void
     ) -> UInt64 {
+        let origin = destination.origin
         let number = trustQuestions.add(then)
         let bound = LoopBound(self, on: loop)
         let answer: @Sendable (TrustVerdict?) -> Void = { [loop] verdict in
             loop.post { bound.value.trustQuestions.take(number)?(verdict) }
         }
-        if let evaluator = configuration.trustEvaluator {
+        if let evaluator = evaluator(for: destination) {
             if let proxy {
                 evaluator.evaluate(trust, of: proxy, to: origin, answer: answer)
             } else {
@@ -171,7 +181,7 @@ final class EngineSecurity {
     /// - Returns: the question's number, for ``forget(identityQuestion:)``.
     func ask(
         about request: IdentityRequest,
-        of origin: Origin,
+        of destination: Destination,
         then: @escaping (IdentityAnswer?) -> Void
     ) -> UInt64 {
         let number = identityQuestions.add(then)
@@ -179,8 +189,8 @@ final class EngineSecurity {
         let answer: @Sendable (IdentityAnswer?) -> Void = { [loop] given in
             loop.post { bound.value.identityQuestions.take(number)?(given) }
         }
-        if let evaluator = configuration.trustEvaluator {
-            evaluator.chooseIdentity(for: request, of: origin, answer: answer)
+        if let evaluator = evaluator(for: destination) {
+            evaluator.chooseIdentity(for: request, of: destination.origin, answer: answer)
         } else {
             answer(.configured)
         }

@@ -67,6 +67,11 @@ public struct AuthorizationMemory: Sendable {
         if known[origin]?.isEmpty == true { known[origin] = nil }
     }
 
+    /// Forgets all answers to a server, by either scheme.
+    package mutating func forget(host: String, port: Int) {
+        known = known.filter { $0.key.host.lowercased() != host.lowercased() || $0.key.port != port }
+    }
+
     /// Forgets everything.
     public mutating func forgetAll() { known = [:] }
 

@@ -12,9 +12,6 @@ internal import TextCoding
 /// - Those with the same Accept-Encoding, if the response has a Content-Encoding: a request's own Accept-Encoding
 ///   decides whether the content is stored coded or decoded.
 ///
-/// - Those of sessions that trust the server, if it was trusted only because a session's user said so
-///   (``serverTrust``): not even a `public` answer from such a server is for a session that would refuse it.
-///
 /// Secret values are kept and compared as digests, so that the cache is no second place where tokens are stored.
 public struct VaryRule: Hashable, Sendable {
     /// The rule with the usual secret fields.
@@ -43,7 +40,6 @@ public struct VaryRule: Hashable, Sendable {
         var varying = select(request, varying: response)
         if Self.dependsOnCoding(response, varying) { varying.append(field(Self.acceptEncoding, in: request)) }
         if !isForAnyone { varying += identifying(request, except: varying) }
-        if request.contains(Self.serverTrust) { varying.append(field(Self.serverTrust, in: request)) }
         return CacheRecord(varying: varying, isForAnyone: isForAnyone, requested: requested, received: received)
     }
 
@@ -63,7 +59,7 @@ public struct VaryRule: Hashable, Sendable {
 
     /// Whether the request comes from the user that the stored response was for, whatever else Vary names.
     public func isSameAsker(_ record: CacheRecord, _ request: HTTPFields) -> Bool {
-        let fields = record.varying.filter { $0.isSecret || $0.name == Self.serverTrust }
+        let fields = record.varying.filter(\.isSecret)
         return matches(fields, request) && !isUnknownAsker(request, to: record)
     }
 
@@ -75,10 +71,6 @@ public struct VaryRule: Hashable, Sendable {
 
     /// The name that stands for the certificate shown in the handshake; RFC 9440 uses it for servers behind a proxy.
     public static let clientCertificate = "client-cert"
-
-    /// The name that stands for the reason why the server was trusted, if it was not its certificate. No server is sent
-    /// a field of this name.
-    public static let serverTrust = "server-trust"
 
     /// Whether any field identifies the user.
     public func identifies(_ fields: HTTPFields) -> Bool {

@@ -11,4 +11,7 @@ public struct TLSInfo: Hashable, Sendable {
     /// The peer's chain. For a resumed session it is that of the first handshake. Nil at a server without client
     /// certificates.
     public let chain: VerifiedChain?
+    /// The digest of the identity that the server was shown, in the handshake that made a resumed session if that was
+    /// another one. Nil for none, and at a server.
+    package let shownIdentity: [UInt8]?
 }

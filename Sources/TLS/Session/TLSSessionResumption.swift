@@ -50,6 +50,12 @@ extension TLSSession {
         return 1
     }
 
+    /// The digest of the identity that the server was shown; nil for none.
+    var shownIdentity: [UInt8]? {
+        guard case .client(let client) = role else { return nil }
+        return provenance(client)?.shown
+    }
+
     /// Returns the conditions of this handshake, or of the one whose session was resumed.
     private func provenance(_ client: Client) -> Provenance? {
         guard let chain = findings.chain else { return offer.offered?.provenance }

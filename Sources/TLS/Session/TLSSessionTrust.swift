@@ -170,7 +170,8 @@ extension TLSSession {
             cipherSuite: unsafe cipher.map { unsafe String(cString: $0) } ?? "",
             applicationProtocol: applicationProtocol,
             isResumed: unsafe SSL_session_reused(ssl) == 1,
-            chain: chain
+            chain: chain,
+            shownIdentity: shownIdentity
         )
     }
 

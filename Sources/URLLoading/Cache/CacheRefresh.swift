@@ -8,9 +8,9 @@ final class CacheRefresh: ExchangeDelegate {
     private let cached: CachedURLResponse
     private let cache: URLCache
     private let isAsked: Bool
-    private let fields: HTTPFields
     private let url: URL
     private let vary: VaryRule
+    private let fields: (ConnectionRecord?) -> HTTPFields?
     private let hear: (HTTPURLResponse) -> Void
     private let sent = UnixTime.now
     private var response: HTTPURLResponse?
@@ -20,16 +20,17 @@ final class CacheRefresh: ExchangeDelegate {
     /// - Parameters:
     ///   - isAsked: whether a delegate decides what is stored. It has no task to decide for, so new content is not
     ///     stored.
-    ///   - fields: the request's, for comparison.
+    ///   - fields: the request's, for comparison, as it was sent on this connection; nil if nothing of the answer may
+    ///     be stored.
     ///   - hear: called with the head of the answer, on the loop.
     init(
         _ cached: CachedURLResponse,
         _ cache: URLCache,
         isAsked: Bool,
-        _ fields: HTTPFields,
         _ url: URL,
         _ vary: VaryRule,
-        _ hear: @escaping (HTTPURLResponse) -> Void
+        fields: @escaping (ConnectionRecord?) -> HTTPFields?,
+        hear: @escaping (HTTPURLResponse) -> Void
     ) {
         self.cached = cached
         self.cache = cache
@@ -58,11 +59,15 @@ final class CacheRefresh: ExchangeDelegate {
     }
 
     func exchange(_ id: ExchangeID, didFinish outcome: Outcome, report: ExchangeReport) {
-        guard case .completed = outcome, let response, let stored = cached.exchange else { return }
+        guard case .completed = outcome, let response, let stored = cached.exchange,
+            let fields = fields(report.connection)
+        else { return }
         let now = UnixTime.now
         let (status, received) = (response.statusCode, response.fields.list)
         switch status {
         case 304:
+            // The connection may have shown another user than the one for whom the answer is stored.
+            guard cached.record.map({ vary.isSameAsker($0, fields) }) ?? true else { return }
             let fresh = CacheValidation.freshened(stored, by: received, requested: sent, received: now)
             guard let fresh else { return cache.discard(key) }
             cache.keep(updated: cached.updated(fresh, for: fields, vary), for: key)

@@ -7,6 +7,8 @@ internal import Synchronization
 enum ConnectionQuestion {
     enum Reply: Sendable {
         case given(URLSession.AuthChallengeDisposition, URLCredential?)
+        /// Tasks wait, and there is no delegate to ask.
+        case unasked
         /// No task waits for the server any more, so there is no delegate to ask.
         case nobody
     }
@@ -18,28 +20,41 @@ enum ConnectionQuestion {
         SessionSecurity.Questions(
             judge: TrustQuestion.judge(of: session),
             choice: IdentityQuestion.choice(of: session, storage),
-            limit: { [weak session] origin in session.flatMap { limit(of: $0, about: origin) } }
+            limit: { [weak session] origin, security in
+                session.flatMap { limit(of: $0, about: origin, for: security) }
+            }
         )
     }
 
     /// How long an answer may take: the longest time limit of the tasks that wait for the server. Nil, for the engine's
     /// limit, if Uncurl has not made all of these tasks: a delegate of a plain `URLSession` may take its time.
-    private static func limit(of session: URLSession, about origin: Origin) -> Duration? {
-        let waiting = session.hasDelegates ? tasks(of: session, waitingFor: origin) : []
+    private static func limit(of session: URLSession, about origin: Origin, for security: SessionSecurity) -> Duration?
+    {
+        let waiting = session.hasDelegates ? tasks(of: session, waitingFor: origin, for: security) : []
         guard waiting.allSatisfy({ session.delegate(of: $0) is any SelectiveDelegate }) else { return nil }
         // Thirty years are as good as no limit.
         return waiting.map { session.answerLimit(of: $0.currentRequest) ?? .seconds(1_000_000_000) }.max()
     }
 
     /// Asks on the delegate queue.
+    ///
+    /// - Parameter security: that of the tasks for which the connection is made.
     static func put(
         _ place: ProtectionSpaceValues,
         proposing credential: URLCredential?,
         to session: URLSession,
         about origin: Origin,
+        for security: SessionSecurity,
         _ reply: Answer<Reply>
     ) {
-        let question = Question(place: place, proposed: credential, session: session, origin: origin, reply: reply)
+        let question = Question(
+            place: place,
+            proposed: credential,
+            session: session,
+            origin: origin,
+            security: security,
+            reply: reply
+        )
         session.delegateQueue.addLasting {
             guard let delegate = session.delegate else { return askTask(question) }
             let mark = DefaultedAnswer()
@@ -48,6 +63,7 @@ enum ConnectionQuestion {
                     if mark.isSet {
                         askTask(question)
                     } else {
+                        if !(delegate is any SelectiveDelegate) { session.noteDelegateAnswers() }
                         question.give(disposition, credential, for: nil)
                     }
                 }
@@ -61,7 +77,11 @@ enum ConnectionQuestion {
         let proposed: URLCredential?
         let session: URLSession
         let origin: Origin
+        let security: SessionSecurity
         let reply: Answer<Reply>
+
+        /// The tasks that wait for the answer.
+        var waiting: [URLSessionTask] { tasks(of: session, waitingFor: origin, for: security) }
 
         /// - Parameter task: the one whose delegate is asked; nil if the session's is, for all tasks that wait.
         func challenge(for task: URLSessionTask?) -> URLAuthenticationChallenge {
@@ -83,7 +103,7 @@ enum ConnectionQuestion {
             for task: URLSessionTask?
         ) {
             if disposition == .cancelAuthenticationChallenge {
-                let asking = task.map { [$0] } ?? tasks(of: session, waitingFor: origin)
+                let asking = task.map { [$0] } ?? waiting
                 for task in asking { task.snapshot.withLock { $0.cancelledPeer = place.host } }
             }
             reply.give(.given(disposition, credential))
@@ -93,9 +113,14 @@ enum ConnectionQuestion {
     /// Asks the task's delegate, since the session has none, or one without such a method.
     private static func askTask(_ question: Question) {
         let session = question.session
-        let waiting = tasks(of: session, waitingFor: question.origin)
-        guard let asked = delegate(of: waiting, in: session) else {
-            return question.reply.give(waiting.isEmpty ? .nobody : .given(.performDefaultHandling, nil))
+        let waiting = question.waiting
+        // A delegate that does not hear of challenges has its policy asked about servers all the same.
+        let isAboutServer = question.place.method == NSURLAuthenticationMethodServerTrust
+        let hearing = waiting.filter { task in
+            isAboutServer || (task.listener ?? session.listener)?.hears(of: .challenge) ?? false
+        }
+        guard let asked = delegate(of: hearing, in: session) else {
+            return question.reply.give(waiting.isEmpty ? .nobody : .unasked)
         }
         let challenge = question.challenge(for: asked.task)
         asked.delegate.urlSession(session, task: asked.task, didReceive: challenge) {
@@ -112,8 +137,15 @@ enum ConnectionQuestion {
         return asked.first { $0.task.state == .running } ?? asked.first
     }
 
-    static func tasks(of session: URLSession, waitingFor origin: Origin) -> [URLSessionTask] {
+    /// Returns the tasks that wait for a connection to the origin that is made under the answers of this security's
+    /// owner.
+    static func tasks(
+        of session: URLSession,
+        waitingFor origin: Origin,
+        for security: SessionSecurity
+    ) -> [URLSessionTask] {
         session.current.filter { task in
+            guard session.isUnder(security, task.listener) else { return false }
             if let place = (task as? URLSessionStreamTask)?.place { return place.isPlace(of: origin) }
             return task.snapshot.withLock { snapshot in
                 guard task is URLSessionStreamTask else { return snapshot.origin == origin && snapshot.response == nil }
@@ -121,6 +153,35 @@ enum ConnectionQuestion {
                 let hasSwitched = (snapshot.response as? HTTPURLResponse)?.statusCode == 101
                 return hasSwitched && snapshot.origin?.host == origin.host && snapshot.origin?.port == origin.port
             }
+        }
+    }
+}
+
+extension URLSession {
+    /// Returns the object whose answers about servers and certificates hold for a task alone; nil if the session's do.
+    ///
+    /// - Parameter listener: the task's own.
+    func owner(_ listener: Listener?) -> SessionSecurity.Owner? {
+        guard let listener, let owner = listener.answerer else { return nil }
+        guard case .any(let delegate) = listener else { return owner }
+        // The session's delegate answers for all tasks, if it answers at all.
+        return delegateAnswers || delegate === self.delegate || DefaultedAnswer.isOnly(by: delegate) ? nil : owner
+    }
+
+    /// Whether a task with this listener of its own takes what was made under the answers of that owner.
+    fileprivate func isUnder(_ security: SessionSecurity, _ listener: Listener?) -> Bool {
+        guard security.isOwned else { return owner(listener) == nil }
+        guard let owner = security.owner else { return false }
+        return listener?.answerer === owner
+    }
+}
+
+extension Listener {
+    /// The object that answers for its task alone, as far as the delegate itself says.
+    fileprivate var answerer: SessionSecurity.Owner? {
+        switch self {
+        case .selective(let delegate): delegate.answerer
+        case .any(let delegate): delegate
         }
     }
 }

@@ -1,30 +1,56 @@
 internal import Foundation
+internal import HTTP1
 internal import HTTPEngine
+internal import HTTPSemantics
 internal import Synchronization
 internal import TLS
 
-/// A session's TLS: the context that its connections share, and the questions to its delegates about servers.
+/// A session's TLS: the context that its connections share, and the questions to its delegates about servers. An object
+/// that answers them for its own tasks, such as a task's delegate, has a security of its own: what is made under its
+/// answers serves no other task.
 final class SessionSecurity: TrustEvaluator {
-    /// Asks the session's delegates about a server, or about the proxy on the way to it; on the loop.
-    typealias Judge = @Sendable (PeerTrust, Proxy?, Origin, @escaping @Sendable (TrustVerdict?) -> Void) -> Void
+    typealias Owner = any AnyObject & Sendable
 
-    /// Asks the session's delegates which certificate to show; on the loop.
-    typealias Choice = @Sendable (IdentityRequest, Origin, @escaping @Sendable (IdentityAnswer?) -> Void) -> Void
+    /// Asks the session's delegates about a server, or about the proxy on the way to it; on the loop.
+    typealias Judge =
+        @Sendable (PeerTrust, Proxy?, Origin, SessionSecurity, @escaping @Sendable (TrustVerdict?) -> Void) -> Void
+
+    /// Asks the session's delegates which certificate to show; on the loop. The answer says whether it was taken from
+    /// the session's storage, and no delegate asked.
+    typealias Choice =
+        @Sendable (IdentityRequest, Origin, SessionSecurity, @escaping @Sendable (IdentityAnswer?, Bool) -> Void) ->
+        Void
 
     /// The questions to the session's delegates.
     struct Questions: Sendable {
         let judge: Judge
         let choice: Choice
         /// How long an answer may take; nil for the engine's limit.
-        let limit: @Sendable (Origin) -> Duration?
+        let limit: @Sendable (Origin, SessionSecurity) -> Duration?
     }
 
-    private let configuration: TLSConfiguration
-    private let isShared: Bool
-    /// Nil before the session's first context, and once the session is invalid: then the built-in verdict applies.
-    private let questions = Mutex<Questions?>(nil)
-    /// The digests of the identities that were shown last.
-    private let shown = Mutex(OriginNotes<[UInt8]>())
+    /// What all securities of a session share.
+    private final class Shared: Sendable {
+        let configuration: TLSConfiguration
+        let isSharedContext: Bool
+        /// Nil before the session's first context, and once the session is invalid: then the built-in verdict applies.
+        let questions = Mutex<Questions?>(nil)
+
+        init(_ configuration: TLSConfiguration, isSharedContext: Bool) {
+            (self.configuration, self.isSharedContext) = (configuration, isSharedContext)
+        }
+    }
+
+    private let shared: Shared
+    /// Whether it belongs to an object that answers for its own tasks, and not to the session.
+    let isOwned: Bool
+    /// That object, while it exists.
+    weak let owner: Owner?
+    /// Different for each owner of the process, and for each process: stored answers outlive both.
+    let resumptionScope: String
+    /// The servers that have asked for a certificate, and whether the session's storage alone has answered the last
+    /// time.
+    private let choosers = Mutex(OriginNotes<Bool>())
     /// The servers that a delegate has trusted in spite of their certificates.
     private let excused = Mutex(OriginNotes<Void>())
 
@@ -35,28 +61,41 @@ final class SessionSecurity: TrustEvaluator {
         var configuration = TLSConfiguration.asking
         (configuration.minimumVersion, configuration.maximumVersion) = (minimum, maximum)
         configuration.allowsLegacyAlgorithms = settings.allowsLegacyAlgorithms
-        self.configuration = configuration
-        isShared = !hasDelegate && minimum == .v1_2 && maximum == .v1_3 && !settings.allowsLegacyAlgorithms
+        let isShared = !hasDelegate && minimum == .v1_2 && maximum == .v1_3 && !settings.allowsLegacyAlgorithms
+        shared = Shared(configuration, isSharedContext: isShared)
+        (isOwned, owner, resumptionScope) = (false, nil, "")
     }
 
-    /// Notes that the session is invalid: from here on the built-in verdict applies.
-    func askNoSession() { questions.withLock { $0 = nil } }
+    /// Makes the security of an object that answers for its own tasks.
+    init(of owner: Owner, in session: SessionSecurity) {
+        shared = session.shared
+        (isOwned, self.owner) = (true, owner)
+        resumptionScope = "\(Self.process)-\(Self.last.add(1, ordering: .relaxed).newValue)"
+    }
 
-    func ask(_ questions: Questions) { self.questions.withLock { $0 = questions } }
+    private static let process = UInt64.random(in: .min ... .max)
+    private static let last = Atomic<UInt64>(0)
+
+    /// Notes that the session is invalid: from here on the built-in verdict applies.
+    func askNoSession() { shared.questions.withLock { $0 = nil } }
+
+    func ask(_ questions: Questions) { shared.questions.withLock { $0 = questions } }
 
     /// Returns the context. Sessions without settings of their own share one: they trust the same servers and show the
     /// same identity, so they may share tickets. A session with a delegate has its own, so that nothing links its
     /// connections with those of others. Throws if the allowed versions exclude each other.
     func context() throws(TLSError) -> TLSContext {
-        isShared ? try TLSContext.asking : try TLSContext(configuration)
+        shared.isSharedContext ? try TLSContext.asking : try TLSContext(shared.configuration)
     }
 
     /// Returns a context for protocols other than HTTP.
     func streamContext() throws(TLSError) -> TLSContext {
-        var configuration = configuration
+        var configuration = shared.configuration
         configuration.offersHTTP = false
         return try TLSContext(configuration)
     }
+
+    // MARK: Questions
 
     func evaluate(_ trust: PeerTrust, of origin: Origin, answer: @escaping @Sendable (TrustVerdict?) -> Void) {
         evaluate(trust, nil, origin, answer)
@@ -77,45 +116,56 @@ final class SessionSecurity: TrustEvaluator {
         _ origin: Origin,
         _ answer: @escaping @Sendable (TrustVerdict?) -> Void
     ) {
-        guard let questions = questions.withLock({ $0 }) else { return answer(.builtIn) }
-        questions.judge(trust, proxy, origin) { [self] verdict in
-            if proxy == nil, case .accept = verdict, case .failure = trust.verdict {
+        guard let questions = shared.questions.withLock({ $0 }) else { return answer(.builtIn) }
+        questions.judge(trust, proxy, origin, self) { [self] verdict in
+            // A proxy that is trusted so could change the answers of servers that it is asked for without TLS.
+            if proxy == nil || origin.scheme == .http, case .accept = verdict, case .failure = trust.verdict {
                 excused.withLock { $0[origin] = () }
             }
             answer(verdict)
         }
     }
 
-    func timeLimit(for origin: Origin) -> Duration? { questions.withLock { $0 }?.limit(origin) }
+    func timeLimit(for origin: Origin) -> Duration? { shared.questions.withLock { $0 }?.limit(origin, self) }
 
     func chooseIdentity(
         for request: IdentityRequest,
         of origin: Origin,
         answer: @escaping @Sendable (IdentityAnswer?) -> Void
     ) {
-        guard let questions = questions.withLock({ $0 }) else { return answer(.configured) }
-        questions.choice(request, origin) { [self] chosen in
-            guard let chosen else { return answer(nil) }
-            // The identity shown before no longer counts for new connections, even if none is shown now.
-            let digest: [UInt8]? = if case .show(let identity) = chosen { identity.digest } else { nil }
-            shown.withLock { $0[origin] = digest }
+        guard let questions = shared.questions.withLock({ $0 }) else { return answer(.configured) }
+        questions.choice(request, origin, self) { [self] chosen, isStored in
+            if chosen != nil { choosers.withLock { $0[origin] = isStored } }
             answer(chosen)
         }
     }
 
-    /// The digest of the identity that this session has last shown to a server; nil for none. If the session
-    /// has forgotten it, the digest is a random one: it equals no other, so no other session gets the server's answers.
-    func identity(shownTo origin: Origin) -> [UInt8]? {
-        shown.withLock { shown in
-            if let digest = shown[origin] { return digest }
-            return shown.hasForgotten ? (0..<32).map { _ in UInt8.random(in: .min ... .max) } : nil
+    // MARK: Stored answers
+
+    /// Whether a delegate has trusted a server in spite of its certificate, or may have. Its answers are not stored.
+    func hasExcused(_ origin: Origin) -> Bool { excused.withLock { $0[origin] != nil || $0.hasForgotten } }
+
+    /// Whether the answers that its tasks get may depend on what it has answered.
+    var isSpecial: Bool { isOwned || choosers.withLock { !$0.isEmpty } }
+
+    /// Returns the identity that a request to this server would be sent with. If that is for a delegate to say, it is a
+    /// random digest: it equals no other, so no answer that is stored for one user is found.
+    ///
+    /// - Parameter stored: the digest of the identity that the session's storage has for the server.
+    func expectedIdentity(for origin: Origin, stored: () -> [UInt8]?) -> [UInt8]? {
+        let isStored = choosers.withLock { $0[origin] ?? ($0.hasForgotten ? false : nil) }
+        switch isStored {
+        case nil: return nil
+        case true?: return stored()
+        case false?: return (0..<32).map { _ in UInt8.random(in: .min ... .max) }
         }
     }
 
-    /// Whether a delegate of this session has trusted a server in spite of its certificate, or may have.
-    func hasExcused(_ origin: Origin) -> Bool { excused.withLock { $0[origin] != nil || $0.hasForgotten } }
-
-    /// Whether this session has shown an identity to a server, or has trusted one in spite of its certificate. What it
-    /// gets may depend on that.
-    var isSpecial: Bool { shown.withLock { !$0.isEmpty } || excused.withLock { !$0.isEmpty } }
+    /// Adds to a request's fields, as they are compared with other requests', under whose answers it is sent, and with
+    /// which identity.
+    func mark(_ fields: inout HTTPFields, with identity: [UInt8]?) {
+        guard isOwned || identity != nil else { return }
+        let digest = identity.map { Data($0).base64EncodedString() } ?? ""
+        try? fields.replace(VaryRule.clientCertificate, "\(resumptionScope) \(digest)")
+    }
 }

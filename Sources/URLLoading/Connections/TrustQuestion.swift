@@ -6,9 +6,9 @@ internal import TLS
 /// of the server, or of the proxy on the way to it.
 enum TrustQuestion {
     static func judge(of session: URLSession) -> SessionSecurity.Judge {
-        { [weak session] trust, proxy, origin, answer in
+        { [weak session] trust, proxy, origin, security, answer in
             guard let session, session.hasDelegates else { return answer(.builtIn) }
-            ask(session, trust, proxy, origin, answer)
+            ask(session, trust, proxy, origin, security, answer)
         }
     }
 
@@ -17,6 +17,7 @@ enum TrustQuestion {
         _ trust: PeerTrust,
         _ proxy: Proxy?,
         _ origin: Origin,
+        _ security: SessionSecurity,
         _ answer: @escaping @Sendable (TrustVerdict?) -> Void
     ) {
         let peer = proxy.map { Origin(scheme: .https, host: $0.host, port: $0.port) } ?? origin
@@ -34,12 +35,12 @@ enum TrustQuestion {
             // A credential that does not concern the server's trust, or none, leaves the decision to the session's
             // rules.
             case .given(.useCredential, let credential)?: answer(credential?.value.trust == nil ? .builtIn : .accept)
-            case .given(.performDefaultHandling, _)?, .given(.rejectProtectionSpace, _)?: answer(.builtIn)
+            case .given(.performDefaultHandling, _)?, .given(.rejectProtectionSpace, _)?, .unasked?: answer(.builtIn)
             case .given(.cancelAuthenticationChallenge, _)?: answer(.reject(reason: "cancelled by the delegate"))
             case .nobody?: answer(nil)
             case nil: answer(.reject(reason: "the delegate released its completion handler without calling it"))
             }
         }
-        ConnectionQuestion.put(place, proposing: nil, to: session, about: origin, reply)
+        ConnectionQuestion.put(place, proposing: nil, to: session, about: origin, for: security, reply)
     }
 }

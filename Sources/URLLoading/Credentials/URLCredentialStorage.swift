@@ -1,4 +1,5 @@
 public import Foundation
+internal import Synchronization
 
 /// Credentials by protection space. Any thread; notifications are posted on the caller's thread, with no lock held.
 ///
@@ -7,6 +8,10 @@ public import Foundation
 /// write. All other storages, also those of ephemeral sessions, write nothing. A file that is damaged, or was edited by
 /// hand, does not match its checksum: it counts as empty, a line on standard error says so, and the next change moves
 /// it aside for a week, as `credentials.json.damaged`.
+///
+/// A session that uses a storage forgets what it knows by a credential as soon as the program replaces or removes it
+/// here: answers to challenges, connections, tunnels, TLS sessions. A change of the file by another process does not
+/// reach the sessions; see `URLSession.reset(completionHandler:)`.
 ///
 /// Of the credentials that sessions add in memory, the newest 32 of a server are kept, and those of 1,024 servers: a
 /// server may name a new realm in each challenge. What the program itself stores has no limit.
@@ -17,6 +22,8 @@ public import Foundation
 /// of the session's own; a task that is challenged waits meanwhile.
 open class URLCredentialStorage: NSObject, @unchecked Sendable {
     private let store: CredentialStore
+    /// What to call after a change, by the sessions that use this storage.
+    private let watchers = Mutex<[ObjectIdentifier: @Sendable (ProtectionSpaceValues) -> Void]>([:])
 
     private static let process = URLCredentialStorage(
         file: CredentialFile(path: StoreDirectories.data + "/credentials.json")
@@ -49,7 +56,7 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {
 
     /// Stores a credential in place of the one that the same user has in the space. Ignores one without persistence.
     open func set(_ credential: URLCredential, for space: URLProtectionSpace) {
-        announce(store.set(credential.value, for: space.space, isDefault: false))
+        announce(store.set(credential.value, for: space.space, isDefault: false), space)
     }
 
     /// Stores a credential for a session. It may be left out later, for newer ones.
@@ -68,7 +75,7 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {
         for space: URLProtectionSpace,
         options: [String: AnyObject]? = [:]
     ) {
-        announce(store.remove(credential.value, for: space.space))
+        announce(store.remove(credential.value, for: space.space), space)
     }
 
     /// Returns the space's default: the credential that was set as default, or else was stored first. A default for
@@ -79,7 +86,7 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {
 
     /// Makes a credential the default of the space, and stores it.
     open func setDefaultCredential(_ credential: URLCredential, for space: URLProtectionSpace) {
-        announce(store.set(credential.value, for: space.space, isDefault: true))
+        announce(store.set(credential.value, for: space.space, isDefault: true), space)
     }
 
     // MARK: With the task that a session asks for
@@ -126,8 +133,22 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {
         setDefaultCredential(credential, for: protectionSpace)
     }
 
-    private func announce(_ isChanged: Bool) {
+    /// Calls `call` with each space in which the program changes or removes a credential, on the caller's thread, until
+    /// ``unwatch(_:)``.
+    final func watch(_ watcher: AnyObject, _ call: @escaping @Sendable (ProtectionSpaceValues) -> Void) {
+        watchers.withLock { $0[ObjectIdentifier(watcher)] = call }
+    }
+
+    final func unwatch(_ watcher: AnyObject) {
+        watchers.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(watcher)) }
+    }
+
+    /// - Parameter space: where the program has changed something; nil for what a session has added.
+    private func announce(_ isChanged: Bool, _ space: URLProtectionSpace? = nil) {
         guard isChanged else { return }
+        if let space {
+            for call in watchers.withLock({ Array($0.values) }) { call(space.space) }
+        }
         NotificationCenter.default.post(name: .NSURLCredentialStorageChanged, object: self)
     }
 }

@@ -14,6 +14,11 @@ final class SessionEngine {
     let security: SessionSecurity
     /// The session's background part; nil for other sessions.
     let background: BackgroundSession?
+    /// The securities of the objects that answer for their own tasks.
+    private var owned: [ObjectIdentifier: SessionSecurity] = [:]
+    /// With so many of them, those whose objects are gone are looked for.
+    private var mostOwned = SessionEngine.fewOwned
+    private static let fewOwned = 4
     private var made: Engine?
     private var madeForHTTP: TLSContext?
     private var madeForStreams: TLSContext?
@@ -21,6 +26,8 @@ final class SessionEngine {
     private var loads: [any TaskLoad] = []
     /// The credentials that servers have accepted: later requests carry them from the start.
     var authorizations = AuthorizationMemory()
+    /// How often credentials of the storage have been replaced or removed: what was asked for before is not remembered.
+    private(set) var replacements = 0
     /// The proxies, with the credentials that the program has given for them since.
     private(set) var proxies: SessionProxies
     /// The last request that was sent, for the next one like it: most programs load one URL again and again.
@@ -66,10 +73,15 @@ final class SessionEngine {
     /// program that only uses http does not need it.
     func context(of session: URLSession) throws(TLSError) -> TLSContext {
         if let madeForHTTP { return madeForHTTP }
-        ask(session)
         let context = try security.context()
-        madeForHTTP = context
+        begin(with: context, of: session)
         return context
+    }
+
+    /// Makes this the context for https.
+    func begin(with context: TLSContext, of session: URLSession) {
+        ask(session)
+        madeForHTTP = context
     }
 
     /// Returns the context for streams: the session's rules about certificates, without ALPN for HTTP.
@@ -79,6 +91,30 @@ final class SessionEngine {
         let context = try security.streamContext()
         madeForStreams = context
         return context
+    }
+
+    /// Returns the security of the object that answers for a task alone; nil if the session's applies.
+    ///
+    /// - Parameter listener: the task's own.
+    func ownSecurity(_ listener: Listener?, in session: URLSession) -> SessionSecurity? {
+        session.owner(listener).map { security(of: $0) }
+    }
+
+    private func security(of owner: SessionSecurity.Owner) -> SessionSecurity {
+        let key = ObjectIdentifier(owner)
+        // Another object may have the place in memory of one that is gone.
+        if let known = owned[key], known.owner === owner { return known }
+        if owned.count >= mostOwned {
+            owned = owned.filter { $0.value.owner != nil }
+            mostOwned = max(SessionEngine.fewOwned, 2 * owned.count)
+            // No task can take the connections of objects that are gone.
+            made?.retireConnections { _, _, evaluator in
+                (evaluator as? SessionSecurity).map { $0.isOwned && $0.owner == nil } ?? false
+            }
+        }
+        let new = SessionSecurity(of: owner, in: security)
+        owned[key] = new
+        return new
     }
 
     /// Lets connections ask the session's delegates about servers and proxies. It is called before the first context is
@@ -144,6 +180,24 @@ final class SessionEngine {
         made = nil
     }
 
+    /// Forgets what is known by a credential of this space, which its storage has replaced or removed: answers to
+    /// challenges, connections and tunnels, tickets.
+    func forget(_ space: ProtectionSpaceValues) {
+        replacements += 1
+        lastPlan = nil
+        for context in [madeForHTTP, madeForStreams] { context?.sessions.removeAll() }
+        func isPlace(_ host: String, _ port: UInt16) -> Bool {
+            host.lowercased() == space.host.lowercased() && Int(port) == space.port
+        }
+        if space.isProxy {
+            proxies = settings.proxies
+            made?.retireConnections { _, proxy, _ in proxy.map { isPlace($0.host.bare, $0.port) } ?? false }
+        } else {
+            authorizations.forget(host: space.host, port: space.port)
+            made?.retireConnections { origin, _, _ in isPlace(origin.host, origin.port) }
+        }
+    }
+
     // MARK: What is kept of answers
 
     func keepCookies(of response: HTTPURLResponse, from scope: CookieScope, to request: URLRequest) {
@@ -158,12 +212,13 @@ final class SessionEngine {
         )
     }
 
-    /// Stores a name and a password that a server has accepted from the task.
-    func store(_ credential: URLCredential, for space: ProtectionSpace, _ task: URLSessionTask) {
+    /// Stores a name and a password that a server has accepted from the task. Those that the storage had are not stored
+    /// again: the program may have replaced them meanwhile.
+    func store(_ credential: URLCredential, for space: ProtectionSpace, _ task: URLSessionTask, isStored: Bool) {
         guard credential.persistence != .none else { return }
         let place = URLProtectionSpace(ProtectionSpaceValues(space))
         settings.credentialSubclass?.set(credential, for: place, task)
-        guard let storage = settings.credentials else { return }
+        guard !isStored, let storage = settings.credentials else { return }
         SessionEngine.keeping.async { storage.add(credential, for: place) }
     }
 

@@ -10,6 +10,24 @@ package final class DefaultedAnswer: Sendable {
 
     private let mark = Atomic(false)
 
+    /// The delegate whose method for a task's challenges, the form with a handler, is the protocol's default: it calls
+    /// the other form.
+    @TaskLocal static var ofHandler: ObjectIdentifier?
+    /// The types of delegates of which both forms of that method are the default: they leave each such question to the
+    /// session.
+    private static let only = Mutex<Set<ObjectIdentifier>>([])
+
+    /// Whether the default is known to answer for this delegate.
+    static func isOnly(by delegate: AnyObject) -> Bool {
+        only.withLock { $0.contains(ObjectIdentifier(type(of: delegate))) }
+    }
+
+    /// Notes that the default of the asynchronous form runs for this delegate.
+    static func noteOther(by delegate: AnyObject) {
+        guard ofHandler == ObjectIdentifier(delegate) else { return }
+        only.withLock { _ = $0.insert(ObjectIdentifier(type(of: delegate))) }
+    }
+
     package func set() { mark.store(true, ordering: .relaxed) }
 
     var isSet: Bool { mark.load(ordering: .relaxed) }

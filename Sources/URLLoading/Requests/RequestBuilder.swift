@@ -29,6 +29,8 @@ struct RequestBuilder {
     var offersIdentity = false
     /// The TLS settings, for https.
     var context: TLSContext?
+    /// Decides about servers for an owner other than the session; nil for the session's.
+    var evaluator: (any TrustEvaluator)?
     /// The opening handshake of a WebSocket.
     var handshake: ClientHandshake?
 
@@ -67,6 +69,7 @@ struct RequestBuilder {
         options.timeouts = timeouts(values)
         options.proxies = proxies
         options.tls = context
+        options.trustEvaluator = evaluator
         options.endpoint = endpoint
         options.offersIdentity = offersIdentity
         options.sendingRate = terms?.rates?.sending

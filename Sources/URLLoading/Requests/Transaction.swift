@@ -10,6 +10,8 @@ struct Transaction {
     let sent: Int64
     /// The credentials that were sent with it.
     let authorized: SentAuthorization?
+    /// The identity that its connection has shown to the server; nil for none, and before there is an answer.
+    var identity: [UInt8]?
 
     var url: URL { plan.url }
     var place: HTTPURL { plan.place }

@@ -19,6 +19,10 @@ package protocol SelectiveDelegate: URLSessionTaskDelegate {
         completionHandler: @escaping @Sendable (Bool) -> Void
     )
 
+    /// The object whose answers about certificates hold only for tasks with the same one; nil if the delegate answers
+    /// as its session does. Read for each request to an https server.
+    var answerer: (any AnyObject & Sendable)? { get }
+
     /// Whether the delegate handles the ends of a background session's tasks. Other ends are kept, and reported again.
     var hearsEnds: Bool { get }
 
@@ -29,6 +33,10 @@ package protocol SelectiveDelegate: URLSessionTaskDelegate {
     ///
     /// - Returns: false to keep the file; the download is then reported again.
     func take(_ file: URL, of task: URLSessionDownloadTask, _ session: URLSession) -> Bool
+}
+
+extension SelectiveDelegate {
+    package var answerer: (any AnyObject & Sendable)? { nil }
 }
 
 /// A delegate, and whether it is selective. The cast is made once, because it takes as long as parsing a small request

@@ -45,6 +45,8 @@ open class URLSession: NSObject, @unchecked Sendable {
     private let queue: OperationQueue
     /// Whether any of the session's tasks has had a delegate of its own.
     private let hasTaskDelegates = Atomic(false)
+    /// Whether the session's delegate has answered a question about a certificate itself: then no task's is asked.
+    private let answersItself = Atomic(false)
 
     /// The queue on which the delegate is called. It runs one operation at a time, unless the program has given another
     /// kind of queue. The calls for one task are in order in any case.
@@ -120,6 +122,10 @@ open class URLSession: NSObject, @unchecked Sendable {
     var hasDelegates: Bool { delegate != nil || hasTaskDelegates.load(ordering: .relaxed) }
 
     func noteTaskDelegate() { hasTaskDelegates.store(true, ordering: .relaxed) }
+
+    var delegateAnswers: Bool { answersItself.load(ordering: .relaxed) }
+
+    func noteDelegateAnswers() { answersItself.store(true, ordering: .relaxed) }
 
     var listener: Listener? { state.withLock { $0.listener } }
 

@@ -96,10 +96,11 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     }
 
     /// The task's own delegate. It is asked before the session's, and the task releases it at its end. It may be set at
-    /// any time: it is looked up at each event.
+    /// any time: it is looked up at each event, and for its part in connections when a request is sent.
     ///
-    /// Its decision about a server's trust or a client certificate holds for the connection, which later serves other
-    /// tasks of the session.
+    /// Its decision about a server's trust or a client certificate holds for its own tasks: connections, TLS sessions
+    /// and stored answers that were made under it serve only tasks with the same delegate object. Tasks whose delegate
+    /// has no method for challenges share those of the session, and so do all tasks if the session's delegate answers.
     open var delegate: (any URLSessionTaskDelegate)? {
         get { listener?.delegate }
         set {

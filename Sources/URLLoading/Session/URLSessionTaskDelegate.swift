@@ -49,7 +49,7 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate, Sendable {
     /// Asks for credentials for a server or a proxy. It also asks to judge a server's certificate, or for a client
     /// certificate, if the session has no delegate, or one without
     /// ``URLSessionDelegate/urlSession(_:didReceive:completionHandler:)``: then the task is one that waits for this
-    /// server, and has a delegate.
+    /// server, and what the answer makes serves only tasks with the same delegate object.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -203,7 +203,9 @@ extension URLSessionTaskDelegate {
         DelegateForms.answer {
             completionHandler($0.0, $0.1)
         } by: {
-            await self.urlSession(session, task: task, didReceive: challenge)
+            await DefaultedAnswer.$ofHandler.withValue(ObjectIdentifier(self)) {
+                await self.urlSession(session, task: task, didReceive: challenge)
+            }
         }
     }
 
@@ -212,6 +214,7 @@ extension URLSessionTaskDelegate {
         task: URLSessionTask,
         didReceive challenge: URLAuthenticationChallenge
     ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
+        DefaultedAnswer.noteOther(by: self)
         guard let other = other(session) else { return (.performDefaultHandling, nil) }
         typealias Reply = (URLSession.AuthChallengeDisposition, URLCredential?)
         return await DelegateForms.ask(otherwise: Reply(.performDefaultHandling, nil)) { give in

@@ -118,9 +118,9 @@ final class StreamLoad: StreamWorker {
     }
 
     private func connect(to origin: Origin) {
-        guard let session = delegate?.session,
-            let options = try? engine.streamOptions(to: origin, of: session, isSecured: false)
-        else { return }
+        guard let delegate, let options = try? engine.streamOptions(to: origin, of: delegate, isSecured: false) else {
+            return
+        }
         state = .connecting(engine.engine.open(origin, options: options) { [weak self] in self?.opened($0) })
     }
 

@@ -43,7 +43,7 @@ extension StreamLoad {
         }
         do {
             guard let origin else { return }
-            let options = try engine.streamOptions(to: origin, of: delegate.session, isSecured: true)
+            let options = try engine.streamOptions(to: origin, of: delegate, isSecured: true)
             let rest = input.rest
             input = OctetQueue()
             state = .securing(

@@ -8,11 +8,11 @@ extension SessionEngine {
     ///
     /// - Parameters:
     ///   - origin: the peer. Its proxy is that of https.
-    ///   - session: the session whose rules TLS follows.
+    ///   - load: whose session's rules TLS follows, and whose task's delegate may answer for it.
     ///   - isSecured: whether TLS is spoken with the peer.
     func streamOptions(
         to origin: Origin,
-        of session: URLSession,
+        of load: any StreamLoadDelegate,
         isSecured: Bool
     ) throws(TLSError) -> EngineRequest.Options {
         var options = EngineRequest.Options()
@@ -27,8 +27,9 @@ extension SessionEngine {
         var proxies = (try? self.proxies.route(for: .https, origin.host).get()) ?? .direct
         proxies.http = proxies.https
         options.proxies = proxies
-        if proxies.areSecure { ask(session) }
-        if isSecured { options.tls = try streamContext(of: session) }
+        if proxies.areSecure { ask(load.session) }
+        options.trustEvaluator = ownSecurity(load.task.listener, in: load.session)
+        if isSecured { options.tls = try streamContext(of: load.session) }
         return options
     }
 }

@@ -19,6 +19,13 @@ struct Attempt: ~Copyable {
     private let beginsElsewhere: Bool
     /// The transaction on the network now, or the last one.
     var transaction: Transaction?
+    /// The task's own delegate, when the request was begun.
+    var listener: Listener?
+    /// The security of the object that answers for this task; nil if the session's applies.
+    var security: SessionSecurity?
+    /// The session's proxies with credentials that no other task may use: none or one. In place, they would make each
+    /// attempt much larger.
+    private var ownProxies: [SessionProxies] = []
     /// How many of the session's proxies for the request's host could not be used.
     var proxyFailures = 0
     /// Whether the server is asked for content without coding: a download of coded content cannot be resumed, since the
@@ -33,7 +40,10 @@ struct Attempt: ~Copyable {
     /// The response that the program gets; nil before there is one.
     var response: URLResponse?
     /// The user name and password that were sent and that the server may accept, and the space they are for.
-    var offered: (credential: URLCredential, space: ProtectionSpace)?
+    /// `isStored`: the session's storage had them.
+    var offered: (credential: URLCredential, space: ProtectionSpace, isStored: Bool)?
+    /// ``SessionEngine/replacements`` when the last credential was asked for.
+    private var replacements = 0
     /// The accepted answers to challenges whose credentials no other task may use.
     var authorizations = AuthorizationMemory()
     /// Whether the answer that the request carries belongs to ``authorizations``, not to the session's.
@@ -62,6 +72,8 @@ struct Attempt: ~Copyable {
         self.resumption = resumption
         beginsElsewhere = last.beginsElsewhere
         authorizations = last.authorizations
+        ownProxies = last.ownProxies
+        listener = last.listener
         content = last.content
         hasReadContent = last.hasReadContent
         upload = last.upload
@@ -79,6 +91,29 @@ struct Attempt: ~Copyable {
     /// Whether a redirect of this task, or of the one that it resumes, has led to another origin: fields for the first
     /// origin alone are then left out.
     var hasLeftOrigin: Bool { beginsElsewhere || machine.hasLeftOrigin }
+
+    /// Notes that a credential is asked for.
+    mutating func beginAsking(_ engine: SessionEngine) { replacements = engine.replacements }
+
+    /// Whether a credential that was asked for is used by this attempt alone: it is not to persist, or may have been
+    /// replaced meanwhile.
+    func isOwn(_ credential: URLCredential, _ engine: SessionEngine) -> Bool {
+        credential.persistence == .none || replacements != engine.replacements
+    }
+
+    /// Takes the credentials for the proxy of the transaction that runs.
+    mutating func use(_ words: Credentials, isOwn: Bool, _ engine: SessionEngine) {
+        guard let origin = transaction?.place.origin else { return }
+        guard isOwn else { return engine.use(words, forProxyTo: origin, after: proxyFailures) }
+        var own = proxies(of: engine)
+        own.use(words, for: origin, after: proxyFailures)
+        ownProxies = [own]
+    }
+
+    /// The session's proxies, as this attempt uses them.
+    func proxies(of engine: SessionEngine) -> SessionProxies { ownProxies.first ?? engine.proxies }
+
+    var hasOwnProxies: Bool { !ownProxies.isEmpty }
 
     var url: WebURL { WebURL(transaction?.url ?? request.url ?? URLRequest.nowhere) }
 

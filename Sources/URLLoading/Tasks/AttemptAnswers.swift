@@ -39,6 +39,7 @@ extension Attempt {
         func receive(_ machine: inout AnswerMachine, _ memory: inout AuthorizationMemory) -> AnswerMachine.Verdict {
             machine.receive(head, to: asked, at: UnixTime.now, url: WebURL(transaction.url), memory: &memory)
         }
+        keepApart(engine)
         let verdict =
             isAuthorizedAlone ? receive(&machine, &authorizations) : receive(&machine, &engine.authorizations)
         if let space = verdict.accepted { storeCredential(for: space, task, engine) }
@@ -133,14 +134,19 @@ extension Attempt {
         let (reply, credential) = question.reply(answer, proposing: proposed)
         let step = machine.reply(reply, to: question, url: WebURL(url))
         if case .sendAgain = step, let credential {
-            offered = (credential, question.space)
+            offered = (credential, question.space, isStored: credential == proposed)
             if question.side == .origin {
-                isAuthorizedAlone = credential.persistence == .none
-            } else if case .credentials(let words) = reply, let origin = transaction?.place.origin {
-                engine.use(words, forProxyTo: origin, after: proxyFailures)
+                isAuthorizedAlone = isOwn(credential, engine)
+            } else if case .credentials(let words) = reply {
+                use(words, isOwn: isOwn(credential, engine), engine)
             }
         }
         return step
+    }
+
+    /// Keeps a credential that the server may accept from other tasks, if it was replaced since it was asked for.
+    private mutating func keepApart(_ engine: SessionEngine) {
+        if let offered, offered.space.side == .origin, isOwn(offered.credential, engine) { isAuthorizedAlone = true }
     }
 
     /// Returns the user and password in the URL, which only the origin gets; nil without a user.
@@ -156,9 +162,9 @@ extension Attempt {
         _ task: URLSessionTask,
         _ engine: SessionEngine
     ) {
-        guard let (credential, asked) = offered, asked == space else { return }
+        guard let (credential, asked, isStored) = offered, asked == space else { return }
         offered = nil
-        engine.store(credential, for: space, task)
+        engine.store(credential, for: space, task, isStored: isStored)
     }
 
     // MARK: A switch of protocols
@@ -179,6 +185,7 @@ extension Attempt {
             let (space, url) = (transaction.authorized?.space, WebURL(transaction.url))
             return machine.switchProtocols(response.fields.list, authorized: space, url: url, memory: &memory)
         }
+        keepApart(engine)
         let space = isAuthorizedAlone ? accept(&machine, &authorizations) : accept(&machine, &engine.authorizations)
         if let space { storeCredential(for: space, task, engine) }
     }

@@ -7,7 +7,7 @@ extension Attempt {
     /// Returns the session's proxies for a request to this place.
     func proxies(to place: HTTPURL, _ url: URL, _ engine: SessionEngine) throws(URLError) -> OriginProxies {
         do throws(ProxyFault) {
-            return try engine.proxies.route(for: place.scheme, place.origin.host, after: proxyFailures).get()
+            return try proxies(of: engine).route(for: place.scheme, place.origin.host, after: proxyFailures).get()
         } catch {
             throw ErrorTranslation.urlError(.cannotConnectToHost, url, error)
         }

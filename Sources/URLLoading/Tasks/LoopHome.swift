@@ -8,6 +8,8 @@ final class LoopHome: SessionHome {
     private let security: SessionSecurity
     private let background: BackgroundSession?
     private let observers: [any SessionObserver]
+    /// Where the session's credentials come from.
+    private let storage: URLCredentialStorage?
     /// The session's part on its loop, or the reason why there is none.
     private let engine: Result<LoopBound<SessionEngine>, Errno>
 
@@ -25,7 +27,18 @@ final class LoopHome: SessionHome {
             let loop = try SharedLoops.next()
             return LoopBound(SessionEngine(on: loop, settings, security, background), on: loop)
         }
+        storage = configuration.urlCredentialStorage
+        guard case .success(let engine) = engine else { return }
+        storage?.watch(self) { space in
+            if engine.loop.isCurrent {
+                engine.value.forget(space)
+            } else {
+                engine.loop.post { engine.value.forget(space) }
+            }
+        }
     }
+
+    deinit { storage?.unwatch(self) }
 
     var keeper: (any TaskKeeper)? { background }
 

@@ -148,7 +148,11 @@ class RequestLoader: TaskLoader {
             return whenRunning { [self] in transact() }
         }
         let length = attempt.beginSending()
-        task.snapshot.withLock { ($0.counts.sent, $0.counts.expectedToSend) = (attempt.sent, length) }
+        let sent = attempt.sent
+        attempt.listener = task.snapshot.withLock { snapshot in
+            (snapshot.counts.sent, snapshot.counts.expectedToSend) = (sent, length)
+            return snapshot.listener
+        }
         guard attempt.upload?.machine.isCreating != false else { return loadItself() }
         let load = ProtocolLoad.make(
             for: self,
@@ -204,7 +208,7 @@ class RequestLoader: TaskLoader {
     }
 
     private func begin(with found: CachedURLResponse?, _ url: URL) {
-        guard let step = attempt.begin(with: found, url, engine) else { return exchange(url) }
+        guard let step = attempt.begin(with: found, url, spec, session, engine) else { return exchange(url) }
         perform(step, nil, .nothing)
     }
 
@@ -318,8 +322,9 @@ class RequestLoader: TaskLoader {
     }
 
     private func serve(updated fresh: StoredExchange) {
-        guard let url = transactionURL, let stored = attempt.updatedStored(fresh, engine) else { return }
-        settings.cache?.keep(updated: stored, for: CacheKey(method: "GET", url: url))
+        guard let url = transactionURL else { return }
+        guard let stored = attempt.updatedStored(fresh, engine) else { return discardStored() }
+        if !attempt.isExcused(engine) { settings.cache?.keep(updated: stored, for: CacheKey(method: "GET", url: url)) }
         serve(stored, age: stored.age)
     }
 

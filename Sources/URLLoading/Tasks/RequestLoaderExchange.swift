@@ -3,6 +3,7 @@ internal import HTTP1
 internal import HTTPEngine
 internal import HTTPSemantics
 internal import Synchronization
+internal import TLS
 
 /// Receives what the engine reports of the exchange under way.
 extension RequestLoader: ExchangeDelegate {
@@ -10,6 +11,10 @@ extension RequestLoader: ExchangeDelegate {
         guard let url = attempt.request.url else { return }
         guard head.status >= 200 else { return informed(head, url) }
         let response = attempt.answered(head, url, settings)
+        // What the cache does with the answer depends on the user that the connection has shown.
+        if settings.cache != nil, let security = engine.engine.connectionRecord(of: id)?.security {
+            attempt.transaction?.identity = security.shownIdentity
+        }
         guard let storage = settings.cookieSubclass else { return judge(response) }
         let cookies = attempt.cookies(of: response, settings)
         guard !cookies.isEmpty else { return judge(response) }
@@ -29,7 +34,10 @@ extension RequestLoader: ExchangeDelegate {
     /// What the cache makes of the answer. The answer of one of several servers says nothing about what is stored under
     /// the URL. An answer that depends on the request's content is not stored.
     private var caching: AskedRequest.Caching {
-        guard settings.cache != nil, spec.request?.values.terms?.values.endpoint == nil else { return .none }
+        guard settings.cache != nil, spec.request?.values.terms?.values.endpoint == nil, !attempt.isExcused(engine)
+        else {
+            return .none
+        }
         return delivery.isStorable && !attempt.request.values.sendsContentWithGET ? .stores : .compares
     }
 

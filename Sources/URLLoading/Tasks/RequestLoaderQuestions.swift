@@ -40,6 +40,7 @@ extension RequestLoader {
     /// Asks for credentials, and proposes the user and password in the URL, or else the stored ones; after a first
     /// failure none.
     func askForCredentials(_ question: ChallengeQuestion, _ failures: Int, _ response: HTTPURLResponse?) {
+        attempt.beginAsking(engine)
         var values = ProtectionSpaceValues(question.space)
         values.isProxyEncrypted = values.isProxy && attempt.isProxyEncrypted(engine)
         let space = URLProtectionSpace(values)

@@ -6,67 +6,28 @@ internal import TLS
 
 /// Makes an attempt's request for the engine.
 extension Attempt {
-    /// The way to load a request that no `URLProtocol` class takes.
-    enum Place {
-        case network(URL)
-        case local(URL)
-    }
-
-    mutating func place() throws(URLError) -> Place {
-        guard let url = request.url else {
-            throw ErrorTranslation.urlError(.unsupportedURL, nil, "the request has no URL")
-        }
-        switch url.scheme {
-        case "http", "https": return .network(url)
-        case "data": return .local(url)
-        case "file":
-            // RFC 8089 §2: another host's files are not reached by reading a path of this one.
-            guard ["", "localhost"].contains(url.host?.lowercased() ?? "") else {
-                let reason = "the file is on another host: “\(url.host ?? "")”"
-                throw ErrorTranslation.urlError(.unsupportedURL, url, reason)
-            }
-            guard ["GET", "HEAD"].contains(request.values.httpMethod) else {
-                let reason = "a file is read with GET: \(request.values.httpMethod) has no meaning for it"
-                throw ErrorTranslation.urlError(.unsupportedURL, url, reason)
-            }
-            return .local(url)
-        case let scheme?:
-            guard scheme != scheme.lowercased(), let other = URLText.withLowercaseScheme(url) else {
-                throw ErrorTranslation.urlError(.unsupportedURL, url, "no URLs of the scheme “\(scheme)” are loaded")
-            }
-            request.url = other
-            return try place()
-        case nil: throw ErrorTranslation.urlError(.unsupportedURL, url, "the URL has no scheme")
-        }
-    }
-
-    /// Begins a WebSocket's handshake. Returns the URL that it is sent to.
-    mutating func beginSocket() throws(URLError) -> URL {
-        guard let url = request.url, let place = URLText.handshakePlace(of: url) else {
-            throw ErrorTranslation.urlError(.unsupportedURL, request.url, "a WebSocket's URL begins with ws or wss")
-        }
-        guard request.values.httpMethod == "GET" else {
-            throw ErrorTranslation.urlError(.unsupportedURL, url, "a WebSocket's handshake is a GET")
-        }
-        opening = try WebSocketOpening(request)
-        machine.beginUncached()
-        request.url = place
-        return place
-    }
-
     /// Returns the first step, by the rules for stored responses; nil if the request is sent as it is.
     ///
     /// - Parameter found: what is stored for the request.
-    mutating func begin(with found: CachedURLResponse?, _ url: URL, _ engine: SessionEngine) -> Step? {
+    mutating func begin(
+        with found: CachedURLResponse?,
+        _ url: URL,
+        _ spec: TaskSpec,
+        _ session: URLSession,
+        _ engine: SessionEngine
+    ) -> Step? {
         let mode = cacheMode(engine.settings)
         stored = found
+        if found != nil, listener != nil, let place = try? RequestBuilder.place(url) {
+            security = ownSecurity(to: place, spec.request?.values.terms?.values, session, engine)
+        }
         guard found != nil || mode != .standard || isCacheControlled(engine.settings) else {
             machine.beginUncached()
             return nil
         }
         return machine.begin(
             method: request.values.httpMethod,
-            fields: fields(for: found, url, engine),
+            fields: fields(for: found, url, session, engine),
             mode: mode,
             stored: found?.exchange,
             now: UnixTime.now
@@ -100,11 +61,14 @@ extension Attempt {
         // which stay the task's when it continues with another request.
         let terms = spec.request?.values.terms?.values
         let isRepeatable =
-            opening == nil && !hasLeftOrigin && content.isEmpty && terms == nil && proxyFailures == 0
+            opening == nil && !hasLeftOrigin && content.isEmpty && terms == nil && proxyFailures == 0 && !hasOwnProxies
         var last: RequestPlan?
         if isRepeatable, let plan = engine.lastPlan, plan.serves(request, url) { last = plan }
         let place: HTTPURL
         if let last { place = last.place } else { place = try RequestBuilder.place(url) }
+        security = ownSecurity(to: place, terms, session, engine)
+        // The session's connections are not for this request.
+        if security != nil { last = nil }
         let scope = last?.scope ?? CookieScope(place)
         var extra = conditions + machine.resumptionFields
         if let upload, !content.isEmpty { extra += upload.creationFields }
@@ -120,7 +84,7 @@ extension Attempt {
         builder.handshake = opening?.handshake
         let (made, fields) = try builder.build(to: place)
         let plan = RequestPlan(made, fields, to: place, scope, for: request, url)
-        if isPlain, isRepeatable { engine.lastPlan = plan }
+        if isPlain, isRepeatable, security == nil { engine.lastPlan = plan }
         return (plan, authorization)
     }
 
@@ -129,6 +93,19 @@ extension Attempt {
         guard let url = spec.request?.url else { return false }
         let first = opening == nil ? url : URLText.handshakePlace(of: url) ?? url
         return (try? RequestBuilder.place(first))?.origin == place.origin
+    }
+
+    /// Returns the security under which a request is sent; nil for the session's, and where there is no TLS.
+    private func ownSecurity(
+        to place: HTTPURL,
+        _ terms: TransferTerms?,
+        _ session: URLSession,
+        _ engine: SessionEngine
+    ) -> SessionSecurity? {
+        guard let listener,
+            place.scheme == .https || terms?.proxies?.areSecure ?? proxies(of: engine).areSecure
+        else { return nil }
+        return engine.ownSecurity(listener, in: session)
     }
 
     /// Returns the builder of a request under the task's terms. They have their own proxies, or none for the session's.
@@ -145,6 +122,7 @@ extension Attempt {
         builder.proxies = terms?.proxies
         if builder.proxies == nil { builder.proxies = try proxies(to: place, url, engine) }
         builder.context = try engine.context(for: place, by: builder.proxies, url, of: session)
+        builder.evaluator = security
         return builder
     }
 
@@ -227,24 +205,35 @@ extension Attempt {
 
     /// Returns the fields that the cache's rules need. If the stored response varies by fields (RFC 9111 §4.1), these
     /// are the fields as they would be sent, since the session adds most of those.
-    private func fields(for found: CachedURLResponse?, _ url: URL, _ engine: SessionEngine) -> HTTPFields {
+    private func fields(
+        for found: CachedURLResponse?,
+        _ url: URL,
+        _ session: URLSession,
+        _ engine: SessionEngine
+    ) -> HTTPFields {
+        let security = security ?? engine.security
         let plain = engine.settings.fields(with: request.values.fields)
         guard let record = found?.record else { return plain }
         let credentials = credentials(for: url, engine)
         let isAnyone =
-            credentials == nil && !engine.settings.vary.identifies(plain) && !engine.security.isSpecial
+            credentials == nil && !engine.settings.vary.identifies(plain) && !security.isSpecial
         guard !isAnyone || !record.varying.isEmpty else { return plain }
         var builder = builder(url, content, engine)
         guard let place = try? builder.place() else { return plain }
         if let cookies = cookieField(CookieScope(place), engine.settings) {
             builder.secrets.append(("Cookie", cookies))
         }
-        return (try? builder.build(to: place).1).map { selecting($0, place, credentials, engine) } ?? plain
+        guard let sent = try? builder.build(to: place).1 else { return plain }
+        let expected = security.expectedIdentity(for: place.origin) {
+            IdentityQuestion.storedDigest(for: place.origin, session)
+        }
+        return selecting(sent, credentials, expected, security)
     }
 
     /// Returns the fields of the request that was sent, in the form in which they are compared with other requests'.
     private func selecting(_ transaction: Transaction, _ engine: SessionEngine) -> HTTPFields {
-        selecting(transaction.fields, transaction.place, transaction.authorized?.credentials, engine)
+        let credentials = transaction.authorized?.credentials
+        return selecting(transaction.fields, credentials, transaction.identity, security ?? engine.security)
     }
 
     /// Returns the sent fields in the form in which they are compared with other requests', with everything that
@@ -254,9 +243,9 @@ extension Attempt {
     ///   since each Digest answer differs.
     private func selecting(
         _ sent: HTTPFields,
-        _ place: HTTPURL,
         _ credentials: Credentials?,
-        _ engine: SessionEngine
+        _ identity: [UInt8]?,
+        _ security: SessionSecurity
     ) -> HTTPFields {
         var fields = sent
         if let credentials {
@@ -265,11 +254,13 @@ extension Attempt {
         }
         // The engine writes Host. A Host of the caller's own may name another server than the URL does.
         if let host = request.values.fields?["Host"] { try? fields.replace("Host", host) }
-        if let identity = engine.security.identity(shownTo: place.origin) {
-            try? fields.replace(VaryRule.clientCertificate, Data(identity).base64EncodedString())
-        }
-        if engine.security.hasExcused(place.origin) { try? fields.replace(VaryRule.serverTrust, "user") }
+        security.mark(&fields, with: identity)
         return fields
+    }
+
+    /// Whether the transaction's server was trusted in spite of its certificate: then nothing of its answer is stored.
+    func isExcused(_ engine: SessionEngine) -> Bool {
+        transaction.map { (security ?? engine.security).hasExcused($0.place.origin) } ?? false
     }
 
     /// Updates a stored response that was served stale (RFC 5861 §3), by a request under the task's terms.
@@ -294,17 +285,19 @@ extension Attempt {
         do throws(URLError) {
             let answer = try authorization(url, place, engine)
             if let answer { secrets.append(("Authorization", answer.octets)) }
-            var builder = try builder(url, .none, to: place, spec.request?.values.terms?.values, session, engine)
+            let terms = spec.request?.values.terms?.values
+            security = ownSecurity(to: place, terms, session, engine)
+            let security = security ?? engine.security
+            var builder = try builder(url, .none, to: place, terms, session, engine)
             (builder.extra, builder.secrets) = (conditions, secrets)
             let (made, sent) = try builder.build(to: place)
-            let refresh = CacheRefresh(
-                found,
-                cache,
-                isAsked: isAsked,
-                selecting(sent, place, answer?.credentials, engine),
-                url,
-                engine.settings.vary
-            ) { [request, isAuthorizedAlone] response in
+            let fields = selecting(sent, answer?.credentials, nil, engine.security)
+            let refresh = CacheRefresh(found, cache, isAsked: isAsked, url, engine.settings.vary) { connection in
+                guard !security.hasExcused(place.origin) else { return nil }
+                var fields = fields
+                security.mark(&fields, with: connection?.security?.shownIdentity)
+                return fields
+            } hear: { [request, isAuthorizedAlone] response in
                 engine.keepCookies(of: response, from: scope, to: request)
                 engine.settings.giveCookies(of: response, from: scope, to: request, for: task)
                 if let answer, !isAuthorizedAlone {
@@ -317,10 +310,13 @@ extension Attempt {
         }
     }
 
-    /// Returns the stored answer as the transaction's 304 has updated it.
+    /// Returns the stored answer as the transaction's 304 has updated it; nil if the request turned out to be another
+    /// user's than the answer was stored for.
     func updatedStored(_ fresh: StoredExchange, _ engine: SessionEngine) -> CachedURLResponse? {
-        guard let transaction else { return nil }
-        return stored?.updated(fresh, for: selecting(transaction, engine), engine.settings.vary)
+        guard let transaction, let stored else { return nil }
+        let (fields, vary) = (selecting(transaction, engine), engine.settings.vary)
+        guard stored.record.map({ vary.isSameAsker($0, fields) }) ?? true else { return nil }
+        return stored.updated(fresh, for: fields, vary)
     }
 
     /// Returns the comparison of the answer to a HEAD with what is stored for GET; nil without a cache.

@@ -51,7 +51,7 @@ extension URLSessionManager {
             case .download, .resumedDownload: DownloadTaskDelegate(core, plan.behavior)
             default: UploadTaskDelegate(core, plan.behavior)
             }
-        if let hooks = plan.hooks { delegate.hooks = hooks.values }
+        if let hooks = plan.hooks { delegate.use(hooks) }
         return delegate
     }
 

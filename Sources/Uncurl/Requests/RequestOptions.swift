@@ -66,8 +66,8 @@ public struct RequestOptions: Sendable {
     }
     /// A name and a password for the request's origin and for proxies, or a client certificate for the origin. The
     /// server of another origin, which a redirect leads to, does not get it. A credential that a server refuses is not
-    /// sent again. A client certificate is shown when a connection is opened; later requests on that connection share
-    /// it.
+    /// sent again. A client certificate is shown when a connection is opened; only requests whose credential has the
+    /// same identity object share that connection.
     public var credential: URLCredential? {
         get { box?.values.credential }
         set { values.credential = newValue }

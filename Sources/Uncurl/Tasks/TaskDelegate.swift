@@ -57,16 +57,18 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
     /// has no such closure, except ``TaskHooks/didFinishDownloading``: it is also called if the manager's returns nil.
     public var hooks: TaskHooks {
         get { state.withLock { $0.hooks }?.values ?? TaskHooks() }
-        set {
-            let hooks = HooksBox(newValue)
-            let old = state.withLock { state in
-                let old = state.hooks
-                state.hooks = hooks
-                own.store(interests(state).rawValue, ordering: .relaxed)
-                return old
-            }
-            withExtendedLifetime(old) {}
+        set { use(HooksBox(newValue)) }
+    }
+
+    /// Takes the hooks of a request's options, which other requests may have as well.
+    func use(_ hooks: HooksBox) {
+        let old = state.withLock { state in
+            let old = state.hooks
+            state.hooks = hooks
+            own.store(interests(state).rawValue, ordering: .relaxed)
+            return old
         }
+        withExtendedLifetime(old) {}
     }
 
     /// Called with the lock held.
@@ -106,7 +108,8 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
     public var resumeData: Data? { facts?.resumeData }
 
     /// Answers the first challenge that is not about trust, of the request's origin or of a proxy. It may be set until
-    /// that challenge comes.
+    /// that challenge comes; one with a client certificate until the request is sent. Connections that were made with
+    /// that certificate serve only requests whose credential has the same identity object.
     public var credential: URLCredential? {
         get { state.withLock { $0.credential } ?? behavior.credential }
         set { change { $0.credential = newValue } }
@@ -222,6 +225,23 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
     package var interests: TaskInterests {
         TaskInterests(rawValue: own.load(ordering: .relaxed)).union(core.interests)
     }
+
+    package var answerer: (any AnyObject & Sendable)? {
+        guard TaskInterests(rawValue: own.load(ordering: .relaxed)).contains(.challenge) else { return nil }
+        let (hooks, usesStorage) = state.withLock { ($0.hooks, $0.usesCredentialStorage) }
+        // The manager's hook is called in place of the task's own.
+        let ownHook = core.hooks.didReceiveChallenge == nil && hooks?.values.didReceiveChallenge != nil ? hooks : nil
+        switch (ownHook, credential?.identity, usesStorage) {
+        case (nil, nil, true): return nil
+        case (let hooks?, nil, true): return hooks
+        case (nil, let identity?, true): return identity
+        case (nil, nil, false): return Self.withoutStorage
+        case (_?, _?, _), (_?, nil, false), (nil, _?, false): return self
+        }
+    }
+
+    /// Stands for all tasks that differ from others only in that no stored credential answers for them.
+    private static let withoutStorage = HooksBox(TaskHooks())
 
     package func taskDidResume(_ task: URLSessionTask) { core.post(TaskNotification.didResume, task) }
 

@@ -117,7 +117,7 @@ struct StreamOpening: Sendable {
             throw Failure(error: error, request: built, response: nil, tell: nil)
         }
         let delegate = DataTaskDelegate(manager.core, plan.behavior)
-        if let hooks = plan.hooks { delegate.hooks = hooks.values }
+        if let hooks = plan.hooks { delegate.use(hooks) }
         if settings.collectsMetrics { delegate.collectMetrics() }
         delegate.watch(control.watchers)
         let session = manager.session

@@ -112,6 +112,19 @@ struct RouteTests {
         #expect(Set(choices.map { Destination(origin: origin, proxy: $0) }).count == choices.count)
     }
 
+    @Test("destinations that differ in the evaluator of the request alone are different, for plain origins too")
+    func evaluators() throws {
+        final class Evaluator: TrustEvaluator {
+            func evaluate(_ trust: PeerTrust, of: Origin, answer: @escaping @Sendable (TrustVerdict?) -> Void) {}
+        }
+        let evaluators = [nil, Evaluator(), Evaluator()]
+        for scheme in [Origin.Scheme.http, .https] {
+            let origin = try Origin(scheme: scheme, host: "a.test")
+            let all = evaluators.map { Destination(origin: origin, evaluator: $0) }
+            #expect(Set(all).count == 3 && all[1] == Destination(origin: origin, evaluator: evaluators[1]))
+        }
+    }
+
     @Test("destinations that differ in the origin alone are different, also behind one SOCKS proxy")
     func origins() throws {
         let proxy = ProxyChoice.via(try Proxy(url: "socks5h://p:1"))

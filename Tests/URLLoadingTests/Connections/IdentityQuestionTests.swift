@@ -141,24 +141,13 @@ struct IdentityQuestionTests {
         let asked = Mutex<IdentityAnswer?>(nil)
         let request = IdentityRequest(name: try ServerName("localhost"), authorities: [])
         let origin = try Origin(scheme: .https, host: "localhost", port: server.port)
-        IdentityQuestion.choice(of: session)(request, origin) { answer in asked.withLock { $0 = answer } }
+        let security = SessionSecurity(SessionSettings(configuration), hasDelegate: false)
+        IdentityQuestion.choice(of: session)(request, origin, security) { answer, isStored in
+            #expect(isStored)
+            asked.withLock { $0 = answer }
+        }
         let isShown = if case .show = asked.withLock({ $0 }) { true } else { false }
         #expect(isShown == hasStore)
-    }
-
-    @Test("what a session has last shown to a server is forgotten once it shows it nothing")
-    func lastShown() throws {
-        let security = SessionSecurity(SessionSettings(.isolated), hasDelegate: false)
-        let identity = try ClientIdentity(pem: Array((client.chainPEM + client.keyPEM).utf8))
-        let origin = try Origin(scheme: .https, host: "localhost", port: 443)
-        let request = IdentityRequest(name: try ServerName("localhost"), authorities: [])
-        for answer in [IdentityAnswer.show(identity), .configured, .show(identity), .refuse(reason: "not today")] {
-            security.ask(.init(judge: { $3(.builtIn) }, choice: { $2(answer) }, limit: { _ in nil }))
-            security.chooseIdentity(for: request, of: origin) { #expect($0 == answer) }
-            let isShown = answer == .show(identity)
-            #expect(security.identity(shownTo: origin) == (isShown ? identity.digest : nil))
-            #expect(security.isSpecial == isShown)
-        }
     }
 
     @Test(

@@ -1,4 +1,6 @@
+import HTTP1
 import HTTPEngine
+import HTTPSemantics
 import Synchronization
 import TLS
 import TestServer
@@ -32,28 +34,59 @@ struct SessionSecurityTests {
     @Test("of thousands of servers trusted in spite of their certificates, none counts as trusted by it afterwards")
     func excused() throws {
         let security = SessionSecurity(SessionSettings(.isolated), hasDelegate: false)
-        security.ask(.init(judge: { $3(.accept) }, choice: { $2(.configured) }, limit: { _ in nil }))
+        security.ask(.init(judge: { $4(.accept) }, choice: { $3(.configured, false) }, limit: { _, _ in nil }))
         let stranger = try stranger
         for number in 0..<5_000 {
             security.evaluate(stranger, of: try origin(number)) { _ in }
             if number == 500 { #expect(try security.hasExcused(origin(0)) && !security.hasExcused(origin(501))) }
         }
         for number in 0..<5_000 { #expect(try security.hasExcused(origin(number))) }
-        #expect(security.isSpecial)
     }
 
-    @Test("an identity that was shown to a server, and was forgotten, equals no other and not none")
-    func shown() throws {
+    @Test("the identity of a server that has asked is the storage's if that alone answers, and else equals no other")
+    func expected() throws {
         let client = try TestCertificates.client
         let identity = try ClientIdentity(pem: Array((client.chainPEM + client.keyPEM).utf8))
         let security = SessionSecurity(SessionSettings(.isolated), hasDelegate: false)
-        security.ask(.init(judge: { $3(.builtIn) }, choice: { $2(.show(identity)) }, limit: { _ in nil }))
+        let isStored = Mutex(true)
+        security.ask(
+            .init(
+                judge: { $4(.builtIn) },
+                choice: { _, _, _, answer in answer(.show(identity), isStored.withLock { $0 }) },
+                limit: { _, _ in nil }
+            )
+        )
         let request = IdentityRequest(name: try ServerName("h.test"), authorities: [])
-        for number in 0..<1_025 { security.chooseIdentity(for: request, of: try origin(number)) { _ in } }
-        #expect(try security.identity(shownTo: origin(1_024)) == identity.digest)
-        let forgotten = try #require(try security.identity(shownTo: origin(0)))
-        #expect(try forgotten != identity.digest && forgotten != security.identity(shownTo: origin(0)))
-        #expect(security.isSpecial)
+        func expected(_ number: Int) throws -> [UInt8]? {
+            security.expectedIdentity(for: try origin(number)) { identity.digest }
+        }
+        #expect(try expected(0) == nil && !security.isSpecial)
+        for number in 0..<1_024 { security.chooseIdentity(for: request, of: try origin(number)) { _ in } }
+        #expect(try expected(0) == identity.digest && expected(1_024) == nil && security.isSpecial)
+        isStored.withLock { $0 = false }
+        security.chooseIdentity(for: request, of: try origin(0)) { _ in }
+        // After one more, the notes of all others are forgotten.
+        for _ in 0..<2 {
+            #expect(try expected(0) != nil && expected(0) != identity.digest && expected(0) != expected(0))
+            security.chooseIdentity(for: request, of: try origin(1_024)) { _ in }
+        }
+    }
+
+    @Test("the securities of two owners, and of one in two sessions, share neither tickets nor stored answers")
+    func owners() throws {
+        final class Owner: Sendable {}
+        let owner = Owner()
+        let sessions = (0..<2).map { _ in SessionSecurity(SessionSettings(.isolated), hasDelegate: false) }
+        let all = [sessions[0]] + sessions.map { SessionSecurity(of: owner, in: $0) }
+        let others = all + [SessionSecurity(of: Owner(), in: sessions[0])]
+        #expect(Set(others.map(\.resumptionScope)).count == 4)
+        let marks = others.map { security in
+            var fields = HTTPFields()
+            security.mark(&fields, with: nil)
+            return fields[VaryRule.clientCertificate]
+        }
+        #expect(marks[0] == nil && Set(marks).count == 4)
+        #expect(all[1].owner === owner && others[3].owner == nil && others[3].isOwned)
     }
 
     @Test("notes of any number of origins are few, and it is known that there were more")

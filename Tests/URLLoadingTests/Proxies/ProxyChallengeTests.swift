@@ -23,27 +23,33 @@ struct ProxyChallengeTests {
         return configuration
     }
 
-    private func recorder(_ passwords: [String]) -> Recorder {
+    private func recorder(
+        _ passwords: [String],
+        _ persistence: URLCredential.Persistence = .none
+    ) -> Recorder {
         var answers = Recorder.Answers()
         answers.challenge = { challenge in
             #expect(challenge.protectionSpace.isProxy() && challenge.protectionSpace.host == "127.0.0.1")
             guard challenge.previousFailureCount < passwords.count else { return (.performDefaultHandling, nil) }
             let password = passwords[challenge.previousFailureCount]
-            return (.useCredential, URLCredential(user: "user", password: password, persistence: .none))
+            return (.useCredential, URLCredential(user: "user", password: password, persistence: persistence))
         }
         return Recorder(answers)
     }
 
-    @Test("the delegate is asked for the proxy's credentials once for the whole session")
-    func asked() async throws {
+    @Test(
+        "the delegate is asked for the proxy's credentials once for a session, and for each task if they do not persist",
+        arguments: [(URLCredential.Persistence.forSession, 1), (.none, 2)]
+    )
+    func asked(persistence: URLCredential.Persistence, challenges: Int) async throws {
         let proxy = try await proxy()
-        let recorder = recorder(["secret"])
+        let recorder = recorder(["secret"], persistence)
         let session = URLSession(configuration: configuration(proxy), delegate: recorder, delegateQueue: nil)
         for _ in 0..<2 {
             let (data, _) = try await session.data(from: try url(server.url("/bytes/100")))
             #expect(data.count == 100)
         }
-        #expect(recorder.events.filter { $0.hasPrefix("challenge") }.count == 1)
+        #expect(recorder.events.filter { $0.hasPrefix("challenge") }.count == challenges)
         session.invalidateAndCancel()
     }
 

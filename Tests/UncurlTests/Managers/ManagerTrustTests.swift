@@ -66,6 +66,63 @@ struct ManagerTrustTests {
         #expect(try await load(nil).value == nil)
     }
 
+    @Test(
+        "connections with the client certificate of a request's options, or its hook's, serve no request with another",
+        arguments: TLSVersion.allCases,
+        [true, false]
+    )
+    func certificateOwners(version: TLSVersion, keeps: Bool) async throws {
+        let authority = try CertificateBuilder.authority("Clients").selfSigned()
+        let leaves = try ["a", "b", "c"].map { try CertificateBuilder.client($0).issued(by: authority) }
+        let credentials = try leaves.map { leaf in
+            let identity = try URLClientIdentity(pem: Data((leaf.pem + leaf.key.pem()).utf8))
+            return URLCredential(identity: identity, persistence: .none)
+        }
+        var configuration = TLSServerConfiguration(made)
+        configuration.clientCertificate = .optional(Array(authority.pem.utf8))
+        configuration.maximumVersion = version
+        let context = try TLSServerContext(configuration)
+        let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\(keeps ? "" : "Connection: close\r\n")\r\nok"
+        let end: [RawStep] = keeps ? [.startOver] : [.closeNotify, .finish]
+        let raw = try RawServer.start(
+            otherwise: RawScript([.handshake(context), .receive(.headEnd), .send(answer)] + end)
+        )
+        let base = try #require(URL(string: raw.secureURL("/")))
+        let manager = HTTPSessionManager(baseURL: base, configuration: .isolated)
+        var policy = SecurityPolicy()
+        policy.roots = .only(try TrustedCertificate.all(inPEM: made.authorityPEM))
+        try manager.setSecurityPolicy(policy)
+        var hooks = TaskHooks()
+        hooks.didReceiveChallenge = { _, _, challenge in
+            challenge.protectionSpace.serverTrust == nil ? .useCredential(credentials[2]) : .performDefaultHandling
+        }
+        var (byHook, plain) = (RequestOptions(), RequestOptions())
+        byHook.hooks = hooks
+        plain.timeout = 60
+        var options = credentials.prefix(2).map { credential in
+            var options = RequestOptions()
+            options.credential = credential
+            return options
+        }
+        options += [byHook, plain]
+        let names = ["a", "b", "c", "none"]
+        for _ in 0..<2 {
+            for (name, options) in zip(names, options) {
+                var request = HTTPRequest(name)
+                request.options = options
+                #expect(await manager.response(to: request, serializer: .data).error == nil)
+            }
+        }
+        let digests = try leaves.map { CertificateFacts(try Certificate(der: $0.der)).sha256 }
+        let seen = raw.connections.map { record in
+            record.tls?.chain.map { digests.firstIndex(of: $0.leafSHA256).map { names[$0] } ?? "?" } ?? "none"
+        }
+        #expect(seen == (keeps ? names : names + names))
+        for (record, name) in zip(raw.connections, seen) {
+            #expect(record.receivedText.components(separatedBy: "GET /\(name) ").count == (keeps ? 3 : 2))
+        }
+    }
+
     @Test("the manager's policy decides on its connections", .rows("U7", "U28"))
     func policy() async throws {
         var policy = SecurityPolicy()

@@ -37,6 +37,10 @@ public protocol TrustEvaluator: AnyObject, Sendable {
     /// How long a decision for a connection to this server may take. It is called on the engine's loop before each
     /// question. Nil, and without this function: ``EngineConfiguration/trustTimeout``.
     func timeLimit(for origin: Origin) -> Duration?
+
+    /// Separates this evaluator's TLS sessions from those of others: a session is resumed only under an evaluator of
+    /// the same scope. Without it: an empty one.
+    var resumptionScope: String { get }
 }
 
 extension TrustEvaluator {
@@ -58,4 +62,6 @@ extension TrustEvaluator {
     }
 
     public func timeLimit(for origin: Origin) -> Duration? { nil }
+
+    public var resumptionScope: String { "" }
 }
