@@ -89,12 +89,11 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
     /// Reads an archive; nil unless it is keyed and holds a name and a password.
     public required init?(coder aDecoder: NSCoder) {
         guard aDecoder.allowsKeyedCoding,
-            let user = aDecoder.decodeObject(of: NSString.self, forKey: Key.user),
-            let password = aDecoder.decodeObject(of: NSString.self, forKey: Key.password),
-            let number = aDecoder.decodeObject(of: NSNumber.self, forKey: Key.persistence),
+            let user = aDecoder.string(Key.user), let password = aDecoder.string(Key.password),
+            let number = aDecoder.number(Key.persistence),
             let persistence = Persistence(rawValue: number.uintValue)
         else { return nil }
-        let proof = Credential.Proof.password(user: String(describing: user), password: String(describing: password))
+        let proof = Credential.Proof.password(user: user, password: password)
         value = Credential(proof: proof, persistence: persistence)
     }
 

@@ -34,21 +34,43 @@ package final class OneStream: @unchecked Sendable {
         return try OneStream.reader(of: taken.stream)
     }
 
-    /// Opens a stream that has no other reader.
-    package static func reader(of stream: InputStream) throws -> any BlockingReader {
-        stream.open()
-        if stream.streamStatus == .error {
-            throw stream.streamError ?? UnderlyingError("the content's stream cannot be opened")
-        }
-        return StreamReader(stream)
-    }
+    /// Opens a stream. One that the program has opened is read on from where it stands.
+    ///
+    /// - Throws: ``ContentUsedUp`` for a stream that was read to its end or closed, or is being read by another reader;
+    ///   the stream's error if it does not open.
+    package static func reader(of stream: InputStream) throws -> any BlockingReader { try StreamReader(stream) }
+}
+
+extension Stream {
+    /// The stream's own error; nil for none. Foundation's `streamError` ends the process in every status but `.error`,
+    /// also for a stream that is closed.
+    package var failure: (any Error)? { streamStatus == .error ? streamError : nil }
 }
 
 private final class StreamReader: BlockingReader, @unchecked Sendable {
     // `@unchecked`: read by one thread at a time, as `BlockingReader` promises.
     private let stream: InputStream
 
-    init(_ stream: InputStream) { self.stream = stream }
+    /// The streams that have a reader: a second one would take octets from the first.
+    private static let taken = Mutex<Set<ObjectIdentifier>>([])
+
+    init(_ stream: InputStream) throws {
+        let isFree = StreamReader.taken.withLock { $0.insert(ObjectIdentifier(stream)).inserted }
+        guard isFree else { throw ContentUsedUp() }
+        self.stream = stream
+        do {
+            guard stream.streamStatus != .atEnd, stream.streamStatus != .closed else { throw ContentUsedUp() }
+            stream.open()
+            guard stream.streamStatus != .error else {
+                throw stream.failure ?? UnderlyingError("the content's stream cannot be opened")
+            }
+        } catch {
+            release()
+            throw error
+        }
+    }
+
+    private func release() { _ = StreamReader.taken.withLock { $0.remove(ObjectIdentifier(stream)) } }
 
     func read(atMost count: Int) throws -> [UInt8] {
         let stream = stream
@@ -57,11 +79,14 @@ private final class StreamReader: BlockingReader, @unchecked Sendable {
             guard let start = buffer.baseAddress else { return }
             let read = unsafe stream.read(start, maxLength: count)
             used = max(0, read)
-            if read < 0 { failure = stream.streamError ?? UnderlyingError("the content's stream failed") }
+            if read < 0 { failure = stream.failure ?? UnderlyingError("the content's stream failed") }
         }
         if let failure { throw failure }
         return bytes
     }
 
-    func close() { stream.close() }
+    func close() {
+        stream.close()
+        release()
+    }
 }

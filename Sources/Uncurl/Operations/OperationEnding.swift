@@ -80,7 +80,7 @@ extension HTTPRequestOperation {
             error: error,
             isReplayable: request.isReplayable && mayFollow(error)
         )
-        switch await steps.next(after: failed) {
+        switch await steps.next(after: failed, of: HTTPRequest(request)) {
         case .end(let error): finish(response.failing(error), delegate, tell)
         case .again:
             tell(response)

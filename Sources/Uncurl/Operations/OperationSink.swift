@@ -25,7 +25,7 @@ struct OperationSink {
                 guard let base = unsafe bytes.bindMemory(to: UInt8.self).baseAddress else { return 0 }
                 return unsafe stream.write(base, maxLength: bytes.count)
             }
-            guard taken > 0 else { throw .output(stream.streamError, written: count) }
+            guard taken > 0 else { throw .output(stream.failure, written: count) }
             count += Int64(taken)
             rest = rest.dropFirst(taken)
         }

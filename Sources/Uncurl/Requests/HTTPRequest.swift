@@ -58,6 +58,12 @@ public struct HTTPRequest: Sendable {
         if case .parameters = body, let whole { whole.isReplayable } else { body.isReplayable }
     }
 
+    /// The error of a request whose content would have to be sent again and cannot be.
+    var notReplayable: UncurlError {
+        let isForm = if case .multipart = body { true } else { whole?.segments != nil }
+        return isForm ? .multipart(.notReplayable) : .bodyNotReplayable
+    }
+
     /// A GET request. A string literal makes one too.
     public init(
         _ path: String,

@@ -38,7 +38,7 @@ final class RestOfStream: InputStream {
     override var streamStatus: Stream.Status { isTooShort ? .error : whole.streamStatus }
 
     override var streamError: (any Error)? {
-        guard isTooShort else { return whole.streamError }
+        guard isTooShort else { return whole.failure }
         let words = "The new stream of the request's content ends before octet \(offset), which the server has."
         return URLError(.requestBodyStreamExhausted, userInfo: [NSLocalizedDescriptionKey: words])
     }

@@ -41,31 +41,43 @@ struct AttemptSteps: Sendable {
     }
 
     /// Returns when the next attempt may begin, or returns the error that ends the request.
-    func next(after failure: FailedAttempt) async -> Next {
-        let next = await decided(failure)
+    ///
+    /// - Parameter request: the request of all attempts, before it was adapted.
+    func next(after failure: FailedAttempt, of request: HTTPRequest) async -> Next {
+        let next = await decided(failure, request)
         if case .end = next, control.isCancelled { return .end(.cancelled) }
         return next
     }
 
-    private func decided(_ failure: FailedAttempt) async -> Next {
+    private func decided(_ failure: FailedAttempt, _ request: HTTPRequest) async -> Next {
         // The program has ended the attempt: by its task, its session or a hook.
         if failure.error.isCancelled { return .end(failure.error) }
         // The interceptors themselves failed, so calling them again would fail in the same way.
         if InterceptionFailure(beneath: failure.error) != nil { return .end(failure.error) }
         for interceptor in interceptors {
+            let delay: Duration
             switch await decision(of: interceptor, failure) {
             case .doNotRetry: continue
             case .doNotRetryWithError(let error):
                 return .end(.retry(InterceptionFailure(beneath: error) ?? error, original: failure.error))
-            case .retry: control.watchers.tell(.retries(after: .zero, failure.error))
-            case .retryAfter(let delay):
-                control.watchers.tell(.retries(after: delay, failure.error))
-                await control.wait(for: delay, on: settings.values.clock)
+            case .retry: delay = .zero
+            case .retryAfter(let given): delay = given
             }
+            if let refusal = refusal(of: request, after: failure.error) { return .end(refusal) }
+            control.watchers.tell(.retries(after: delay, failure.error))
+            if delay > .zero { await control.wait(for: delay, on: settings.values.clock) }
             await control.ready()
             return .again
         }
         return .end(failure.error)
+    }
+
+    /// The error of a request whose content is read once and has been: no decision sends it again. Nil for any other.
+    private func refusal(of request: HTTPRequest, after error: UncurlError) -> UncurlError? {
+        switch error {
+        case .bodyNotReplayable, .multipart(.notReplayable): error
+        default: request.isReplayable || control.uploadProgress.completed == 0 ? nil : request.notReplayable
+        }
     }
 
     private func decision(of interceptor: any RequestInterceptor, _ failure: FailedAttempt) async -> RetryDecision {

@@ -82,7 +82,7 @@ struct StreamOpening: Sendable {
                 error: failure.error,
                 isReplayable: request.isReplayable
             )
-            switch await steps.next(after: failed) {
+            switch await steps.next(after: failed, of: request) {
             case .end(let error): return ended(failure, error, retryCount)
             case .again:
                 failure.tell?(failure.error)

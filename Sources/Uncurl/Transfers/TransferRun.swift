@@ -137,7 +137,7 @@ final class TransferRun: Sendable {
                 error: error,
                 isReplayable: request.isReplayable
             )
-            switch await cancellably({ await steps.next(after: failure) }) {
+            switch await cancellably({ await steps.next(after: failure, of: request) }) {
             case .end(let error):
                 let reason = control.reason(for: error)
                 return await ended(response.failing(reason), attempt, completion)

@@ -30,6 +30,15 @@ struct URLCredentialTests {
         #expect(back == credential)
     }
 
+    @Test("an archive without a credential's keys makes none, by an unarchiver that ends the process for a missing key")
+    func emptyArchive() throws {
+        let coder = NSKeyedArchiver(requiringSecureCoding: true)
+        coder.finishEncoding()
+        let decoder = try NSKeyedUnarchiver(forReadingFrom: coder.encodedData)
+        decoder.requiresSecureCoding = true
+        #expect(decoder.decodingFailurePolicy == .raiseException && URLCredential(coder: decoder) == nil)
+    }
+
     @Test("an empty password is a password")
     func emptyPassword() {
         #expect(URLCredential(user: "u", password: "", persistence: .none).hasPassword)

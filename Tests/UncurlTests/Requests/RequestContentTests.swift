@@ -32,17 +32,21 @@ struct RequestContentTests {
 
     /// Gives three bytes, then fails.
     private final class FailingStream: InputStream {
-        private var isRead = false
+        private var hasGiven = false
+        private var isFailed = false
 
-        override var streamStatus: Stream.Status { .open }
+        override var streamStatus: Stream.Status { isFailed ? .error : .open }
         override var streamError: (any Error)? { NSError(domain: "test.stream", code: 17) }
         override var hasBytesAvailable: Bool { true }
         override func open() {}
         override func close() {}
 
         override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength len: Int) -> Int {
-            defer { isRead = true }
-            guard !isRead else { return -1 }
+            guard !hasGiven else {
+                isFailed = true
+                return -1
+            }
+            hasGiven = true
             buffer.update(repeating: 0x61, count: 3)
             return 3
         }
