@@ -136,6 +136,7 @@ static const int uncurl_TCP_NODELAY = TCP_NODELAY;
 static const int uncurl_TCP_KEEPIDLE = TCP_KEEPIDLE;
 static const int uncurl_TCP_KEEPINTVL = TCP_KEEPINTVL;
 static const int uncurl_TCP_KEEPCNT = TCP_KEEPCNT;
+static const int uncurl_TCP_NOTSENT_LOWAT = TCP_NOTSENT_LOWAT;
 static const int uncurl_SOL_SOCKET = SOL_SOCKET;
 static const int uncurl_SO_KEEPALIVE = SO_KEEPALIVE;
 static const int uncurl_SO_RCVLOWAT = SO_RCVLOWAT;

@@ -17,6 +17,10 @@ extension Connection {
             }
         }
         exchange.report.headLength = head.count
+        if request.hasLargeContent {
+            link.limitUnsent()
+            exchange.watchSending(at: loop.now)
+        }
         switch request.body {
         case .none where exchange.throttle == nil && !exchange.isSendingHeld:
             return sendFromMemory(exchange, request, head)
@@ -262,9 +266,15 @@ extension Connection {
         return isServing(exchange)
     }
 
+    /// Looks how much of what the kernel took has not arrived at the peer's: bytes move although none are written.
+    func lookAtSending(_ exchange: Exchange) {
+        if let count = link.unacknowledged { exchange.noteUnacknowledged(count, at: loop.now) }
+    }
+
     private func sendingEnded(_ exchange: Exchange, content: Int) {
         exchange.sending = .done
         exchange.report.timings.requestEnd = loop.now
+        if exchange.watchesSending { lookAtSending(exchange) }
         link.updateInterest(reading: exchange.isReading, writing: false)
         noteSent(exchange, content: content)
     }

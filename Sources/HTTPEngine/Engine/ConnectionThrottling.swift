@@ -16,8 +16,9 @@ extension Connection {
     }
 
     /// Handles a timer of the exchange: content that waited for a 100 is sent without it, and transfers that the rates
-    /// held may go on.
+    /// held may go on. What the kernel was given may have moved since the last look.
     func timerFired(of exchange: Exchange) {
+        if exchange.isLookDue(at: loop.now) { lookAtSending(exchange) }
         if case .awaitingContinue(let end) = exchange.sending, loop.now >= end { sendAwaitedContent(exchange) }
         if let throttle = exchange.throttle { goOn(exchange, throttle) }
     }

@@ -36,8 +36,11 @@ final class Exchange: TimerHandler {
     /// The number of responses still to come, the current one included.
     private(set) var expected = 0
     private(set) var isPaused = false
-    /// When the consumer has last resumed it; nil if it has not.
+    /// When what had stopped the wait for the response last ended: a pause of the consumer, or the sending of what the
+    /// kernel held of the request. Nil if there was neither.
     private var resumed: Instant?
+    /// What the kernel holds of large content; nil while nothing of it needs to be watched.
+    private var unsent: Unsent?
     /// Whether nothing of the request is sent: set by ``Engine/hold(requestOf:_:)``.
     private(set) var isSendingHeld = false
     /// Holds it to its rates while it is on a connection; nil if none were asked for, which is nearly always so.
@@ -66,6 +69,15 @@ final class Exchange: TimerHandler {
         case stopped
         /// The connection takes no more bytes, but an answer may have been sent before it broke.
         case broken(Errno)
+    }
+
+    /// What the kernel was given and the peer's has not acknowledged. Looking costs a call, so it is looked at four
+    /// times within a limit, and only for large content.
+    private struct Unsent {
+        /// In bytes, at the last look; nil before the first.
+        var count: Int?
+        var nextLook: Instant
+        let pause: Int64
     }
 
     /// The state of receiving the response.
@@ -110,6 +122,7 @@ final class Exchange: TimerHandler {
         expected = request.pipelineDepth
         isPaused = false
         resumed = nil
+        unsent = nil
         isSendingHeld = false
         expectationFailed = false
         proxyAttempt = ProxyAttempt()
@@ -160,6 +173,36 @@ final class Exchange: TimerHandler {
     /// Notes that bytes have moved, or may move again after a pause on this side.
     func noteActivity(at now: Instant) { lastActivity = now }
 
+    // MARK: Content in the kernel
+
+    var watchesSending: Bool { unsent != nil }
+
+    /// Begins to look whether bytes move that the kernel was given, if any limit depends on that.
+    func watchSending(at now: Instant) {
+        let spans = request?.spans ?? home.spans
+        guard let limit = [spans.idle, spans.responseHead].filter({ $0 > 0 }).min() else { return }
+        let pause = max(1, limit / 4)
+        unsent = Unsent(nextLook: now.advanced(byNanoseconds: pause), pause: pause)
+        watch(at: now)
+    }
+
+    func isLookDue(at now: Instant) -> Bool { unsent.map { now >= $0.nextLook } ?? false }
+
+    /// Notes a look: if there are fewer bytes than at the last one, some have moved; before the first look some may
+    /// have.
+    func noteUnacknowledged(_ count: Int, at now: Instant) {
+        guard let last = unsent else { return }
+        if last.count.map({ count < $0 }) ?? true { noteActivity(at: now) }
+        let isSent = if case .done = sending { true } else { false }
+        if isSent, count == 0 {
+            if last.count != nil { resumed = now }
+            unsent = nil
+        } else {
+            let next = now.advanced(byNanoseconds: last.pause)
+            unsent = Unsent(count: count, nextLook: next, pause: last.pause)
+        }
+    }
+
     func dropExpectation() { expectationFailed = true }
 
     /// Notes the credentials that the request carried for a proxy that forwards it.
@@ -190,6 +233,7 @@ final class Exchange: TimerHandler {
         report.framedReceived = 0
         report.timings.forgetRequest()
         sending = .idle
+        unsent = nil
         wait(for: host, nil, since: now)
     }
 
@@ -278,10 +322,12 @@ final class Exchange: TimerHandler {
         case .running:
             var sent = report.timings.responseStart == nil ? report.timings.requestEnd : nil
             if let end = sent, let resumed { sent = max(end, resumed) }
+            if let count = unsent?.count, count > 0 { sent = nil }
             let verdict = deadlines.check(.onWire(lastActivity: lastActivity, sent: sent, paused: !isReading), at: now)
             guard case .next(var instant) = verdict else { return verdict }
             if case .awaitingContinue(let end) = sending { instant = min(instant, end) }
             if let throttle { instant = min(instant, throttle.next) }
+            if let unsent { instant = min(instant, unsent.nextLook) }
             return .next(instant)
         }
     }

@@ -274,6 +274,9 @@ public final class EngineRequest: Sendable {
         return method == "POST" || method == "PUT" || method == "PATCH" ? 0 : nil
     }
 
+    /// Whether the kernel may take so much of the content that it sends for a long time after the last write.
+    var hasLargeContent: Bool { body.length.map { $0 > UInt64(Link.mostUnsent) } ?? true }
+
     var isReplayable: Bool {
         switch body {
         case .none, .bytes: true

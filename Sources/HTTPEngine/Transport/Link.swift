@@ -19,6 +19,11 @@ struct Link: ~Copyable {
     private(set) var refusal: Errno?
     /// Whether it left the epoll set because a paused connection's peer reset it: HUP cannot be masked and would spin.
     private var isSuspended = false
+    private var limitsUnsent = false
+
+    /// How much of large content the kernel takes ahead of the peer's window: two reads of a file, and a millisecond of
+    /// a gigabit a second.
+    static let mostUnsent = 128 << 10
 
     /// - Parameter token: the registration of the transport's socket, which the link takes over.
     init(_ transport: consuming Transport, _ token: Token, on loop: EventLoop) {
@@ -31,6 +36,7 @@ struct Link: ~Copyable {
 
     private init(emptying other: inout Link) {
         (loop, token, interest, refusal) = (other.loop, other.token, other.interest, other.refusal)
+        limitsUnsent = other.limitsUnsent
         transport = other.transport.take()
         swap(&queue, &other.queue)
     }
@@ -79,6 +85,17 @@ struct Link: ~Copyable {
         switch transport {
         case .some(let transport): transport.socket.unacknowledged
         case .none: nil
+        }
+    }
+
+    /// Makes what the kernel takes count as sent soon, for content that a slow peer reads for a long time. One call for
+    /// each connection that carries such content.
+    mutating func limitUnsent() {
+        guard !limitsUnsent else { return }
+        limitsUnsent = true
+        switch transport {
+        case .some(let transport): transport.socket.limitUnsent(to: Link.mostUnsent)
+        case .none: break
         }
     }
 

@@ -191,6 +191,12 @@ public struct Socket: ~Copyable {
         try setOption(uncurl_SOL_SOCKET, uncurl_SO_RCVLOWAT, CInt(clamping: count))
     }
 
+    /// Limits what the kernel takes and has not sent yet (TCP_NOTSENT_LOWAT, linux/tcp.h). Without a limit it takes
+    /// megabytes at once, of which a slow peer gets the last one minutes later.
+    public func limitUnsent(to count: Int) {
+        try? setOption(uncurl_SOL_TCP, uncurl_TCP_NOTSENT_LOWAT, CInt(clamping: count))
+    }
+
     /// Limits what the kernel holds unread, counted with its own overhead: twice `count` (SO_RCVBUF, socket(7)). By
     /// default, Linux lets a reader's share grow to the last value of `net.ipv4.tcp_rmem`, with megabytes that stay
     /// unread.
