@@ -37,6 +37,34 @@ struct DescriptorTests {
         }
     }
 
+    @Test("while 500 requests want a connection each, 64 descriptors allowed, the process can open a dozen files")
+    func reserve() async throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let port = server.port
+        await #expect(processExitsWith: .success) { [port = port as UInt16] in
+            guard uncurl_set_nofile(64, 64) == 0 else { _exit(2) }
+            var configuration = EngineConfiguration()
+            configuration.connectionsPerHost = 400
+            configuration.connections = 1000
+            let engine = try EngineHarness(configuration)
+            let request = try get(port, "/delay/0.2")
+            var pending: [Pending] = []
+            for _ in 0..<500 { pending.append(await engine.begin(request)) }
+            var (failed, rounds) = (0, 0)
+            while !pending.allSatisfy(\.isFinished) {
+                // Sixteen, but for those of which it is just found out that they are the process's.
+                let files = (0..<12).map { _ in open("/dev/null", O_RDONLY) }
+                failed += files.count { $0 < 0 }
+                rounds += 1
+                for file in files where file >= 0 { close(file) }
+                _ = await engine.statistics
+            }
+            for one in pending where await one.outcome().error != nil { _exit(3) }
+            _exit(failed == 0 && rounds > 1 ? 0 : 4)
+        }
+    }
+
     @Test("a dial that finds no descriptor waits for one, as long as it may connect, and then tells")
     func limit() async throws {
         let gate = RawGate()

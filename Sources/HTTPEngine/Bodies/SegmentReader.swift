@@ -49,9 +49,9 @@ final class SegmentReader {
             switch current {
             case .nothing:
                 guard index < body.segments.count else { return .end(try framer.end()) }
-                let segment = body.segments[index]
+                let bytes = try begin(body.segments[index])
                 index += 1
-                if let bytes = try begin(segment) { return frame(bytes) }
+                if let bytes { return frame(bytes) }
             case .file(let file, let offset, let left):
                 if left == 0 {
                     current = .nothing

@@ -13,12 +13,6 @@ struct DescriptorLine {
     /// Removes and returns the dial that has waited longest.
     mutating func next() -> Dial? { dials.isEmpty ? nil : dials.removeFirst() }
 
-    /// Removes and returns all dials.
-    mutating func takeAll() -> [Dial] {
-        defer { dials = [] }
-        return dials
-    }
-
     /// Arms the timer if dials wait, and it is not armed.
     mutating func watch(on loop: EventLoop, after pause: Duration, _ handler: @autoclosure () -> any TimerHandler) {
         guard timer == nil, !dials.isEmpty else { return }

@@ -153,6 +153,10 @@ extension Connection {
         case .segments(let reader):
             do throws(EngineError) {
                 return try take(try reader.next(), of: reader, exchange)
+            } catch .bodyUnreadable(let error) where error.isResourceExhaustion {
+                // The exchange's time limits end a wait in vain.
+                engine.awaitDescriptor(then: waking(exchange))
+                return take(.wait, exchange)
             } catch {
                 engine.fail(exchange, error)
                 return false

@@ -14,22 +14,25 @@ extension Engine {
     }
 
     /// Lets a dial that has found no descriptor wait until one may have come free, up to its own limit: an idle
-    /// connection is closed for it, or a busy one ends. Returns false if no connection holds a descriptor: the dial has
-    /// failed.
+    /// connection is closed for it, of an engine that shares the budget if this one has none, or a busy one ends, or
+    /// another part of the process gives one back. Returns false for a probe: it is to find out whether a connection
+    /// can be opened.
     func awaitDescriptor(_ dial: Dial) -> Bool {
-        // A probe is to find out whether a connection can be opened.
         if case .probe = dial.purpose { return false }
-        if closeEldestIdle() || connections.count > 0 {
-            line(up: dial)
-            return true
-        }
-        guard let budget = configuration.budget, budget.open > 0 else { return false }
-        line(up: dial)
+        descriptorLine.append(dial)
+        watchLine()
+        guard !closeEldestIdle(), connections.count == 0 else { return true }
         let handle = handle
-        budget.relieve { found in
-            handle.post { found ? $0.feedStarved() : $0.failDials() }
+        configuration.budget?.relieve { found in
+            if found { handle.post { $0.feedStarved() } }
         }
         return true
+    }
+
+    /// Lets content wait for a file's descriptor: closes an idle connection for it, and calls `retry` after a pause.
+    func awaitDescriptor(then retry: @escaping @Sendable () -> Void) {
+        if !closeEldestIdle() { configuration.budget?.relieve { _ in } }
+        _ = loop.arm(at: loop.now.advanced(by: Engine.descriptorPause), DescriptorRetry(retry))
     }
 
     /// Lets the dial that waits longest try again, since a descriptor may have come free. A dial whose waiters have
@@ -42,17 +45,6 @@ extension Engine {
     }
 
     func leaveLine(_ dial: Dial) { descriptorLine.remove(dial) }
-
-    private func line(up dial: Dial) {
-        descriptorLine.append(dial)
-        watchLine()
-    }
-
-    /// Fails the dials that wait: no engine of the budget holds a descriptor that could come free.
-    private func failDials() {
-        guard connections.count == 0 else { return }
-        for dial in descriptorLine.takeAll() { dial.giveUpWaiting() }
-    }
 
     private func watchLine() {
         descriptorLine.watch(on: loop, after: Engine.descriptorPause, DescriptorTimer(self))
@@ -69,4 +61,10 @@ private final class DescriptorTimer: TimerHandler {
     let engine: Engine
     init(_ engine: Engine) { self.engine = engine }
     func timerFired(_ id: TimerID) { engine.descriptorTimerFired() }
+}
+
+private final class DescriptorRetry: TimerHandler {
+    let retry: @Sendable () -> Void
+    init(_ retry: @escaping @Sendable () -> Void) { self.retry = retry }
+    func timerFired(_ id: TimerID) { retry() }
 }

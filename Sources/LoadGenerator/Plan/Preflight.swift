@@ -14,8 +14,9 @@ package struct Preflight: Hashable, Sendable {
     var connectsInFlight: Int
     package var notes: [String]
 
-    /// The descriptors beside the connections: standard streams, reports, name look-ups.
-    static let spareDescriptors: UInt64 = 16
+    /// The descriptors beside the connections: standard streams, reports, name look-ups, and the sixteen that the
+    /// engine leaves to the process.
+    static let spareDescriptors: UInt64 = 32
     /// The descriptors of a loop: epoll, eventfd, and a reserve.
     static let descriptorsPerThread: UInt64 = 4
     /// TCP's two maximum segment lifetimes, in Linux a constant.

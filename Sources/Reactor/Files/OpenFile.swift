@@ -43,7 +43,7 @@ public final class OpenFile: Sendable {
 
     private init(_ open: () -> CInt) throws(Problem) {
         do throws(Errno) {
-            descriptor = OwnedFD(taking: try callingOnce(.openFile, open))
+            descriptor = try opening(.openFile, open)
             var (size, device, inode): (UInt64, UInt64, UInt64) = (0, 0, 0)
             let number = descriptor.number
             let isRegular = try callingOnce(.fileStatus) {

@@ -9,9 +9,17 @@ public final class WritableFile {
 
     /// Makes the file, readable by its user alone. If it already exists, that is an error (EEXIST).
     public init(creating path: String) throws(Errno) {
-        descriptor = OwnedFD(
-            taking: try callingOnce(.openFile) { unsafe path.withCString { unsafe uncurl_create_file($0) } }
-        )
+        var isMade = false
+        do throws(Errno) {
+            descriptor = try opening(.openFile) {
+                let number = unsafe path.withCString { unsafe uncurl_create_file($0) }
+                isMade = number >= 0
+                return number
+            }
+        } catch {
+            if isMade { Self.remove(path) }
+            throw error
+        }
         offset = 0
     }
 
@@ -34,9 +42,9 @@ public final class WritableFile {
     /// Opens a file that exists, and locks it until its descriptor is closed. On a file system without locks it is
     /// opened all the same.
     private static func locked(_ path: String) throws(Errno) -> OwnedFD {
-        let descriptor = OwnedFD(
-            taking: try callingOnce(.openFile) { unsafe path.withCString { unsafe uncurl_open_file_for_writing($0) } }
-        )
+        let descriptor = try opening(.openFile) {
+            unsafe path.withCString { unsafe uncurl_open_file_for_writing($0) }
+        }
         let number = descriptor.number
         do throws(Errno) {
             _ = try callingOnce { flock(number, LOCK_EX | LOCK_NB) }

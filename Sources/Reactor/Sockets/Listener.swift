@@ -79,6 +79,10 @@ public final class Listener: ReadinessHandler {
             do throws(Errno) {
                 let number = try retryingInterrupts(.accept) { uncurl_accept(self.socket.number, nil, nil) }
                 let socket = Socket(taking: number)
+                guard DescriptorLimit.hasPlace(for: number) else {
+                    refused += 1
+                    return
+                }
                 accept(socket)
             } catch .wouldBlock {
                 return

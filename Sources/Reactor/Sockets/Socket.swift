@@ -35,7 +35,7 @@ public struct Socket: ~Copyable {
             case .v6: AF_INET6
             case .unix: AF_UNIX
             }
-        fd = OwnedFD(taking: try callingOnce(.socket) { uncurl_socket(domain) })
+        fd = try opening(.socket) { uncurl_socket(domain) }
     }
 
     /// The immediate result of a connect.

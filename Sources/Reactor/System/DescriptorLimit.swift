@@ -9,6 +9,33 @@ public enum DescriptorLimit {
         return Int(clamping: soft)
     }
 
+    /// How many descriptors are left to the rest of the process: Dispatch ends a process in which it finds none for its
+    /// own files. A quarter of a limit that is lower than four times that.
+    private static let reserve = 16
+
+    /// How many descriptors are left to files: a download's connection waits for its file, so connections must not have
+    /// them all.
+    private static let files = 64
+
+    /// Whether a file may have the descriptor of this number. The kernel gives the lowest free number, so all below it
+    /// are in use.
+    package static func hasPlace(for number: CInt) -> Bool {
+        let limit = current
+        return Int(number) < limit - min(reserve, limit / 4)
+    }
+
+    /// Whether a connection may have the descriptor of this number.
+    static func hasPlace(forConnection number: CInt) -> Bool {
+        hasPlace(for: number + CInt(clamping: min(files, current / 8)))
+    }
+
+    /// Whether a file would get a descriptor now. Three system calls: for what has failed already.
+    package static var hasPlace: Bool {
+        let number = unsafe uncurl_open_read("/dev/null")
+        guard number >= 0 else { return false }
+        return hasPlace(for: OwnedFD(taking: number).number)
+    }
+
     /// Makes the kernel's table of this process's descriptors large enough for `count` of them, which must be within
     /// ``current``; otherwise this does nothing.
     ///

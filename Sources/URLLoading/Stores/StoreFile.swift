@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Glibc
+internal import Reactor
 
 /// Whole files of the stores. They are read and replaced whole, so that no reader finds half of a file, even after a
 /// process was killed.
@@ -33,8 +34,7 @@ enum StoreFile {
 
     /// Opens a regular file. Anything else is refused, above all a pipe: the reader would wait for its writer.
     private static func opened(_ path: String) throws(Fault) -> (descriptor: CInt, size: Int) {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-        if descriptor < 0 { throw Fault(code: errno) }
+        let descriptor = try place { unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
         var found = stat()
         let code = unsafe fstat(descriptor, &found) == 0 ? 0 : errno
         if code == 0, found.st_mode & S_IFMT == S_IFREG { return (descriptor, Int(found.st_size)) }
@@ -47,6 +47,27 @@ enum StoreFile {
         let (descriptor, _) = try opened(path)
         defer { close(descriptor) }
         return try readAll(descriptor, count)
+    }
+
+    /// How long a store waits for a descriptor, in microseconds: connections and downloads give theirs back meanwhile.
+    private static let patience: (pause: UInt32, count: Int) = (10_000, 20)
+
+    /// Opens a file. One with a descriptor that belongs to the rest of the process is closed again, and a moment later
+    /// opened anew.
+    ///
+    /// - Parameter drop: undoes what the opening has made.
+    private static func place(_ open: () -> CInt, dropping drop: () -> Void = {}) throws(Fault) -> CInt {
+        for _ in 0..<patience.count {
+            let descriptor = open()
+            if descriptor < 0, errno != EMFILE { throw Fault(code: errno) }
+            if descriptor >= 0 {
+                if DescriptorLimit.hasPlace(for: descriptor) { return descriptor }
+                close(descriptor)
+                drop()
+            }
+            usleep(patience.pause)
+        }
+        throw Fault(code: EMFILE)
     }
 
     private static func readAll(_ descriptor: CInt, _ length: Int) throws(Fault) -> [UInt8] {
@@ -73,8 +94,11 @@ enum StoreFile {
     static func replace(_ path: String, with bytes: [UInt8], isDurable: Bool) throws(Fault) {
         let temporary = "\(path).\(getpid())-\(UInt32.random(in: .min ... .max))\(unfinished)"
         // With O_EXCL, a file or a link that is there already is never written to.
-        let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(0o600))
-        if descriptor < 0 { throw Fault(code: errno) }
+        let descriptor = try place {
+            unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(0o600))
+        } dropping: {
+            unsafe unlink(temporary)
+        }
         do throws(Fault) {
             do throws(Fault) {
                 try write(bytes, descriptor)
@@ -146,8 +170,7 @@ enum StoreFile {
         upTo limit: Duration? = nil,
         _ body: () throws(Fault) -> Result
     ) throws(Fault) -> Result {
-        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode_t(0o600))
-        if descriptor < 0 { throw Fault(code: errno) }
+        let descriptor = try place { unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode_t(0o600)) }
         defer { unlock(descriptor) }
         let end = limit.map { ContinuousClock.now + $0 }
         while flock(descriptor, end == nil ? LOCK_EX : LOCK_EX | LOCK_NB) != 0 {

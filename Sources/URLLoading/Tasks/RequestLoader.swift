@@ -136,7 +136,8 @@ class RequestLoader: TaskLoader {
                 throw ErrorTranslation.urlError(.requestBodyStreamExhausted, attempt.request.url, ContentUsedUp())
             }
         } catch {
-            end(error)
+            guard error.code == .cannotOpenFile, awaitsDescriptor() else { return end(error) }
+            start(after: Self.shortagePause) { [self] in start(request) }
         }
     }
 

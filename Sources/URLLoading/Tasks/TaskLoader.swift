@@ -14,6 +14,8 @@ class TaskLoader: HeldLoad, TaskLoad {
     /// Reports the task to the session's observers; nil without observers.
     private(set) final var observation: TaskObservation?
     private var resourceTimer: TimerID?
+    /// Since when it waits for a descriptor; nil while it does not.
+    private var shortage: Instant?
     private(set) final var index = 0
 
     init(_ task: URLSessionTask, _ session: URLSession, _ spec: TaskSpec, _ engine: SessionEngine) {
@@ -65,9 +67,29 @@ class TaskLoader: HeldLoad, TaskLoad {
         do throws(URLError) {
             try delivery.begin(response, onRoom: onRoom, makeFile: makeFile(for:))
         } catch {
-            return end(error)
+            guard error.code == .cannotCreateFile, awaitsDescriptor() else { return end(error) }
+            return ask { answer in
+                _ = engine.loop.arm(at: engine.loop.now.advanced(by: Self.shortagePause), Alarm { answer.give(true) })
+            } _: { [self] _, held in
+                deliver(response, held)
+            }
         }
+        shortage = nil
         if delivery.asksForDisposition { askForDisposition(response) }
+    }
+
+    /// How long a task waits until it tries again to open a file.
+    static let shortagePause = Duration.milliseconds(50)
+
+    /// Whether a file could not be opened because the process has no descriptor to spare, and the task may wait for
+    /// one: no longer than its request may be idle.
+    final func awaitsDescriptor() -> Bool {
+        guard !DescriptorLimit.hasPlace else { return false }
+        let now = Instant.current()
+        let since = shortage ?? now
+        shortage = since
+        let limit = RequestBuilder.duration(request?.values.explicitTimeout ?? engine.settings.requestTimeout)
+        return limit.map { now < since.advanced(by: $0) } ?? true
     }
 
     /// Ends a task whose whole answer has been delivered.

@@ -28,6 +28,47 @@ struct DescriptorTests {
         }
     }
 
+    @Test("downloads and uploads that find no descriptor wait for one, and leave sixteen to the process")
+    func crowd() async throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        await #expect(processExitsWith: .success) {
+            [download = server.url("/delay/0.1") as String, upload = server.url("/upload") as String] in
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.httpMaximumConnectionsPerHost = 100
+            let session = URLSession(configuration: configuration)
+            let path = NSTemporaryDirectory() + "crowd-\(UUID().uuidString)"
+            try Data(repeating: 0x61, count: 100_000).write(to: URL(fileURLWithPath: path))
+            _ = try await session.data(from: URL(string: download)!)
+            var limit = rlimit(rlim_cur: 64, rlim_max: 64)
+            guard setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { _exit(2) }
+            let failures = await withTaskGroup(of: Int32.self) { group in
+                for number in 0..<100 {
+                    group.addTask {
+                        do {
+                            if number % 2 == 0 {
+                                _ = try await session.download(from: URL(string: download)!)
+                            } else {
+                                var request = URLRequest(url: URL(string: upload)!)
+                                request.httpMethod = "POST"
+                                _ = try await session.upload(for: request, fromFile: URL(fileURLWithPath: path))
+                            }
+                            let files = (0..<8).map { _ in open("/dev/null", O_RDONLY) }
+                            for file in files where file >= 0 { close(file) }
+                            return files.allSatisfy { $0 >= 0 } ? 0 : 1
+                        } catch {
+                            print(error)
+                            return 100
+                        }
+                    }
+                }
+                return await group.reduce(0, +)
+            }
+            unlink(path)
+            _exit(failures == 0 ? 0 : failures >= 100 ? 3 : 4)
+        }
+    }
+
     @Test(
         "a download whose part cannot be opened now keeps it and fails with resume data, or closes a connection for it"
     )
