@@ -315,6 +315,73 @@ struct ResolverTests {
         #expect(calls.value == 4)
     }
 
+    @Test("a thousand names whose servers are silent do not stop another name, in either family")
+    func thousandSilent() throws {
+        let bench = try LoopBench()
+        let silence = Gate()
+        defer { silence.open() }
+        let calls = Shared(0)
+        let resolver = resolver { host, family in
+            guard host == "good.test" else {
+                calls.change { $0 += 1 }
+                silence.wait()
+                return []
+            }
+            return [family == .v4 ? Self.address4 : Self.address6]
+        }
+        let (silent, good) = (Answers(bench.loop, expecting: .max), Answers(bench.loop, expecting: 2))
+        bench.after(turns: 1) {
+            do {
+                for number in 1...1_000 {
+                    _ = try resolver.resolve("silent\(number).test", on: bench.loop, answer: silent.take)
+                }
+                // As many as there are threads for; the others wait for the thread of their own name.
+                #expect(calls.wait { $0 >= 1_000 })
+                _ = try resolver.resolve("good.test", on: bench.loop, answer: good.take)
+            } catch {
+                Issue.record(error)
+            }
+        }
+        bench.run()
+        #expect(good.all == [.v4: .success([Self.address4]), .v6: .success([Self.address6])])
+        #expect(silent.count == 0)
+    }
+
+    @Test("a name that had addresses is looked up again while names whose servers are silent have every thread")
+    func keptThreads() throws {
+        let silence = Gate()
+        defer { silence.open() }
+        var options = Resolver.Options()
+        options.threads = 64
+        let calls = Shared(0)
+        options.lookup = { host, family in
+            guard host == "good.test" else {
+                calls.change { $0 += 1 }
+                silence.wait()
+                return []
+            }
+            return [family == .v4 ? Self.address4 : Self.address6]
+        }
+        let resolver = Resolver(options: options)
+        for isCrowded in [false, true] {
+            let bench = try LoopBench()
+            let (silent, good) = (Answers(bench.loop, expecting: .max), Answers(bench.loop, expecting: 2))
+            bench.after(turns: 1) {
+                do {
+                    for number in 1...100 where isCrowded {
+                        _ = try resolver.resolve("silent\(number).test", on: bench.loop, answer: silent.take)
+                    }
+                    if isCrowded { #expect(calls.wait { $0 >= 64 }) }
+                    _ = try resolver.resolve("good.test", on: bench.loop, answer: good.take)
+                } catch {
+                    Issue.record(error)
+                }
+            }
+            bench.run()
+            #expect(good.all == [.v4: .success([Self.address4]), .v6: .success([Self.address6])])
+        }
+    }
+
     @Test("a later look-up asks anew: there is no cache")
     func noCache() throws {
         let calls = Shared(0)

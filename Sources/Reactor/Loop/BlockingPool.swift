@@ -85,6 +85,11 @@ public final class BlockingPool: Sendable {
     /// How many threads exist now, busy or parked.
     public var threadCount: Int { monitor.withLock { $0.threads.count } }
 
+    /// Whether work that is given to the pool now waits for other work.
+    var isFull: Bool {
+        monitor.withLock { $0.threads.count >= threadLimit && $0.queue.count >= $0.parked }
+    }
+
     // MARK: Private
 
     private static func close(_ monitor: Monitor<State>) {

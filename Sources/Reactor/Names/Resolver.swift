@@ -3,10 +3,12 @@ internal import Synchronization
 /// Looks names up. One resolver serves any number of loops, from any thread.
 ///
 /// `getaddrinfo` runs on a pool of its own. IPv6 and IPv4 are two look-ups that are answered separately, so that a slow
-/// AAAA cannot delay A. Equal look-ups that come within a second share one call; later ones ask anew, since a call from
-/// before a change of the network may hang. Numeric hosts, overrides and `localhost` are answered at once, and names of
-/// the hosts file by the file alone, before all that wait for servers. Other names below `onion` have no address. There
-/// is no cache: `getaddrinfo` tells no lifetime, and the machine's own resolver has one.
+/// AAAA cannot delay A. While many look-ups wait for servers, a name has one thread for both, and names that had
+/// addresses before have a few threads that no other name takes. Equal look-ups that come within a second share one
+/// call; later ones ask anew, since a call from before a change of the network may hang. Numeric hosts, overrides and
+/// `localhost` are answered at once, and names of the hosts file by the file alone, before all that wait for servers.
+/// Other names below `onion` have no address. There is no cache: `getaddrinfo` tells no lifetime, and the machine's own
+/// resolver has one.
 public final class Resolver: Sendable {
     /// A look-up of one family. It may block, since it runs on the resolver's pool.
     public typealias LookupFunction =
@@ -14,15 +16,15 @@ public final class Resolver: Sendable {
 
     /// The options of look-ups.
     public struct Options: Sendable {
-        /// How many look-ups run at the same time, each on a thread that ends when there is no more work. A look-up
-        /// whose servers are silent holds its thread for ten seconds and more, and cannot be cancelled. 128 threads are
-        /// enough for 64 such names in both families, or 16 that are asked again and again, while all other names go
-        /// on.
-        public var threads = 128
+        /// How many look-ups run at the same time, each on a thread that ends when there is no more work; at most a
+        /// quarter of the process's descriptors, since each holds a socket. A look-up whose servers are silent holds
+        /// its thread for ten seconds and more, and cannot be cancelled. 1,088 threads are enough for 1,024 such names,
+        /// while all other names go on.
+        public var threads = 1_088
         /// The file of names that need no server (hosts(5)); nil: only `lookup` is used.
         public var hostsFile: String? = "/etc/hosts"
         /// How many look-ups may wait; further ones are refused with ``ResolveError/tooManyLookups``.
-        public var maximumWaiting = 512
+        public var maximumWaiting = 2_048
         /// How many addresses of one answer are kept. A name with thousands (DNS over TCP carries 64 KiB) is a mistake
         /// or an attack, and no client tries more than a few.
         public var maximumAddresses = 64
@@ -77,6 +79,10 @@ public final class Resolver: Sendable {
         var calls: [Question: [Call]] = [:]
         /// The number of the last call.
         var number: UInt64 = 0
+        /// The questions about a name that wait for its thread, which answers another one.
+        var rows: [HostName: [(Question, UInt64)]] = [:]
+        /// Names that had addresses before.
+        var known: Set<HostName> = []
         var closed = false
 
         /// Adds a waiter to the last call, or to a new one, whose number it returns.
@@ -106,10 +112,17 @@ public final class Resolver: Sendable {
     /// How many calls for one question run at the same time: a name with silent servers must not take all threads.
     private static let maximumCalls = 4
 
+    /// From so many threads on, a name has one for both of its families.
+    private static let crowd = 64
+    /// How many names that had addresses are known: a few dozen kilobytes.
+    private static let mostKnown = 1_024
+
     private let options: Options
     private let overrides: [String: [IPAddress]]
     private let hostsFile: HostsFile?
     private let pool: BlockingPool
+    /// Looks up names that had addresses before, while silent servers hold all threads of the other pool.
+    private let keptPool: BlockingPool
     /// Reads the hosts file, and never waits for a server.
     private let filePool: BlockingPool
     private let state = Mutex(State())
@@ -124,7 +137,9 @@ public final class Resolver: Sendable {
             uniquingKeysWith: { first, _ in first }
         )
         hostsFile = options.hostsFile.map { HostsFile(path: $0) }
-        pool = BlockingPool(name: "uncurl-dns", threads: options.threads, queue: options.maximumWaiting)
+        let threads = min(options.threads, max(16, DescriptorLimit.current / 4))
+        pool = BlockingPool(name: "uncurl-dns", threads: threads, queue: options.maximumWaiting)
+        keptPool = BlockingPool(name: "uncurl-dns-kept", threads: 16, queue: options.maximumWaiting)
         filePool = BlockingPool(name: "uncurl-hosts", threads: 1, queue: options.maximumWaiting)
     }
 
@@ -150,7 +165,7 @@ public final class Resolver: Sendable {
         if name.isLocalhost { return try known([.v6(.loopback), .v4(.loopback)], families) }
         let lookup = Lookup(families, answer)
         let waiter = Waiter(lookup: LoopBound(lookup, on: loop), abandoned: lookup.abandoned)
-        for family in [IPAddress.Family.v6, .v4] where families.contains(family) {
+        for family in [IPAddress.Family.v4, .v6] where families.contains(family) {
             ask(Question(host: name, family: family), waiter)
         }
         return .pending(lookup)
@@ -166,6 +181,7 @@ public final class Resolver: Sendable {
         }
         filePool.shutdown()
         pool.shutdown()
+        keptPool.shutdown()
         for (question, calls) in waiting {
             Resolver.tell(calls.flatMap(\.waiters), question.family, .failure(.shutDown))
         }
@@ -207,7 +223,35 @@ public final class Resolver: Sendable {
 
     private func lookUp(_ question: Question, _ number: UInt64) {
         guard !question.host.isOnion else { return finish(question, number, .failure(.noSuchHost)) }
-        run(question, number, on: pool) { self.answer(question, number) }
+        guard pool.threadCount >= Resolver.crowd else {
+            return run(question, number, on: pool) { self.answer(question, number) }
+        }
+        let host = question.host
+        let (waits, isKnown) = state.withLock { state in
+            defer { state.rows[host, default: []].append((question, number)) }
+            return (state.rows[host] != nil, state.known.contains(host))
+        }
+        guard !waits else { return }
+        do throws(BlockingPool.Refusal) {
+            try (isKnown && pool.isFull ? keptPool : pool).run { while self.answerNext(of: host) {} }
+        } catch {
+            let row = state.withLock { $0.rows.removeValue(forKey: host) } ?? []
+            for (question, number) in row { finish(question, number, .failure(Resolver.error(error))) }
+        }
+    }
+
+    /// Answers the question that waits longest for the name's thread. Returns false if none waits.
+    private func answerNext(of host: HostName) -> Bool {
+        let next = state.withLock { state -> (Question, UInt64)? in
+            guard state.rows[host]?.isEmpty == false else {
+                state.rows[host] = nil
+                return nil
+            }
+            return state.rows[host]?.removeFirst()
+        }
+        guard let (question, number) = next else { return false }
+        answer(question, number)
+        return true
     }
 
     private func run(
@@ -244,11 +288,21 @@ public final class Resolver: Sendable {
         guard begin(question, number) else { return }
         let result: Result<[IPAddress], ResolveError>
         do throws(ResolveError) {
-            result = Resolver.fitting(try options.lookup(question.host.text, question.family), question)
+            guard DescriptorLimit.hasPlace else { throw .system(.tooManyOpenFiles) }
+            let addresses = try options.lookup(question.host.text, question.family)
+            result = Resolver.fitting(addresses, question)
+            if !addresses.isEmpty { note(question.host) }
         } catch {
             result = .failure(error)
         }
         finish(question, number, result)
+    }
+
+    private func note(_ host: HostName) {
+        state.withLock { state in
+            if state.known.count >= Resolver.mostKnown { state.known.removeAll() }
+            state.known.insert(host)
+        }
     }
 
     /// Begins a call. If all its callers have cancelled while it waited for a thread, drops it instead and returns
