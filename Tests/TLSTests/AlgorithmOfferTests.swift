@@ -142,6 +142,26 @@ struct AlgorithmOfferTests {
         }
     }
 
+    @Test("an authority's certificate for its own new key does not count towards the depth", arguments: 0...1)
+    func selfIssued(maximum: Int) throws {
+        let root = try CertificateBuilder.authority("Root").selfSigned()
+        let old = try CertificateBuilder.authority("Issuer").issued(by: root)
+        let new = try CertificateBuilder.authority("Issuer").issued(by: old)
+        let leaf = try CertificateBuilder.server(["DNS:a.test"]).issued(by: new)
+        var policy = VerificationPolicy()
+        policy.maximumDepth = maximum
+        let verdict = PeerVerifier.verify(
+            try [leaf, new, old].map { try Certificate(der: $0.der) },
+            name: try ServerName("a.test"),
+            anchors: TrustAnchors([try Certificate(der: root.der)]),
+            policy: policy
+        )
+        switch verdict {
+        case .success: #expect(maximum == 1)
+        case .failure(let failure): #expect(maximum == 0 && failure.reason == .chainTooLong, "\(failure)")
+        }
+    }
+
     @Test("a depth that makes no sense counts as the nearest that does", arguments: [(-1, 0), (1_000_000, 3)])
     func clamped(maximum: Int, count: Int) throws {
         let root = try CertificateBuilder.authority("Root").selfSigned()

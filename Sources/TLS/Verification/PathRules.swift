@@ -2,8 +2,11 @@ internal import COpenSSL
 
 /// Rules for a whole path that OpenSSL does not have. A path that OpenSSL has verified must pass them too.
 enum PathRules {
-    /// - Parameter path: The verified path, the leaf first.
-    static func failure(_ path: CertificateStack, isStrict: Bool) -> TrustFailure? {
+    /// - Parameters:
+    ///   - path: The verified path, the leaf first.
+    ///   - maximumDepth: the most certificates between the leaf and the anchor, without those that are self-issued.
+    static func failure(_ path: CertificateStack, maximumDepth: Int, isStrict: Bool) -> TrustFailure? {
+        if let failure = depthFailure(path, maximumDepth) { return failure }
         var constraints = DNSConstraints()
         // The loop goes from the anchor down: constraints apply to the certificates below them.
         for depth in (0..<path.count).reversed() {
@@ -17,6 +20,27 @@ enum PathRules {
                 depth: depth,
                 subject: CertificateFacts.text(X509_get_subject_name(certificate)),
                 code: code(reason)
+            )
+        }
+        return nil
+    }
+
+    /// Whether subject and issuer are the same, as in a certificate for an authority's new key.
+    static func isSelfIssued(_ certificate: OpaquePointer) -> Bool {
+        unsafe X509_NAME_cmp(X509_get_subject_name(certificate), X509_get_issuer_name(certificate)) == 0
+    }
+
+    private static func depthFailure(_ path: CertificateStack, _ most: Int) -> TrustFailure? {
+        var count = 0
+        for depth in 1..<max(path.count - 1, 1) {
+            guard let certificate = unsafe path[depth], unsafe !isSelfIssued(certificate) else { continue }
+            count += 1
+            guard count > most else { continue }
+            return unsafe TrustFailure(
+                reason: .chainTooLong,
+                depth: depth,
+                subject: CertificateFacts.text(X509_get_subject_name(certificate)),
+                code: X509_V_ERR_CERT_CHAIN_TOO_LONG
             )
         }
         return nil
@@ -45,9 +69,7 @@ enum PathRules {
         _ constraints: DNSConstraints
     ) -> TrustFailure.Reason? {
         guard constraints.isAny else { return nil }
-        let isSelfIssued =
-            unsafe X509_NAME_cmp(X509_get_subject_name(certificate), X509_get_issuer_name(certificate)) == 0
-        if depth > 0, isSelfIssued { return nil }
+        if unsafe depth > 0 && isSelfIssued(certificate) { return nil }
         let faults = unsafe AlternativeName.hosts(of: certificate).lazy.compactMap { constraints.fault($0) }
         return faults.first == nil ? nil : .nameConstraints
     }

@@ -78,9 +78,13 @@ internal import COpenSSL
             return .failed(failure, suspects(path, failure))
         }
         let path = unsafe CertificateStack(adopting: X509_STORE_CTX_get1_chain(context))
-        guard let failure = PathRules.failure(path, isStrict: policy.isStrict) else { return .verified(path) }
+        guard let failure = PathRules.failure(path, maximumDepth: depth, isStrict: policy.isStrict) else {
+            return .verified(path)
+        }
         return .failed(failure, suspects(path, failure))
     }
+
+    private var depth: Int { min(max(policy.maximumDepth, Self.depths.lowerBound), Self.depths.upperBound) }
 
     private func remaining(_ left: Selection) -> CertificateStack {
         let rest = CertificateStack()
@@ -93,8 +97,11 @@ internal import COpenSSL
     private func configure(_ context: OpaquePointer) -> Bool {
         guard let parameters = unsafe X509_STORE_CTX_get0_param(context) else { return false }
         unsafe X509_VERIFY_PARAM_set_auth_level(parameters, Self.securityLevel)
-        let depth = min(max(policy.maximumDepth, Self.depths.lowerBound), Self.depths.upperBound)
-        unsafe X509_VERIFY_PARAM_set_depth(parameters, CInt(depth))
+        // OpenSSL counts self-issued certificates, which do not count (RFC 5280 §6.1.4 (l)): `PathRules` counts again.
+        let selfIssued = (0..<sent.count).count { index in
+            unsafe sent[index].map { unsafe PathRules.isSelfIssued($0) } ?? false
+        }
+        unsafe X509_VERIFY_PARAM_set_depth(parameters, CInt(clamping: min(depth + selfIssued, Self.depths.upperBound)))
         var flags: UInt = 0
         if policy.isStrict { flags |= UInt(X509_V_FLAG_X509_STRICT) }
         if let lists = policy.revocationLists {

@@ -23,7 +23,8 @@ public struct VerificationPolicy: Sendable {
     /// identifiers.
     public var isStrict = false
     /// The most certificates between the peer's own and the trust anchor, 0 to 100. Each costs a peer nothing, and this
-    /// side the check of a signature.
+    /// side the check of a signature. Self-issued ones, by which an authority changes its key, do not count (RFC 5280
+    /// §6.1.4 (l)); 100 are the most with them.
     public var maximumDepth = Self.defaultDepth
 
     /// The default of ``maximumDepth``. Public paths have one to three between them.
