@@ -24,6 +24,52 @@ struct FieldParameters {
         }
     }
 
+    /// Reads Content-Type. Of several types, which a proxy may have joined with commas, the last that is one counts,
+    /// and keeps the charset of an equal one before it (Fetch, "extract a MIME type").
+    init(contentType field: String) {
+        self.init(field)
+        guard field.utf8.contains(UInt8(ascii: ",")) else { return }
+        var last: FieldParameters?
+        for part in Self.parts(of: field) {
+            var type = FieldParameters(part)
+            guard type.isMediaType else { continue }
+            if let last, HeaderNames.areEqual(last.value, type.value), type["charset"] == nil {
+                type.parameters += last.parameters.filter { HeaderNames.areEqual($0.name, "charset") }
+            }
+            last = type
+        }
+        if let last { self = last }
+    }
+
+    /// Whether the value is a type and a subtype, and not any type.
+    private var isMediaType: Bool {
+        let parts = value.split(separator: "/", omittingEmptySubsequences: false)
+        return parts.count == 2 && value != "*/*"
+            && parts.allSatisfy { part in
+                !part.isEmpty
+                    && part.utf8.allSatisfy { $0 > 0x20 && !#"(),/:;<=>?@[\]{}""#.utf8.contains($0) && $0 < 0x7F }
+            }
+    }
+
+    /// Splits a list at commas outside of quoted strings.
+    private static func parts(of field: String) -> [String] {
+        var (parts, start, isQuoted, isEscaped) = ([String](), field.startIndex, false, false)
+        for index in field.utf8.indices {
+            let octet = field.utf8[index]
+            if isEscaped {
+                isEscaped = false
+            } else if octet == UInt8(ascii: "\"") {
+                isQuoted.toggle()
+            } else if isQuoted {
+                isEscaped = octet == UInt8(ascii: "\\")
+            } else if octet == UInt8(ascii: ",") {
+                parts.append(String(field[start..<index]))
+                start = field.utf8.index(after: index)
+            }
+        }
+        return parts + [String(field[start...])]
+    }
+
     /// Names are compared without case.
     subscript(name: String) -> String? {
         parameters.first { HeaderNames.areEqual($0.name, name) }?.value

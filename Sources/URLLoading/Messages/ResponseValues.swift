@@ -47,7 +47,7 @@ struct ResponseValues: Sendable {
     }
 
     private var contentType: FieldParameters? {
-        http?.fields["Content-Type"].map(FieldParameters.init)
+        http?.fields["Content-Type"].map(FieldParameters.init(contentType:))
     }
 }
 

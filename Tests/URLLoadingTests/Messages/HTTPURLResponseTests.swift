@@ -38,6 +38,26 @@ struct HTTPURLResponseTests {
         #expect(response.allHeaderFields.count == 4)
     }
 
+    @Test(
+        "of several Content-Types the last counts, with the charset of an equal one before it",
+        arguments: [
+            ("Content-Type: text/html; charset=x\nContent-Type: text/html; charset=x", "text/html", "x"),
+            ("Content-Type: text/plain; charset=x, text/html", "text/html", nil),
+            ("Content-Type: text/html; charset=x, text/html", "text/html", "x"),
+            ("Content-Type: text/html; charset=x\nContent-Type: TEXT/html; charset=y", "text/html", "y"),
+            ("Content-Type: text/html; charset=x, text/plain, text/html", "text/html", nil),
+            ("Content-Type: text/html; x=\",text/plain\"; charset=z", "text/html", "z"),
+            ("Content-Type: text/html, */*", "text/html", nil),
+            ("Content-Type: application/json,", "application/json", nil),
+            ("Content-Type: text/html, no type", "text/html", nil),
+            ("Content-Type: a, b", "a, b", nil),
+        ]
+    )
+    func severalTypes(fields: String, type: String, charset: String?) throws {
+        let response = try received(fields.replacingOccurrences(of: ": ", with: ":"))
+        #expect(response.mimeType == type && response.textEncodingName == charset)
+    }
+
     @Test("without fields only the name in the URL is known")
     func withoutFields() throws {
         let response = try given(nil)
