@@ -31,7 +31,7 @@ extension Attempt {
         engine.keepCookies(of: response, from: transaction.plan.scope, to: request)
         let head = AnswerHead(
             status: response.statusCode,
-            fields: response.fields.list,
+            fields: judgedFields(of: response),
             // Only a download that continues an earlier one needs the length.
             length: resumption == nil ? -1 : response.expectedContentLength
         )
@@ -49,6 +49,18 @@ extension Attempt {
             engine.settings.cache?.discard(CacheKey(method: "GET", url: creation))
         }
         return verdict.step
+    }
+
+    /// The fields that the rules judge. They know no WebSockets: a redirect to one leads to the place of its handshake
+    /// (RFC 6455 §3).
+    private func judgedFields(of response: HTTPURLResponse) -> HTTPFields {
+        var fields = response.fields.list
+        let places = Set(fields.values(of: "Location"))
+        guard opening != nil, places.count == 1, let place = places.first, let colon = place.firstIndex(of: ":"),
+            ["ws", "wss"].contains(place[..<colon].lowercased())
+        else { return fields }
+        try? fields.replace("Location", "http" + place.dropFirst(2))
+        return fields
     }
 
     /// Returns the answer's cookies that its server may set and the session takes, for a storage of the program's.

@@ -175,6 +175,31 @@ struct WebSocketTaskTests {
         #expect(recorder.events.contains("redirect 302") && recorder.events.contains("close 1001 -"))
     }
 
+    @Test("a redirect to a URL of a WebSocket's scheme is followed", arguments: ["ws", "WS"])
+    func redirectedToSocket(scheme: String) async throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let recorder = Recorder()
+        let place = scheme + server.url("/websocket").dropFirst(4)
+        let task = session(recorder).webSocketTask(with: url(server, "/redirect-to?url=\(place)"))
+        task.resume()
+        try await task.send(.string("there"))
+        #expect(try await task.receive().text == "there")
+        task.cancel(with: .goingAway, reason: nil)
+        await recorder.end()
+        #expect(recorder.events.contains("redirect 302"))
+    }
+
+    @Test("a redirect of a data task to a WebSocket's URL is the answer")
+    func notForOthers() async throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let place = "ws" + server.url("/websocket").dropFirst(4)
+        let url = try #require(URL(string: server.url("/redirect-to?url=\(place)")))
+        let (_, response) = try await URLSession(configuration: .isolated).data(from: url)
+        #expect((response as? HTTPURLResponse)?.statusCode == 302)
+    }
+
     @Test("a request that cannot be a WebSocket's fails", arguments: ["ftp://127.0.0.1/", "ws:", "file:///tmp"])
     func unsupported(text: String) async throws {
         let recorder = Recorder()
