@@ -55,17 +55,21 @@ public struct ImageHeader: Sendable, Hashable {
         return try ImageHeader(.png, width: octets.big32(at: 16), height: octets.big32(at: 20))
     }
 
-    /// ITU-T T.81 B.2: reads segments up to the first start of frame, which has the dimensions.
+    /// ITU-T T.81 B.2: reads segments up to the first start of frame, which has the dimensions. Octets between
+    /// segments, which cameras and editors leave there, are skipped.
     private static func jpeg(_ octets: ImageOctets) throws(ImageFailure) -> ImageHeader {
         var index = 2
         while true {
-            guard try octets.octet(at: index) == 0xFF else { throw .corrupt(.jpeg, "no marker where a segment ends") }
+            guard try octets.octet(at: index) == 0xFF else {
+                index += 1
+                continue
+            }
             let marker = try octets.octet(at: index + 1)
             switch marker {
             // Fill octets (B.1.1.2).
             case 0xFF: index += 1
-            // Markers without a segment.
-            case 0x01, 0xD0...0xD8: index += 2
+            // No marker, and markers without a segment.
+            case 0x00, 0x01, 0xD0...0xD8: index += 2
             case 0xC0...0xCF where marker != 0xC4 && marker != 0xC8 && marker != 0xCC:
                 return try ImageHeader(.jpeg, width: octets.big16(at: index + 7), height: octets.big16(at: index + 5))
             case 0xD9, 0xDA: throw .corrupt(.jpeg, "no frame")

@@ -1,7 +1,8 @@
 internal import CZlib
 internal import Foundation
 
-/// The chunks of a PNG (ISO/IEC 15948 §5.3). Their order, their lengths and their checksums are verified.
+/// The chunks of a PNG (ISO/IEC 15948 §5.3). Their order and lengths are verified, and the checksums of critical
+/// chunks. An ancillary chunk with a wrong checksum is left out, and a file may end behind its pixels (§13.2).
 struct PNGChunks {
     struct Header: Sendable {
         let width: Int
@@ -28,10 +29,13 @@ struct PNGChunks {
         header = try Self.header(octets)
         place = first.end
         while true {
+            // What follows the pixels is of no use without its end, unless it is more of them.
+            if !content.isEmpty, !Chunk.isWhole(at: place, octets, data) { break }
             let chunk = try Chunk(at: place, octets, data)
             if chunk.type == "IEND" { break }
+            defer { place = chunk.end }
+            if chunk.isDamaged { continue }
             try take(chunk, data, isBehindContent: content.last.map { $0.upperBound + 12 != chunk.content.lowerBound })
-            place = chunk.end
         }
         guard !content.isEmpty else { throw .corrupt(.png, "no pixels") }
         guard header.color != .indexed || !palette.isEmpty else { throw .corrupt(.png, "colors but no palette") }
@@ -40,6 +44,15 @@ struct PNGChunks {
     private struct Chunk {
         let type: String
         let content: Range<Int>
+        /// Whether the checksum of an ancillary chunk is wrong.
+        let isDamaged: Bool
+
+        /// Whether all octets of a chunk are there, or it is one of pixels.
+        static func isWhole(at place: Int, _ octets: ImageOctets, _ data: Data) -> Bool {
+            guard let isPixels = try? octets.holds("IDAT", at: place + 4), let length = try? octets.big32(at: place)
+            else { return false }
+            return isPixels || length <= data.count - place - 12
+        }
 
         var end: Int { content.upperBound + 4 }
 
@@ -55,7 +68,8 @@ struct PNGChunks {
                 // The length is at most 2^31 + 3, which fits zlib's type.
                 unsafe crc32(0, buffer.bindMemory(to: UInt8.self).baseAddress, uInt(clamping: buffer.count))
             }
-            guard Int(sum) == expected else { throw .corrupt(.png, "the checksum of chunk \(type) is wrong") }
+            isDamaged = Int(sum) != expected
+            guard !isDamaged || isAncillary else { throw .corrupt(.png, "the checksum of chunk \(type) is wrong") }
         }
 
         /// A lower-case first letter means that a decoder may skip an unknown chunk (§5.4).

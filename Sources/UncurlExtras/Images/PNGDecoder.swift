@@ -1,7 +1,8 @@
 public import Uncurl
 
-/// Decodes PNGs (ISO/IEC 15948) of every color type and depth, interlaced or not, and verifies the checksums of all
-/// chunks and of the pixels. Samples of sixteen bits are rounded to eight; gamma and color profiles are not applied.
+/// Decodes PNGs (ISO/IEC 15948) of every color type and depth, interlaced or not, and verifies the checksums of its
+/// critical chunks and of the pixels. A file may end behind its pixels; ancillary chunks with a wrong checksum are left
+/// out. Samples of sixteen bits are rounded to eight; gamma and color profiles are not applied.
 public struct PNGDecoder: ImageDecoder {
     /// 16,777,216 pixels: an image of 4096 by 4096, which takes 64 MiB decoded. A file of 65 KiB can claim that much.
     public static let defaultMaximumPixels = 1 << 24

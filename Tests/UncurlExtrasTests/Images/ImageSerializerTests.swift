@@ -30,6 +30,7 @@ struct ImageSerializerTests {
         (.webp, octets("UklGRhoAAABXRUJQVlA4TA4AAAAvFAADAAcQEf0PRET/Aw==")),
         (.webp, octets("UklGRmQAAABXRUJQVlA4WAoAAAAYAAAAFAAADAAAQUxQSA8AAAABBw==")),
         (.jpeg, Data([0xFF, 0xD8, 0xFF, 0xE0, 0, 4, 1, 2, 0xFF, 0xFF, 0xC0, 0, 17, 8, 0, 13, 0, 21, 3])),
+        (.jpeg, Data([0xFF, 0xD8, 0xFF, 0xE0, 0, 4, 1, 2, 7, 0xFF, 0, 9, 0xFF, 0xC0, 0, 17, 8, 0, 13, 0, 21, 3])),
         (.jpeg, Data([0xFF, 0xD8, 0xFF, 0xC4, 0, 3, 9, 0xFF, 0xD0, 0xFF, 0xC2, 0, 17, 8, 0, 13, 0, 21, 3])),
         (.ico, Data([0, 0, 1, 0, 2, 0, 5, 5]) + Data(count: 14) + Data([21, 13]) + Data(count: 14)),
     ]

@@ -16,21 +16,57 @@ struct PNGDecoderTests {
         #expect(pixels.width * pixels.height * 4 == vector.pixels.count)
     }
 
-    @Test("an image cut anywhere is an error", arguments: PNGVectors.all.filter { $0.name.hasPrefix("rgb") })
-    func cuts(vector: PNGVectors.Vector) {
-        for end in 0..<vector.image.count {
+    @Test(
+        "an image cut before the end of its pixels is an error, and one cut behind them is whole",
+        arguments: PNGVectors.all.filter { $0.name.hasPrefix("rgb") }
+    )
+    func cuts(vector: PNGVectors.Vector) throws {
+        // IEND is the last chunk, and has no content.
+        let pixels = vector.image.count - 12
+        for end in 0..<pixels {
             #expect(throws: ImageFailure.self, "\(end)") { try PNGDecoder().pixels(of: vector.image.prefix(end)) }
+        }
+        for end in pixels..<vector.image.count {
+            #expect(try PNGDecoder().pixels(of: vector.image.prefix(end)).octets == vector.pixels, "\(end)")
         }
     }
 
-    @Test("an image with a bit changed in any octet behind its signature is an error: all chunks have their checksums")
+    @Test("an image with a bit changed in any octet of a critical chunk is an error")
     func changes() throws {
         let image = try #require(PNGVectors.all.first { $0.name == "indexed 4 interlaced" }).image
-        for place in 8..<image.count {
-            var changed = image
-            changed[place] ^= 1 << (place % 8)
-            #expect(throws: ImageFailure.self, "\(place)") { try PNGDecoder().pixels(of: changed) }
+        var start = 8
+        while start < image.count - 12 {
+            let end = start + 12 + image[start..<start + 4].reduce(0) { $0 << 8 | Int($1) }
+            // A lower-case letter begins the name of a chunk that may be left out.
+            for place in start..<end where image[start + 4] & 0x20 == 0 {
+                var changed = image
+                changed[place] ^= 1 << (place % 8)
+                #expect(throws: ImageFailure.self, "\(place)") { try PNGDecoder().pixels(of: changed) }
+            }
+            start = end
         }
+    }
+
+    @Test("a comment or a transparency whose checksum is wrong is left out")
+    func ancillaryChecksums() throws {
+        var maker = PNGMaker()
+        for type in ["tEXt", "tRNS"] {
+            var chunk = PNGMaker.chunk(type, [0, 1])
+            chunk[chunk.count - 1] ^= 1
+            maker.before = [chunk]
+            #expect(try PNGDecoder().pixels(of: maker.data).octets == PNGDecoder().pixels(of: PNGMaker().data).octets)
+        }
+    }
+
+    @Test("an image without IEND, or with a piece of a chunk behind its pixels, is whole")
+    func withoutEnd() throws {
+        let pixels = PNGMaker.chunk("IDAT", PNGMaker.zlib(PNGMaker().raw))
+        var maker = PNGMaker()
+        for rest in [[], [Data([0, 0])], [PNGMaker.chunk("tEXt", [1, 2, 3]).prefix(9)]] {
+            maker.rest = [pixels] + rest
+            #expect(try PNGDecoder().pixels(of: maker.data).width == 2)
+        }
+        #expect(failure { $0.rest = [pixels.dropLast(20), Data()] } != nil)
     }
 
     @Test("an image that lies elsewhere than at the start of its data is decoded too")
