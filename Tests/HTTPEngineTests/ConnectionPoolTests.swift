@@ -56,6 +56,34 @@ struct ConnectionPoolTests {
         #expect(pool.waiting == 0)
     }
 
+    @Test("a lent place serves a waiter, and when it is taken back, the pool has more than its limit until one closes")
+    func lent() {
+        var pool = ConnectionPool(limit: 1)
+        _ = pool.wait(waiter(0))
+        #expect(pool.dialled(connection(0)) == .assign(connection(0), to: waiter(0)))
+        #expect(pool.wait(waiter(1)).1 == .nothing && pool.isShort && !pool.needsDial)
+        pool.lendPlace(ofQueueDial: false)
+        #expect(pool.dialIfNeeded() == .dial && !pool.isShort && !pool.isOverfull)
+        #expect(pool.dialled(connection(1)) == .assign(connection(1), to: waiter(1)))
+        #expect(pool.wait(waiter(2)).1 == .nothing)
+        pool.takePlaceBack(ofQueueDial: false)
+        #expect(pool.isOverfull && pool.total == 2)
+        #expect(pool.closedBusy() == .nothing && !pool.isOverfull)
+        #expect(pool.released(connection(0)) == .assign(connection(0), to: waiter(2)))
+    }
+
+    @Test("a dial that has lent its place is for no waiter until it takes the place back")
+    func lentDial() {
+        var pool = ConnectionPool(limit: 1)
+        #expect(pool.wait(waiter(0)).1 == .dial && !pool.isShort)
+        pool.lendPlace(ofQueueDial: true)
+        #expect(pool.isShort && pool.dialIfNeeded() == .dial)
+        pool.takePlaceBack(ofQueueDial: true)
+        #expect(pool.isOverfull && pool.hasSurplusDials)
+        #expect(pool.dialled(connection(0)) == .assign(connection(0), to: waiter(0)))
+        #expect(pool.dialled(connection(1)) == .park(connection(1)) && pool.isOverfull)
+    }
+
     @Test("a waiter that leaves is passed over, and its dial parks for the next")
     func leaving() {
         var pool = ConnectionPool(limit: 4)

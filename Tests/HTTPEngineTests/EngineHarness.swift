@@ -286,6 +286,8 @@ final class Pending: Sendable {
 
     func resume() { post { $0.resume($1) } }
 
+    func rest(for reason: Rest) { post { $0.rest($1, for: reason) } }
+
     func bodyReady() { post { $0.bodyReady($1) } }
 
     private func post(_ call: @escaping @Sendable (Engine, ExchangeID) -> Void) {

@@ -33,6 +33,9 @@ protocol DialOwner: AnyObject {
     /// Closes the connection, because its evaluator could ask no user about the peer. Dials again if exchanges wait.
     func dialUnjudged(_ dial: Dial)
 
+    /// Notes whether the dial waits for the answer to a question. Called in pairs; the second call may come with its end.
+    func dial(_ dial: Dial, isAsking: Bool)
+
     func observed(_ event: EngineEvent)
 }
 
@@ -77,6 +80,10 @@ final class Dial: ConnectorDelegate, TimerHandler {
     private var deadline = Instant.never
     private var question: UInt64?
     private var identityQuestion: UInt64?
+    /// Since when it waits for the answer to a question; nil if it does not.
+    private(set) var askingSince: Instant?
+    /// Whether it has lent its place in the pool.
+    private(set) var hasLent = false
     /// The phase of the dial, for the error if a limit is exceeded now.
     private var phase = TimeoutPhase.connect
     private var timings: ConnectTimings?
@@ -242,6 +249,20 @@ final class Dial: ConnectorDelegate, TimerHandler {
         if let answer { then(answer) } else { owner.dialUnjudged(self) }
     }
 
+    func lendPlace() { hasLent = true }
+
+    /// Returns whether it had lent its place, which is taken back.
+    func takePlaceBack() -> Bool {
+        defer { hasLent = false }
+        return hasLent
+    }
+
+    private func ask(_ isAsking: Bool) {
+        guard isAsking != (askingSince != nil) else { return }
+        askingSince = isAsking ? services.loop.now : nil
+        owner.dial(self, isAsking: isAsking)
+    }
+
     /// Replaces the time limit, since a decision that people make may take longer than a network should. The function
     /// that is returned restores the old limit, and returns false if the dial is gone.
     private func pause() -> () -> Bool {
@@ -249,8 +270,10 @@ final class Dial: ConnectorDelegate, TimerHandler {
         phase = .trustDecision
         let span = services.security.timeLimit(for: host.destination)
         limit(to: services.loop.now.advanced(by: span))
+        ask(true)
         return { [weak self] in
             guard let self else { return false }
+            ask(false)
             phase = resumed.phase
             // Without a limit, this is still far in the future.
             limit(to: services.loop.now.advanced(byNanoseconds: resumed.left))
@@ -299,6 +322,7 @@ final class Dial: ConnectorDelegate, TimerHandler {
         if let identityQuestion { services.security.forget(identityQuestion: identityQuestion) }
         question = nil
         identityQuestion = nil
+        ask(false)
         state = .over
     }
 

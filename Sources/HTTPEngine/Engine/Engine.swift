@@ -38,6 +38,7 @@ internal import TLS
     var warm: Connection?
     /// The exchanges that have been given back, and whose delegates have not been called yet.
     private var untold = 0
+    var places = LentPlaces()
     var spareDecoders = DecoderShelf()
     var readings: ReadingShelf
     var localAddresses: LocalAddresses
@@ -45,7 +46,7 @@ internal import TLS
     /// How many idle connections were closed because bytes came that no request had asked for.
     public private(set) var strayConnections = 0
     var closingServers = ClosingServers()
-    private var exchanges: [Exchange] = []
+    private(set) var exchanges: [Exchange] = []
     private var freeExchanges: [UInt32] = []
     /// Failures found while ``start(_:delegate:)`` was still running, to be reported once it has returned.
     private var overdue: [(ExchangeID, EngineError)] = []
@@ -200,11 +201,12 @@ internal import TLS
     }
 
     /// Returns the connection that carries the exchange; nil if none does.
-    private func connection(of exchange: Exchange) -> Connection? {
+    func connection(of exchange: Exchange) -> Connection? {
         if case .running(let id) = exchange.phase { connections[id] } else { nil }
     }
 
     func giveBack(_ exchange: Exchange) {
+        endRest(of: exchange)
         exchange.end()
         freeExchanges.append(exchange.slot)
     }
@@ -337,6 +339,7 @@ internal import TLS
         for timer in limits { loop.cancel(timer) }
         for exchange in exchanges { exchange.disarm() }
         descriptorLine.disarm(on: loop)
+        stopLending()
         hosts = HostTable()
         starved = StarvedHosts()
         for then in waiting { then() }

@@ -106,6 +106,7 @@ extension Engine {
         observe(.waiting(exchange.id, host.destination.origin))
         exchange.watch(at: loop.now)
         perform(step, host)
+        watchPlaces(at: host)
     }
 
     func assign(_ connection: Connection, to exchange: Exchange) {
@@ -113,7 +114,9 @@ extension Engine {
         exchange.run(on: connection.id, connection.record, isReused: connection.isReused, at: loop.now)
         observe(.leased(exchange.id, connection: connection.number, reused: connection.isReused))
         connection.send(exchange)
-        if connection.isServing(exchange) { exchange.watch(at: loop.now) }
+        guard connection.isServing(exchange) else { return }
+        exchange.watch(at: loop.now)
+        watchPlaces(at: connection.host)
     }
 
     func perform(_ step: ConnectionPool.Step, _ host: Host) {
@@ -137,9 +140,8 @@ extension Engine {
     func park(_ connection: Connection) {
         connection.park()
         if isDraining { return closeIdle(connection, .shutDown) }
-        if !starved.isEmpty || !descriptorLine.isEmpty || configuration.budget?.isExceeded == true {
-            closeIdle(connection, .room)
-        }
+        let isExcess = connection.host.pool.isOverfull || configuration.budget?.isExceeded == true
+        if isExcess || !starved.isEmpty || !descriptorLine.isEmpty { closeIdle(connection, .room) }
     }
 
     func decoder(for encoding: String, _ limits: DecodingLimits) throws(ContentDecodingError) -> ContentDecoder? {
@@ -176,7 +178,7 @@ extension Engine {
 
     /// Whether there is room within the limit on all connections. The limit is at least one, or exchanges would wait
     /// for ever.
-    var hasRoom: Bool { connections.count + dials.count < max(1, configuration.connections) }
+    var hasRoom: Bool { connections.count + dials.count - places.lent < max(1, configuration.connections) }
 
     func closeEldestIdle() -> Bool {
         let eldest =

@@ -7,10 +7,11 @@ extension Engine {
     func complete(_ exchange: Exchange, on connection: Connection, trailers: HTTPFields?, surplus: Bool) {
         // This comes first, since a socket on which it fails is not used again.
         connection.endGathering()
+        endRest(of: exchange)
         // While other hosts wait for any place, a connection is closed after each exchange: hosts take turns.
-        let othersWait = starved.hasOthers(than: connection.host)
+        let isExcess = starved.hasOthers(than: connection.host) || connection.host.pool.isOverfull
         var reusable =
-            !surplus && !isDraining && !connection.isRetired && !othersWait && connection.isReusable(after: exchange)
+            !surplus && !isDraining && !connection.isRetired && !isExcess && connection.isReusable(after: exchange)
         // A connection that is handed on at once is checked here; others are checked when they are leased.
         if reusable, connection.host.pool.waiting > 0 { reusable = connection.isJustDrained || connection.isQuiet }
         let isCutOff = !reusable && exchange.request?.closes == false && connection.isFinishedUnannounced
@@ -129,6 +130,7 @@ extension Engine {
             if let ticket { host.pool.leave(ticket) }
             hosts.tidy(host)
         case .running(let id):
+            endRest(of: exchange)
             if let connection = connections[id] { retire(connection, .failed(error), abruptly: true) }
         }
         exchange.detach()
@@ -181,6 +183,7 @@ extension Engine {
 
     func retry(_ exchange: Exchange, instead connection: Connection, _ reason: EngineEvent.Closing) {
         observe(.retrying(exchange.id))
+        takePlaceBack(of: exchange)
         let host = connection.host
         forget(connection)
         connection.close(reason, abruptly: true)

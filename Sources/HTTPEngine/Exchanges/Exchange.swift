@@ -43,6 +43,11 @@ final class Exchange: TimerHandler {
     private var unsent: Unsent?
     /// Whether nothing of the request is sent: set by ``Engine/hold(requestOf:_:)``.
     private(set) var isSendingHeld = false
+    /// What it waits for on the program's side, and since when.
+    private(set) var rest = Rest.none
+    private(set) var restingSince = Instant.never
+    /// The host to which it has lent its place; nil if it has not.
+    private(set) var lentAt: Host?
     /// Holds it to its rates while it is on a connection; nil if none were asked for, which is nearly always so.
     private(set) var throttle: Throttle?
     /// Whether a 417 has come: then the expectation is not sent again.
@@ -124,6 +129,7 @@ final class Exchange: TimerHandler {
         resumed = nil
         unsent = nil
         isSendingHeld = false
+        rest = .none
         expectationFailed = false
         proxyAttempt = ProxyAttempt()
         lastActivity = now
@@ -169,6 +175,18 @@ final class Exchange: TimerHandler {
     }
 
     func hold(_ isHeld: Bool) { isSendingHeld = isHeld }
+
+    /// Notes what it waits for. A suspension is no silence of the peer.
+    func rest(for reason: Rest, at now: Instant) {
+        if rest == .none { restingSince = now }
+        if rest == .suspension { lastActivity = now }
+        rest = reason
+    }
+
+    func lendPlace(to host: Host) { lentAt = host }
+
+    /// Returns the host to which it has lent its place, from which the place is taken back; nil if it has not.
+    func takePlaceBack() -> Host? { lentAt.take() }
 
     /// Notes that bytes have moved, or may move again after a pause on this side.
     func noteActivity(at now: Instant) { lastActivity = now }
@@ -323,7 +341,8 @@ final class Exchange: TimerHandler {
             var sent = report.timings.responseStart == nil ? report.timings.requestEnd : nil
             if let end = sent, let resumed { sent = max(end, resumed) }
             if let count = unsent?.count, count > 0 { sent = nil }
-            let verdict = deadlines.check(.onWire(lastActivity: lastActivity, sent: sent, paused: !isReading), at: now)
+            let isPaused = !isReading && rest != .question
+            let verdict = deadlines.check(.onWire(lastActivity: lastActivity, sent: sent, paused: isPaused), at: now)
             guard case .next(var instant) = verdict else { return verdict }
             if case .awaitingContinue(let end) = sending { instant = min(instant, end) }
             if let throttle { instant = min(instant, throttle.next) }

@@ -11,6 +11,8 @@
 ///   used.
 /// - A dial belongs to the pool, not to the waiter that caused it. There are never more dials than waiters at the time
 ///   when one is started, and never more connections than `limit`.
+/// - A connection or dial whose exchange waits for the program may lend its place: it does not count until it takes the
+///   place back.
 struct ConnectionPool {
     /// What the owner has to do next.
     enum Step: Equatable {
@@ -32,6 +34,9 @@ struct ConnectionPool {
     private var queueDials = 0
     private var retryDials = 0
     private(set) var busy = 0
+    /// How many busy connections and dials have lent their places, and how many of these are dials for the queue.
+    private var lent = 0
+    private var lentDials = 0
     private var idle: [ConnectionID] = []
     private var queue = WaitQueue()
 
@@ -125,8 +130,29 @@ struct ConnectionPool {
     /// The connection parked longest. It is closed when descriptors run out or the total limit is reached.
     var eldestIdle: ConnectionID? { idle.first }
 
+    /// Whether there are more waiters than dials that can serve them.
+    var isShort: Bool { waiting > queueDials - lentDials }
+
     /// Whether there are more waiters than dials, and a place is free.
-    var needsDial: Bool { waiting > queueDials && total < limit }
+    var needsDial: Bool { isShort && total - lent < limit }
+
+    /// Whether a place is lent.
+    var hasLent: Bool { lent > 0 }
+
+    /// Whether more connections count than the limit allows: lent places were taken back.
+    var isOverfull: Bool { total - lent > limit }
+
+    /// Lends the place of a busy connection, or of a dial.
+    mutating func lendPlace(ofQueueDial isQueueDial: Bool) {
+        lent += 1
+        if isQueueDial { lentDials += 1 }
+    }
+
+    /// Takes back what ``lendPlace(ofQueueDial:)`` has lent.
+    mutating func takePlaceBack(ofQueueDial isQueueDial: Bool) {
+        lent -= 1
+        if isQueueDial { lentDials -= 1 }
+    }
 
     /// Returns another dial if one is needed.
     mutating func dialIfNeeded() -> Step {

@@ -18,8 +18,8 @@ enum Arguments {
 enum RouteLimits {
     /// `/delay`, `/drip`: httpbin's own bound.
     static let seconds = 10.0
-    /// `/bytes`, `/range`, `/stream-bytes`, `/download`: 1 GiB is a long download on loopback, and costs no memory
-    /// here.
+    /// `/bytes`, `/range`, `/stream-bytes`, `/download`, `length`: 1 GiB is a long download on loopback, and costs no
+    /// memory here.
     static let bytes: UInt64 = 1 << 30
     /// `/stream`, `/chunked`, `/payloads`: pieces.
     static let pieces: UInt64 = 100_000

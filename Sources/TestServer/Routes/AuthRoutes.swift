@@ -2,9 +2,11 @@ import TextCoding
 
 /// Routes behind credentials (RFC 7617, RFC 6750); ``DigestRoutes`` has the rest.
 enum AuthRoutes {
+    /// `/basic-auth/user/password?length=n`: n octets of content with the refusal.
     static func basic(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         check(request, rest) {
             RouteResponse(401, .bytes([]), [Pair(name: "WWW-Authenticate", value: "Basic realm=\"Fake Realm\"")])
+                .withContent(request)
         }
     }
 

@@ -14,7 +14,7 @@ enum RedirectRoutes {
         hop(request, rest, "/absolute-redirect", isAbsolute: true)
     }
 
-    /// `/redirect-to?url=…&status_code=307` (or `statusCode`).
+    /// `/redirect-to?url=…&status_code=307` (or `statusCode`); `&length=n`: n octets of content.
     static func redirectTo(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         guard rest.isEmpty else { return .notFound }
         guard let url = request.argument("url") else { return .bad("url is missing") }
@@ -28,7 +28,7 @@ enum RedirectRoutes {
             }
             status = code
         }
-        return .redirect(status, to: url)
+        return .redirect(status, to: url).withContent(request)
     }
 
     private static func hop(

@@ -71,6 +71,17 @@ struct RouteResponse: Sendable {
         RouteResponse(status, .bytes([]), [Pair(name: "Location", value: location)])
     }
 
+    /// The same with as much content as the argument `length` asks for.
+    func withContent(_ request: RouteRequest) -> RouteResponse {
+        guard let text = request.argument("length") else { return self }
+        guard let length = Arguments.count(text, upTo: RouteLimits.bytes) else {
+            return .bad("length is a number from 0 to \(RouteLimits.bytes)")
+        }
+        var response = self
+        response.body = .generated(.random(length, seed: 0), .length(length))
+        return response
+    }
+
     func with(_ name: String, _ value: String) -> RouteResponse {
         var response = self
         response.fields.append(Pair(name: name, value: value))

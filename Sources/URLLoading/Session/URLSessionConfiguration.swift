@@ -68,9 +68,11 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     /// The cache policy of requests that leave it to the protocol.
     open var requestCachePolicy: URLRequest.CachePolicy = .useProtocolCachePolicy
 
-    /// How long a task may go without sending or receiving a byte, in seconds; fractions count. The time stops while
-    /// its delegate is busy, and while the task waits for a connection of the session. A request's own limit replaces
-    /// it if the program has set one; 60 seconds given to `URLRequest.init` count as not set.
+    /// How long a task may go without sending or receiving a byte, in seconds; fractions count. The wait for a
+    /// delegate's answer counts while the response has not wholly come. The time stops while the task is suspended, while
+    /// its delegate has not taken what was delivered, and while the task waits for a connection of the session. A
+    /// request's own limit replaces it if the program has set one; 60 seconds given to `URLRequest.init` count as not
+    /// set.
     open var timeoutIntervalForRequest: TimeInterval = 60
 
     /// How long a task may take in all, in seconds, redirects, retries and waiting for connectivity included. Seven
@@ -181,7 +183,9 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     /// request's own.
     open var maximumDataLength: Int?
 
-    /// The most connections to one host and port at a time; at least one.
+    /// The most connections to one host and port at a time; at least one. The connection of a task that is suspended, or
+    /// waits for its delegate's answer, does not count while another task waits for one: what the delegate waits for may
+    /// be a request of its own.
     open var httpMaximumConnectionsPerHost = 6
 
     /// The store for cookies. Nil: cookies are neither sent nor stored.

@@ -13,8 +13,8 @@ internal import Reactor
 /// ```
 /// - starting: nothing is under way, and what begins next waits for a date, or for the task to be resumed.
 /// - loading: a source delivers; a suspended task, and one whose delegate is behind, have it paused.
-/// - asking: one question to the program is open, and its source is paused. Questions have numbers, so a late answer to
-///   an earlier question is recognised.
+/// - asking: one question to the program is open. What its source delivers is kept, and once that is much, or if it needs
+///   no connection, the source is paused. Questions have numbers, so a late answer to an earlier question is recognised.
 /// - draining: the rest of an answer that is not the last one is read, so that its connection can be used again.
 /// - ended: everything has been reported. No other phase follows.
 struct Course {
@@ -40,6 +40,12 @@ struct Course {
     private(set) var questions = 0
     /// What runs when the task is resumed: the answer to a question came while it was suspended.
     private var deferred: (() -> Void)?
+    /// The content that came while a question was open, until it is delivered.
+    private(set) var ahead: [UInt8] = []
+
+    /// How much of an answer is read while nothing takes it, in bytes, so that its connection is free for others. It is
+    /// more than the page of a redirect has; to read more would cost more than a new connection.
+    static let most = 64 << 10
 
     // MARK: Phases
 
@@ -63,12 +69,17 @@ struct Course {
     /// - Returns: the phase that has ended; nil if the load had already ended.
     mutating func end() -> Phase? {
         guard !isEnded else { return nil }
-        defer { (phase, deferred) = (.ended, nil) }
+        defer { (phase, deferred, ahead) = (.ended, nil, []) }
         return phase
     }
 
     private mutating func enter(_ next: Phase) {
-        if !isEnded { phase = next }
+        guard !isEnded else { return }
+        phase = next
+        switch next {
+        case .new, .starting, .draining, .ended: ahead = []
+        case .loading, .asking: break
+        }
     }
 
     /// Whether this exchange delivers now, or is held behind a question.
@@ -88,7 +99,7 @@ struct Course {
 
     // MARK: Questions
 
-    /// Asks a question. The source is paused until the question is answered.
+    /// Asks a question. Nothing of the source is delivered until the question is answered.
     mutating func ask() -> Question {
         questions += 1
         let question = Question(number: questions)
@@ -106,13 +117,28 @@ struct Course {
         return held
     }
 
-    /// Notes that the whole answer has come. Returns true while a question is open: the end of a short answer may come
-    /// before the delegate's answer, and is then reported after it.
-    mutating func completeBehindQuestion() -> Bool {
+    /// Notes that the answer has ended. Returns true while a question is open: the end of a short answer may come before
+    /// the delegate's answer, and is then handled after it.
+    mutating func endBehindQuestion(_ then: @escaping () -> Void) -> Bool {
         guard case .asking(let question, _) = phase else { return false }
-        phase = .asking(question, .complete)
+        phase = .asking(question, .ended(then))
         return true
     }
+
+    /// Keeps content that has come while a question is open.
+    ///
+    /// - Returns: whether enough has come, and the source is to be paused.
+    mutating func keep(_ bytes: Span<UInt8>) -> Bool {
+        unsafe bytes.withUnsafeBufferPointer { unsafe ahead.append(contentsOf: $0) }
+        return isFull
+    }
+
+    mutating func takeAhead() -> [UInt8] {
+        defer { ahead = [] }
+        return ahead
+    }
+
+    private var isFull: Bool { ahead.count > Course.most }
 
     // MARK: Suspension
 
@@ -140,10 +166,14 @@ struct Course {
 
     /// The source that delivers, and what holds it back.
     var holds: (Source, Source.Holds)? {
+        let isHeld = isSuspended || isBehind
         switch phase {
-        case .loading(let source): (source, .init(reading: isSuspended || isBehind, sending: isSuspended))
-        case .asking(_, .source(let source)): (source, .init(reading: true, sending: isSuspended))
-        case .new, .starting, .asking, .draining, .ended: nil
+        case .loading(let source):
+            return (source, .init(reading: isHeld, sending: isSuspended, rest: isSuspended ? .suspension : .none))
+        case .asking(_, .source(let source)):
+            let reading = isHeld || isFull || !source.isReadAhead
+            return (source, .init(reading: reading, sending: isSuspended, rest: isSuspended ? .suspension : .question))
+        case .new, .starting, .asking, .draining, .ended: return nil
         }
     }
 }

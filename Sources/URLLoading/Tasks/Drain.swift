@@ -9,16 +9,17 @@ struct Drain {
     let timer: TimerID
     /// What runs when the answer has ended.
     let next: () -> Void
-    /// How many bytes may still be read. The limit is more than the page of a redirect has, and reading more would cost
-    /// more than a new connection.
-    private var left = 64 << 10
+    /// How many bytes may still be read.
+    private var left: Int
 
     static let limit = Duration.seconds(1)
 
-    init(_ exchange: ExchangeID, timer: TimerID, next: @escaping () -> Void) {
+    /// - Parameter count: how many bytes of the content have already come.
+    init(_ exchange: ExchangeID, having count: Int, timer: TimerID, next: @escaping () -> Void) {
         self.exchange = exchange
         self.timer = timer
         self.next = next
+        left = Course.most - count
     }
 
     /// - Returns: false if there is more than is worth reading.

@@ -2,7 +2,8 @@ internal import HTTPEngine
 internal import Reactor
 
 /// Pauses and resumes the sources of a task's answer. One source at a time delivers; it is paused while the task is
-/// suspended, while a question is open, and while the delegate is behind. The ``Course`` decides, and this class acts.
+/// suspended, while the delegate is behind, and while a question is open and enough has come. The ``Course`` decides, and
+/// this class acts.
 /// Loop-confined.
 ///
 /// Loaders inherit from it: as an object of its own it would cost each request an allocation.
@@ -33,7 +34,8 @@ class HeldLoad {
 
     // MARK: Flow
 
-    /// Lets the source run if nothing holds it: neither a suspension, nor a question, nor a delegate that is behind.
+    /// Lets the source run if nothing holds it: neither a suspension, nor a question behind which enough has come, nor a
+    /// delegate that is behind.
     final func updateFlow() {
         guard let (source, holds) = course.holds else { return }
         source.hold(holds, engine)
@@ -54,11 +56,13 @@ class HeldLoad {
     /// Makes `source` the one that delivers. Nothing holds it back yet.
     final func load(from source: Source) { course.load(from: source) }
 
-    /// Lets the source continue after a pause.
-    final func goOn(from source: Source) {
-        course.load(from: source)
-        updateFlow()
+    /// Keeps content that came while a question is open.
+    final func keep(_ bytes: Span<UInt8>) {
+        if course.keep(bytes) { updateFlow() }
     }
+
+    /// Takes the content that came while a question was open.
+    final func takeAhead() -> [UInt8] { course.takeAhead() }
 
     /// Enters the phase in which nothing is under way and something begins next.
     final func start() { course.start() }
@@ -91,8 +95,8 @@ class HeldLoad {
         }
         let end = engine.loop.now.advanced(by: Drain.limit)
         let timer = engine.loop.arm(at: end, Alarm { [engine] in engine.engine.cancel(id) })
-        course.drain(Drain(id, timer: timer, next: next))
-        engine.engine.resume(id)
+        course.drain(Drain(id, having: course.ahead.count, timer: timer, next: next))
+        Source.exchange(id).hold(.init(reading: false, sending: false), engine)
     }
 
     /// Counts content of the answer whose rest is read and not delivered.
@@ -114,7 +118,7 @@ class HeldLoad {
 
     // MARK: Questions
 
-    /// Asks a question. The source that delivers is held until ``answered(_:_:)``.
+    /// Asks a question. Nothing is delivered until ``answered(_:_:)``.
     private func ask() -> Course.Question {
         let question = course.ask()
         updateFlow()
@@ -132,7 +136,7 @@ class HeldLoad {
     }
 
     /// Runs `act` with what is held back, once the task is not suspended.
-    final func pause(_ act: @escaping (Held) -> Void) { answered(ask(), act) }
+    final func pause(_ act: @escaping (Held) -> Void) { answered(course.ask(), act) }
 
     /// Asks, and runs `act` with the answer and with what was paused meanwhile. The answer is nil if the question was
     /// released without one.
@@ -198,9 +202,9 @@ class HeldLoad {
         }
     }
 
-    /// Notes that the whole answer has come. Returns true while a question is open: the end is reported when that is
-    /// answered.
-    final func completeBehindQuestion() -> Bool { course.completeBehindQuestion() }
+    /// Notes that the answer has ended. Returns true while a question is open: `then` runs when that is answered, unless
+    /// the answer to it is that this answer does not matter.
+    final func endBehindQuestion(_ then: @escaping () -> Void) -> Bool { course.endBehindQuestion(then) }
 
     // MARK: The end
 

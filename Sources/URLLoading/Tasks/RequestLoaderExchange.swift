@@ -19,11 +19,7 @@ extension RequestLoader: ExchangeDelegate {
         let cookies = attempt.cookies(of: response, settings)
         guard !cookies.isEmpty else { return judge(response) }
         attempt.response = response
-        store(cookies, in: storage, for: task) { [self] in
-            judge(response)
-        } complete: { [self] in
-            complete()
-        }
+        store(cookies, in: storage, for: task) { [self] in judge(response) }
     }
 
     private func judge(_ response: HTTPURLResponse) {
@@ -52,7 +48,8 @@ extension RequestLoader: ExchangeDelegate {
     func exchange(_ id: ExchangeID, didReceive bytes: Span<UInt8>) {
         switch course.phase {
         case .draining: drained(bytes.count, of: id)
-        case .loading, .asking: receive(bytes)
+        case .loading: receive(bytes)
+        case .asking: keep(bytes)
         case .new, .starting, .ended: break
         }
     }
@@ -75,7 +72,10 @@ extension RequestLoader: ExchangeDelegate {
         guard course.isCurrent(id) else { return }
         switch outcome {
         case .completed: finished()
-        case .failed(let error): failed(error, report)
+        // A question whose answer leaves this one does not matter to it. A time limit ends a question too.
+        case .failed(let error):
+            if case .timedOut = error { return failed(error, report) }
+            if !endBehindQuestion({ [self] in failed(error, report) }) { failed(error, report) }
         }
     }
 

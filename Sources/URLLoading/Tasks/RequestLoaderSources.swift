@@ -60,11 +60,7 @@ extension RequestLoader {
         if case .compare = storage, let comparison = attempt.comparison(with: response, engine),
             !comparison.compareInMemory()
         {
-            return read(comparison) { [self] in
-                place(response, placement, .none)
-            } complete: { [self] in
-                complete()
-            }
+            return read(comparison) { [self] in place(response, placement, .none) }
         }
         delivery.store(attempt.entry(for: response, storage, engine))
         do throws(URLError) {

@@ -15,11 +15,23 @@ enum Source {
         /// Whether nothing is to be sent: only for a suspended task. A delegate that is behind delays the answer, not
         /// the request.
         var sending: Bool
+        /// What the connection waits for on the program's side.
+        var rest = Rest.none
+    }
+
+    /// Whether it is read while a question is open, up to ``Course/most``: its connection is then free for what the
+    /// answer to the question may need.
+    var isReadAhead: Bool {
+        switch self {
+        case .exchange: true
+        case .classLoad, .local, .socket, .stream: false
+        }
     }
 
     func hold(_ holds: Holds, _ engine: SessionEngine) {
         switch self {
         case .exchange(let id):
+            engine.engine.rest(id, for: holds.rest)
             engine.engine.hold(requestOf: id, holds.sending)
             if holds.reading { engine.engine.pause(id) } else { engine.engine.resume(id) }
         case .classLoad(let load): load.hold(holds.reading)
@@ -45,6 +57,6 @@ enum Source {
 enum Held {
     case nothing
     case source(Source)
-    /// The answer ended meanwhile: it was short.
-    case complete
+    /// The answer ended meanwhile: it was short, or broke off. The function handles the end.
+    case ended(() -> Void)
 }

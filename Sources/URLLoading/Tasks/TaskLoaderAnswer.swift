@@ -8,12 +8,7 @@ extension TaskLoader {
         if case .source(let source) = held { load(from: source) }
         let before = course.questions
         accept(response)
-        guard course.questions == before else { return }
-        switch held {
-        case .nothing: break
-        case .source(let source): goOn(from: source)
-        case .complete: end(nil)
-        }
+        if course.questions == before { goOn(held) }
     }
 
     func receive(_ bytes: Span<UInt8>) {
@@ -29,7 +24,7 @@ extension TaskLoader {
     }
 
     func finished() {
-        if !completeBehindQuestion() { complete() }
+        if !endBehindQuestion({ [self] in complete() }) { complete() }
     }
 
     /// Handles the end of an answer while no question is open. The task ends now, unless a stream task still reads the
@@ -43,13 +38,17 @@ extension TaskLoader {
         conclude()
     }
 
-    /// Continues after a question was answered.
+    /// Continues after a question was answered: delivers what came meanwhile, and what follows it.
     func goOn(_ held: Held) {
+        if case .source(let source) = held { load(from: source) }
+        let ahead = takeAhead()
+        if !ahead.isEmpty { receive(ahead.span) }
+        guard !course.isEnded else { return }
         switch held {
         case .nothing: break
-        case .complete: complete()
+        case .ended(let then): then()
         case .source(.stream(let stream)) where stream.isUntaken: end(nil)
-        case .source(let source): goOn(from: source)
+        case .source: updateFlow()
         }
     }
 

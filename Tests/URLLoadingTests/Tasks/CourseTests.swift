@@ -26,24 +26,60 @@ struct CourseTests {
         #expect(course.held(by: second) == nil && course.isStarting)
     }
 
-    @Test("an answer that ends while its question is open waits complete behind the question")
-    func complete() {
+    @Test("an answer that ends while its question is open waits behind the question, and its end is handled once")
+    func ended() {
         var course = Course()
         course.start()
-        let isBehind = course.completeBehindQuestion()
+        let tally = Tally()
+        let isBehind = course.endBehindQuestion { tally.count += 1 }
         #expect(!isBehind)
         let question = course.ask()
-        let isComplete = course.completeBehindQuestion()
-        #expect(isComplete)
-        guard case .complete? = course.held(by: question) else {
+        let isEnded = course.endBehindQuestion { tally.count += 1 }
+        #expect(isEnded)
+        guard case .ended? = course.held(by: question) else {
             Issue.record("nothing is held")
             return
         }
         let next = course.ask()
-        guard case .complete? = course.held(by: next) else {
+        guard case .ended(let then)? = course.held(by: next) else {
             Issue.record("the next question does not hold what the first one held")
             return
         }
+        #expect(tally.count == 0)
+        then()
+        #expect(tally.count == 1)
+    }
+
+    @Test("content that comes behind a question is kept, and when it is more than is worth reading, reading is held")
+    func ahead() {
+        var course = Course()
+        course.load(from: .exchange(ExchangeID(slot: 1, generation: 2)))
+        let question = course.ask()
+        let half = [UInt8](repeating: 1, count: Course.most / 2)
+        for isFull in [false, false] {
+            let holds = course.keep(half.span)
+            #expect(holds == isFull && course.holds?.1.reading == isFull)
+        }
+        let isFull = course.keep([2].span)
+        #expect(isFull && course.holds?.1.reading == true && course.holds?.1.rest == .question)
+        let next = course.ask()
+        #expect(course.held(by: question) == nil && course.held(by: next) != nil)
+        let ahead = course.takeAhead()
+        #expect(ahead == half + half + [2] && course.ahead.isEmpty && course.holds?.1.reading == false)
+    }
+
+    @Test("content that came behind a question is forgotten when the answer is left", arguments: 0..<3)
+    func left(way: Int) {
+        var course = Course()
+        course.load(from: .exchange(ExchangeID(slot: 1, generation: 2)))
+        _ = course.ask()
+        _ = course.keep([1, 2].span)
+        switch way {
+        case 0: course.start()
+        case 1: _ = course.end()
+        default: course.load(from: .exchange(ExchangeID(slot: 1, generation: 2)))
+        }
+        #expect(course.ahead == (way == 2 ? [1, 2] : []))
     }
 
     @Test("a load that has ended stays ended, and what waited for the task to be resumed never runs")
@@ -60,8 +96,8 @@ struct CourseTests {
         #expect(isOver)
         course.start()
         let question = course.ask()
-        let isComplete = course.completeBehindQuestion()
-        #expect(course.isEnded && course.held(by: question) == nil && !isComplete)
+        let isBehind = course.endBehindQuestion {}
+        #expect(course.isEnded && course.held(by: question) == nil && !isBehind)
         let isNothingLeft = course.resume() == nil
         #expect(isNothingLeft && tally.count == 0)
     }
@@ -102,13 +138,13 @@ struct CourseTests {
     }
 
     @Test(
-        "reading is held for a suspension, a question and a delegate that is behind; sending for a suspension alone",
+        "reading is held for a suspension and a delegate that is behind, sending for a suspension alone",
         arguments: [
-            (false, false, false, false, false), (true, false, false, true, true), (false, true, false, true, false),
-            (false, false, true, true, false), (true, true, true, true, true),
+            (false, false, false, Rest.none), (true, false, false, .suspension), (false, true, false, .none),
+            (false, false, true, .question), (true, true, true, .suspension), (false, true, true, .question),
         ]
     )
-    func exchange(isSuspended: Bool, isBehind: Bool, isAsking: Bool, reading: Bool, sending: Bool) {
+    func exchange(isSuspended: Bool, isBehind: Bool, isAsking: Bool, rest: Rest) {
         let id = ExchangeID(slot: 1, generation: 2)
         var course = Course()
         course.load(from: .exchange(id))
@@ -116,7 +152,7 @@ struct CourseTests {
         if isSuspended { _ = course.suspend() }
         if isBehind { course.fallBehind() }
         let holds = course.holds?.1
-        #expect(holds?.reading == reading && holds?.sending == sending)
+        #expect(holds?.reading == (isSuspended || isBehind) && holds?.sending == isSuspended && holds?.rest == rest)
         #expect(course.isCurrent(id) && !course.isCurrent(ExchangeID(slot: 1, generation: 3)))
         #expect((course.source == nil) == isAsking)
     }

@@ -3,7 +3,7 @@ internal import Reactor
 
 /// Calls the storages of cookies, credentials and answers whose classes the program declares, and reads the cache's
 /// disk. The load waits meanwhile.
-extension HeldLoad {
+extension TaskLoader {
     /// Asks the storage for the cookies of the task's current request, and then runs `next`.
     func ask(_ storage: CookieStorageSubclass, for task: URLSessionTask, _ next: @escaping ([HTTPCookie]) -> Void) {
         ask { (answer: Answer<[HTTPCookie]>) in
@@ -15,25 +15,20 @@ extension HeldLoad {
     }
 
     /// Has the storage store an answer's cookies, and then runs `next` with the source as it was.
-    ///
-    /// - Parameter complete: runs after `next` if the whole answer came meanwhile.
     func store(
         _ cookies: [HTTPCookie],
         in storage: CookieStorageSubclass,
         for task: URLSessionTask,
-        _ next: @escaping () -> Void,
-        complete: @escaping () -> Void
+        _ next: @escaping () -> Void
     ) {
-        wait(next, complete: complete) { answer in
+        wait(next) { answer in
             storage.store(cookies, for: task) { answer.give(()) }
         }
     }
 
     /// Has the answer to a HEAD compared with what is on disk, and then runs `next` with the source as it was.
-    ///
-    /// - Parameter complete: runs after `next` if the whole answer came meanwhile.
-    func read(_ comparison: HeadComparison, _ next: @escaping () -> Void, complete: @escaping () -> Void) {
-        wait(next, complete: complete) { answer in
+    func read(_ comparison: HeadComparison, _ next: @escaping () -> Void) {
+        wait(next) { answer in
             // Without a thread to read on, what is stored stays as it is.
             try? SharedLoops.blocking.run(on: engine.loop) {
                 comparison.compareAfterReading()
@@ -44,18 +39,17 @@ extension HeldLoad {
     }
 
     /// Waits until the answer is given, and then runs `next` with the source as it was.
-    private func wait(
-        _ next: @escaping () -> Void,
-        complete: @escaping () -> Void,
-        for put: (Answer<Void>) -> Void
-    ) {
+    private func wait(_ next: @escaping () -> Void, for put: (Answer<Void>) -> Void) {
         ask(put) { [self] _, held in
             if case .source(let source) = held { load(from: source) }
             let before = course.questions
             next()
-            updateFlow()
-            guard case .asking(_, .complete) = course.phase, course.questions == before else { return }
-            complete()
+            // `next` may have asked, or have left this answer.
+            guard course.questions == before else { return }
+            switch course.phase {
+            case .loading(.exchange), .asking: goOn(held)
+            case .new, .starting, .loading, .draining, .ended: updateFlow()
+            }
         }
     }
 
