@@ -11,7 +11,7 @@ struct DeadlinesTests {
     @Test("without limits nothing ever passes")
     func none() {
         let deadlines = Deadlines(.init(Timeouts(connect: nil, idle: nil)), start: start)
-        #expect(deadlines.check(.forConnection(since: start), at: after(1_000_000)) == .next(.never))
+        #expect(deadlines.check(.forConnection(since: start, counts: true), at: after(1_000_000)) == .next(.never))
         #expect(
             deadlines.check(.onWire(lastActivity: start, sent: start, paused: false), at: after(1_000)) == .next(.never)
         )
@@ -49,8 +49,17 @@ struct DeadlinesTests {
     @Test("the wait in the pool has a limit of its own")
     func pool() {
         let deadlines = Deadlines(.init(Timeouts(poolWait: .seconds(1), idle: .milliseconds(1))), start: start)
-        #expect(deadlines.check(.forConnection(since: start), at: start) == .next(after(1)))
-        #expect(deadlines.check(.forConnection(since: start), at: after(1)) == .passed(.poolWait))
+        #expect(deadlines.check(.forConnection(since: start, counts: true), at: start) == .next(after(1)))
+        #expect(deadlines.check(.forConnection(since: start, counts: true), at: after(1)) == .passed(.poolWait))
+    }
+
+    @Test("the wait in the pool passes only while it counts, and is looked at again")
+    func uncounted() {
+        let deadlines = Deadlines(.init(Timeouts(poolWait: .seconds(2), idle: nil)), start: start)
+        let waiting = Deadlines.Waiting.forConnection(since: start, counts: false)
+        #expect(deadlines.check(waiting, at: after(1)) == .next(after(2)))
+        #expect(deadlines.check(waiting, at: after(3)) == .next(after(5)))
+        #expect(deadlines.check(.forConnection(since: start, counts: true), at: after(5)) == .passed(.poolWait))
     }
 
     @Test("absurd limits saturate instead of trapping")
@@ -60,6 +69,6 @@ struct DeadlinesTests {
             deadlines.check(.onWire(lastActivity: start, sent: nil, paused: false), at: after(9)) == .next(.never)
         )
         let negative = Deadlines(.init(Timeouts(total: .seconds(-5))), start: start)
-        #expect(negative.check(.forConnection(since: start), at: start) == .passed(.total))
+        #expect(negative.check(.forConnection(since: start, counts: true), at: start) == .passed(.total))
     }
 }

@@ -124,4 +124,38 @@ struct PlaceTests {
         await pass(.seconds(2), engine)
         #expect(await suspended.outcome().error == .timedOut(.idle))
     }
+
+    @Test("the limit on the wait for a place passes behind a paused exchange, and not while the waiting one is paused")
+    func waits() async throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let engine = try harness()
+        let paused = await resting(engine, .none, try get(server.port, "/bytes/1000000"))
+        let second = await engine.begin(try get(server.port, "/bytes/7"))
+        let third = await engine.begin(try get(server.port, "/bytes/8"))
+        third.pause()
+        _ = await engine.statistics
+        await pass(.seconds(21), engine)
+        #expect(await second.outcome().error == .timedOut(.poolWait))
+        await pass(.seconds(21), engine)
+        #expect(!third.isFinished)
+        third.resume()
+        _ = await engine.statistics
+        await pass(.seconds(19), engine)
+        #expect(!third.isFinished)
+        paused.resume()
+        #expect(await third.outcome().body.count == 8)
+        #expect(await paused.outcome().succeeded)
+    }
+
+    @Test("the limit on the wait for a place does not pass while a connection is opened")
+    func dials() async throws {
+        let server = try RawServer.neverAccepting()
+        let engine = try harness { $0.timeouts.connect = .seconds(50) }
+        let pending = await engine.begin(try get(server.port))
+        await pass(.seconds(41), engine)
+        #expect(!pending.isFinished)
+        await pass(.seconds(10), engine)
+        #expect(await pending.outcome().error == .timedOut(.connect))
+    }
 }

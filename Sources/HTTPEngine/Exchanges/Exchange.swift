@@ -335,8 +335,10 @@ final class Exchange: TimerHandler {
         switch phase {
         case .free, .starting:
             return .next(.never)
-        case .waiting(_, _, let since):
-            return deadlines.check(.forConnection(since: since), at: now)
+        case .waiting(let host, let ticket, let since):
+            // A dial has its own limit, and a suspension none.
+            let counts = !isPaused && ticket != nil && host.pool.isShort
+            return deadlines.check(.forConnection(since: max(since, resumed ?? since), counts: counts), at: now)
         case .running:
             var sent = report.timings.responseStart == nil ? report.timings.requestEnd : nil
             if let end = sent, let resumed { sent = max(end, resumed) }

@@ -6,7 +6,8 @@ public struct Timeouts: Hashable, Sendable {
     /// s.
     public var connect: Duration?
     /// The wait for a place in the pool: the host's limit is reached and others are served first. It is separate from
-    /// ``connect``, since the peer has no part in it. Default: none.
+    /// ``connect``, since the peer has no part in it: it does not pass while a connection is opened for the exchange. The
+    /// time stops while the consumer has paused the exchange. Default: none.
     public var poolWait: Duration?
     /// From the last byte of the request to the first of its response, an informational one included. The time begins
     /// anew when a consumer that has paused the exchange resumes it. Default: none, since ``idle`` covers it.
@@ -60,8 +61,8 @@ struct Deadlines {
     let end: Instant
 
     enum Waiting: Equatable {
-        /// Queued in the pool since that instant.
-        case forConnection(since: Instant)
+        /// Queued in the pool since that instant. `counts`: whether the limit may pass now.
+        case forConnection(since: Instant, counts: Bool)
         /// On a connection. `sent`: since when the request has been sent completely, and the consumer waits; nil before
         /// that, and again once the response has begun.
         case onWire(lastActivity: Instant, sent: Instant?, paused: Bool)
@@ -87,11 +88,12 @@ struct Deadlines {
         if now >= end { return .passed(.total) }
         var next = end
         switch waiting {
-        case .forConnection(let since):
+        case .forConnection(let since, let counts):
             if spans.poolWait > 0 {
                 let limit = since.advanced(byNanoseconds: spans.poolWait)
-                if now >= limit { return .passed(.poolWait) }
-                next = min(next, limit)
+                if now >= limit, counts { return .passed(.poolWait) }
+                // What does not count now may count later.
+                next = min(next, now < limit ? limit : now.advanced(byNanoseconds: spans.poolWait))
             }
         case .onWire(let lastActivity, let sent, let paused):
             // A consumer that pauses is slow by its own choice; it is no fault of the peer.

@@ -153,13 +153,15 @@ struct RequestBuilder {
         }
     }
 
-    /// The idle limit counts from the first packet, so it also ends the wait for a server that never answers.
+    /// The idle limit counts from the first packet, so it also ends the wait for a server that never answers. The wait
+    /// for a connection is as silent.
     private func timeouts(_ values: RequestValues) -> Timeouts {
         let seconds = values.explicitTimeout ?? settings.requestTimeout
         let limit = RequestBuilder.duration(seconds)
-        guard let terms else { return Timeouts(connect: limit, idle: limit) }
+        guard let terms else { return Timeouts(connect: limit, poolWait: limit, idle: limit) }
         return Timeouts(
             connect: terms.connectLimit.map { RequestBuilder.duration($0) } ?? limit,
+            poolWait: limit,
             responseHead: terms.firstByteLimit.flatMap { RequestBuilder.duration($0) },
             idle: limit
         )

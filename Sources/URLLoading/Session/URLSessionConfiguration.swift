@@ -69,10 +69,10 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     open var requestCachePolicy: URLRequest.CachePolicy = .useProtocolCachePolicy
 
     /// How long a task may go without sending or receiving a byte, in seconds; fractions count. The wait for a
-    /// delegate's answer counts while the response has not wholly come. The time stops while the task is suspended, while
-    /// its delegate has not taken what was delivered, and while the task waits for a connection of the session. A
-    /// request's own limit replaces it if the program has set one; 60 seconds given to `URLRequest.init` count as not
-    /// set.
+    /// connection counts, and so does the wait for a delegate's answer while the response has not wholly come. The time
+    /// stops while the task is suspended, while its delegate has not taken what was delivered, and while a connection is
+    /// opened. A request's own limit replaces it if the program has set one; 60 seconds given to `URLRequest.init` count
+    /// as not set.
     open var timeoutIntervalForRequest: TimeInterval = 60
 
     /// How long a task may take in all, in seconds, redirects, retries and waiting for connectivity included. Seven
