@@ -3,8 +3,12 @@ internal import Reactor
 internal import Synchronization
 
 /// Calls the program's code for one task, in order, on the session's delegate queue, even if that queue runs several
-/// operations at once. The calls of one turn of the loop are one operation. It is queued at the end of the turn, so it
-/// runs after everything that the program had put on the queue by then. It cannot be cancelled, so no call is lost.
+/// operations at once.
+///
+/// At most one operation is on the queue at a time. It makes the calls that had gathered when it was queued. When it has
+/// returned, the next one is queued, at the end of a turn of the loop as the first one: what the program has put on the
+/// queue meanwhile runs before it, and so does, nearly always, what that has put there in turn. An operation cannot be
+/// cancelled, so no call is lost.
 ///
 /// Content that waits here has a weight. When too much waits, ``add(weight:on:_:)`` returns false, and the loader stops
 /// reading until ``whenRoom(_:)`` calls it back.
@@ -19,43 +23,20 @@ final class CallbackQueue: Sendable {
     static let pieceWeight = 256
 
     private struct State {
-        /// The calls of this turn.
+        /// The calls that no operation makes yet.
         var gathered: Batch = []
-        /// One batch for each operation that has been queued and has not begun.
-        var batches: [Batch] = []
-        var isRunning = false
-        /// The number of operations that found another one running, and left their batches to it.
-        var owed = 0
+        /// Whether an operation is on the queue, or about to be put there.
+        var isUnderWay = false
         var weight = 0
         var isFull = false
         /// What to call when half of the weight is gone.
         var onRoom: Callback?
-
-        /// Returns the batch of an operation that begins; nil if another one is running.
-        mutating func begin() -> Batch? {
-            guard !isRunning else {
-                owed += 1
-                return nil
-            }
-            isRunning = true
-            return batches.removeFirst()
-        }
-
-        /// Returns the next batch that was left to the operation which has finished its own; nil for none.
-        mutating func goOn() -> Batch? {
-            guard owed > 0 else {
-                isRunning = false
-                return nil
-            }
-            owed -= 1
-            return batches.removeFirst()
-        }
     }
 
     private let state = Mutex(State())
     private let loop: EventLoop?
 
-    /// - Parameter loop: the loop whose turns gather calls; without one each call is an operation.
+    /// - Parameter loop: the loop whose turns gather calls; nil if operations are queued at once.
     init(on loop: EventLoop? = nil) { self.loop = loop }
 
     /// Adds a call. Any thread. Returns false if enough waits, and nothing more should come before there is room.
@@ -65,12 +46,10 @@ final class CallbackQueue: Sendable {
             state.gathered.append((weight, call))
             state.weight += weight
             if state.weight >= CallbackQueue.mostWeight { state.isFull = true }
-            return (state.gathered.count == 1, !state.isFull)
+            defer { state.isUnderWay = true }
+            return (!state.isUnderWay, !state.isFull)
         }
-        if isFirst {
-            let isPosted = loop?.post { self.send(to: queue) } ?? false
-            if !isPosted { send(to: queue) }
-        }
+        if isFirst { post(to: queue) }
         return hasRoom
     }
 
@@ -86,23 +65,31 @@ final class CallbackQueue: Sendable {
     /// Forgets what waits for room.
     func forgetRoom() { state.withLock { $0.onRoom = nil } }
 
-    private func send(to queue: OperationQueue) {
-        state.withLock { state in
-            state.batches.append(state.gathered)
-            state.gathered = []
-        }
-        queue.addLasting { self.run() }
+    /// Queues an operation at the end of the loop's turn.
+    private func post(to queue: OperationQueue) {
+        let isPosted = loop?.post { self.send(to: queue) } ?? false
+        if !isPosted { send(to: queue) }
     }
 
-    private func run() {
-        var batch = state.withLock { $0.begin() }
-        while let current = batch {
-            for (weight, call) in current {
-                call()
-                if weight > 0 { lighten(by: weight)?() }
-            }
-            batch = state.withLock { $0.goOn() }
+    /// Puts the calls that have gathered on the queue, as one operation.
+    private func send(to queue: OperationQueue) {
+        let batch = state.withLock { state in
+            defer { state.gathered = [] }
+            return state.gathered
         }
+        queue.addLasting { self.run(batch, on: queue) }
+    }
+
+    private func run(_ batch: Batch, on queue: OperationQueue) {
+        for (weight, call) in batch {
+            call()
+            if weight > 0 { lighten(by: weight)?() }
+        }
+        let goesOn = state.withLock { state in
+            state.isUnderWay = !state.gathered.isEmpty
+            return state.isUnderWay
+        }
+        if goesOn { post(to: queue) }
     }
 
     /// Takes weight away. Returns what waits for room, if there is room again.

@@ -25,10 +25,6 @@ struct CallbackQueueTests {
         queue.maxConcurrentOperationCount = 1
     }
 
-    private func drained() async {
-        await withCheckedContinuation { continuation in queue.addOperation { continuation.resume() } }
-    }
-
     @Test(
         "a callback added after an operation of the user's runs after it, even if an earlier callback still waits"
     )
@@ -38,9 +34,8 @@ struct CallbackQueueTests {
         await until { queue.operationCount == 1 }
         queue.addOperation { notes.add("user") }
         callbacks.add(on: queue) { notes.add("second") }
-        await until { queue.operationCount == 3 }
         queue.isSuspended = false
-        await drained()
+        await until { notes.all.count == 3 }
         #expect(notes.all == ["first", "user", "second"])
     }
 
@@ -62,8 +57,29 @@ struct CallbackQueueTests {
         await until { queue.operationCount > 0 }
         #expect(queue.operationCount == 1)
         queue.isSuspended = false
-        await drained()
+        await until { notes.all.count == 5 }
         #expect(notes.all == ["0", "1", "2", "3", "4"])
+    }
+
+    @Test("what a callback puts on the queue runs before callbacks that had come before it, which gather meanwhile")
+    func ahead() async {
+        let (gate, hasBegun) = (Gate(), Gate())
+        callbacks.add(on: queue) {
+            hasBegun.open()
+            gate.wait()
+            notes.add("first")
+            queue.addOperation { notes.add("user") }
+        }
+        await until { hasBegun.isOpen }
+        for number in 0..<3 {
+            callbacks.add(on: queue) { notes.add("\(number)") }
+            // Each in a turn of its own.
+            await withCheckedContinuation { continuation in _ = loop.post { loop.post { continuation.resume() } } }
+        }
+        #expect(queue.operationCount == 1)
+        gate.open()
+        await until { notes.all.count == 5 }
+        #expect(notes.all == ["first", "user", "0", "1", "2"])
     }
 
     @Test("on a queue of several operations callbacks run one at a time, in order")
@@ -96,7 +112,7 @@ struct CallbackQueueTests {
         callbacks.add(on: queue) { notes.add("second") }
         await withCheckedContinuation { continuation in _ = loop.post { continuation.resume() } }
         gate.open()
-        await drained()
+        await until { notes.all.count == 3 }
         #expect(notes.all == ["user", "first", "second"])
     }
 
