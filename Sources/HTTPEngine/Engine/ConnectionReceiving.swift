@@ -88,13 +88,19 @@ extension Connection {
         _ head: inout ResponseHead
     ) -> Bool {
         var offset = 0
+        var chunks = JoinedChunks()
         while true {
             let rest = input.extracting(droppingFirst: offset)
             let step: ParseStep
             do throws(HTTP1Error) {
                 step = try reading.parser.parse(rest, into: &head)
             } catch {
-                engine.fail(exchange, .malformedResponse(error))
+                if deliver(&chunks, exchange, reading) {
+                    engine.fail(exchange, .malformedResponse(error))
+                } else if isServing(exchange) {
+                    // The parser repeats its error.
+                    reading.heldInput = Connection.copy(rest)
+                }
                 return false
             }
             offset += step.consumed
@@ -102,7 +108,7 @@ extension Connection {
             var goesOn = true
             switch step.event {
             case .needsInput:
-                return true
+                return deliver(&chunks, exchange, reading)
             case .informational:
                 exchange.delegate?.exchange(exchange.id, didReceive: head)
                 goesOn = isServing(exchange)
@@ -110,8 +116,12 @@ extension Connection {
             case .head:
                 goesOn = begin(exchange, head)
             case .body(let range):
-                goesOn = deliver(rest.extracting(range), exchange, reading)
+                let isLast = offset == input.count
+                goesOn = take(rest.extracting(range), isLast: isLast, after: &chunks, exchange, reading)
             case .end:
+                goesOn = deliver(&chunks, exchange, reading)
+                // The parser repeats the end.
+                guard goesOn else { break }
                 goesOn = completed(exchange, reading, surplus: input.count - offset)
                 guard goesOn else { return false }
             case .tunnel:
@@ -172,6 +182,36 @@ extension Connection {
         guard let value = fields.first(.contentEncoding) else { return nil }
         let lines = (0..<fields.count).count { fields.known(at: $0) == .contentEncoding }
         return lines == 1 ? String(decoding: fields.block[value], as: UTF8.self) : fields.joined("Content-Encoding")
+    }
+
+    /// Delivers a piece of content, or joins it to the small chunks before it. Returns as ``deliver(_:_:_:)`` does.
+    ///
+    /// - Parameter isLast: whether the piece ends what was read.
+    private func take(
+        _ piece: Span<UInt8>,
+        isLast: Bool,
+        after chunks: inout JoinedChunks,
+        _ exchange: Exchange,
+        _ reading: Reading
+    ) -> Bool {
+        // Small content that is alone in its read is not copied.
+        let isJoined = piece.count <= JoinedChunks.most && !(isLast && chunks.isEmpty)
+        if !isJoined || !chunks.hasRoom(for: piece) {
+            guard deliver(&chunks, exchange, reading) else {
+                if isServing(exchange) { reading.heldContent = (reading.heldContent ?? []) + Connection.copy(piece) }
+                return false
+            }
+        }
+        guard isJoined else { return deliver(piece, exchange, reading) }
+        unsafe chunks.add(piece, to: engine.joined)
+        return true
+    }
+
+    /// Delivers the chunks that were joined, if there are any.
+    private func deliver(_ chunks: inout JoinedChunks, _ exchange: Exchange, _ reading: Reading) -> Bool {
+        guard !chunks.isEmpty else { return true }
+        let count = chunks.take()
+        return unsafe deliver(UnsafeBufferPointer(rebasing: engine.joined[..<count]).span, exchange, reading)
     }
 
     /// Delivers content. Returns false if the exchange is over, or if the rest of `content` is held back: the exchange

@@ -26,6 +26,8 @@ internal import TLS
     var head = ResponseHead()
     /// The buffer into which content is decoded.
     let decoded: UnsafeMutableBufferPointer<UInt8>
+    /// The buffer in which small chunks of one read are joined.
+    let joined: UnsafeMutableBufferPointer<UInt8>
 
     var hosts = HostTable()
     var connections = SlotTable<Connection>()
@@ -86,12 +88,14 @@ internal import TLS
         maximumAge = max(0, configuration.maximumAge.wholeNanoseconds)
         maximumAgeSpread = max(0, configuration.maximumAgeSpread.wholeNanoseconds)
         unsafe decoded = .allocate(capacity: ContentDecoder.bufferSize)
+        unsafe joined = .allocate(capacity: JoinedChunks.capacity)
         unsafe home.owner = self
     }
 
     deinit {
         unsafe home.owner = nil
         unsafe decoded.deallocate()
+        unsafe joined.deallocate()
     }
 
     // MARK: Exchanges

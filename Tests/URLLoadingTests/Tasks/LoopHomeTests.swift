@@ -225,9 +225,9 @@ struct LoopHomeTests {
         #expect(task.error == nil && (task.response as? HTTPURLResponse)?.statusCode == 200)
     }
 
-    @Test("small pieces have weight too: a slow delegate makes a server that sends byte by byte wait")
+    @Test("a slow delegate makes a server that sends byte by byte wait")
     func smallPieces() async throws {
-        let count = 300_000
+        let count = 2_000_000
         let chunks = Array(String(repeating: "1\r\nx\r\n", count: count).utf8)
         let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
         let server = try RawServer.start([[.receive(.headEnd), .send(head), .send(chunks), .send("0\r\n\r\n")]])
@@ -254,7 +254,7 @@ struct LoopHomeTests {
                 }
             }
         }
-        #expect(task.countOfBytesReceived < 100_000)
+        #expect(task.countOfBytesReceived < 1_500_000)
         gate.signal()
         await recorder.end()
         #expect(recorder.told.data.count == count && recorder.told.error == nil)
