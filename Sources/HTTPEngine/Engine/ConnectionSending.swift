@@ -18,7 +18,7 @@ extension Connection {
         }
         exchange.report.headLength = head.count
         if request.hasLargeContent {
-            link.limitUnsent()
+            link.limitUnsent(to: EngineRequest.mostUnsent)
             exchange.watchSending(at: loop.now)
         }
         switch request.body {

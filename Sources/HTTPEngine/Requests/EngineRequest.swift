@@ -275,7 +275,11 @@ public final class EngineRequest: Sendable {
     }
 
     /// Whether the kernel may take so much of the content that it sends for a long time after the last write.
-    var hasLargeContent: Bool { body.length.map { $0 > UInt64(Link.mostUnsent) } ?? true }
+    var hasLargeContent: Bool { body.length.map { $0 > UInt64(EngineRequest.mostUnsent) } ?? true }
+
+    /// How much of large content the kernel takes ahead of the peer's window: two reads of a file, and a millisecond of
+    /// a gigabit a second.
+    static let mostUnsent = 128 << 10
 
     var isReplayable: Bool {
         switch body {

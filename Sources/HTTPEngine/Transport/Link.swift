@@ -21,10 +21,6 @@ struct Link: ~Copyable {
     private var isSuspended = false
     private var limitsUnsent = false
 
-    /// How much of large content the kernel takes ahead of the peer's window: two reads of a file, and a millisecond of
-    /// a gigabit a second.
-    static let mostUnsent = 128 << 10
-
     /// - Parameter token: the registration of the transport's socket, which the link takes over.
     init(_ transport: consuming Transport, _ token: Token, on loop: EventLoop) {
         // The last flight of a handshake may still wait for room.
@@ -90,11 +86,11 @@ struct Link: ~Copyable {
 
     /// Makes what the kernel takes count as sent soon, for content that a slow peer reads for a long time. One call for
     /// each connection that carries such content.
-    mutating func limitUnsent() {
+    mutating func limitUnsent(to count: Int) {
         guard !limitsUnsent else { return }
         limitsUnsent = true
         switch transport {
-        case .some(let transport): transport.socket.limitUnsent(to: Link.mostUnsent)
+        case .some(let transport): transport.socket.limitUnsent(to: count)
         case .none: break
         }
     }

@@ -45,3 +45,15 @@ public enum DescriptorLimit {
     /// of the kernel's memory.
     public static func reserve(_ count: Int) { uncurl_reserve_descriptors(CInt(clamping: count)) }
 }
+
+/// Runs a call that opens the descriptor of a connection or a file. One that belongs to the rest of the process is
+/// given back, as if there were none.
+@inline(__always)
+func opening(_ kind: SystemCall, _ call: () -> CInt) throws(Errno) -> OwnedFD {
+    let descriptor = OwnedFD(taking: try callingOnce(kind, call))
+    let number = descriptor.number
+    let hasPlace =
+        kind == .socket ? DescriptorLimit.hasPlace(forConnection: number) : DescriptorLimit.hasPlace(for: number)
+    guard hasPlace else { throw .tooManyOpenFiles }
+    return descriptor
+}

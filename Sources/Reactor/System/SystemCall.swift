@@ -83,15 +83,3 @@ func callingOnce(_ kind: SystemCall? = nil, _ call: () -> CInt) throws(Errno) ->
     if result == -1 { throw Errno.last }
     return result
 }
-
-/// Runs a call that opens the descriptor of a connection or a file. One that belongs to the rest of the process is
-/// given back, as if there were none.
-@inline(__always)
-func opening(_ kind: SystemCall, _ call: () -> CInt) throws(Errno) -> OwnedFD {
-    let descriptor = OwnedFD(taking: try callingOnce(kind, call))
-    let number = descriptor.number
-    let hasPlace =
-        kind == .socket ? DescriptorLimit.hasPlace(forConnection: number) : DescriptorLimit.hasPlace(for: number)
-    guard hasPlace else { throw .tooManyOpenFiles }
-    return descriptor
-}
