@@ -190,14 +190,14 @@ struct StoreDamageTests {
     func resumeData() async throws {
         let server = try TestServer.start()
         defer { server.stop() }
-        let folder = try TemporaryFolder()
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = 20
         let session = URLSession(configuration: configuration)
         let url = try #require(URL(string: server.url("/range/40000")))
         let (whole, head) = try await session.data(from: url)
         let tag = try #require((head as? HTTPURLResponse)?.value(forHTTPHeaderField: "ETag"))
-        let (part, received) = (folder.url.path + "/part", 9_999)
+        let (part, received) = (DownloadParts.newPart(in: NSTemporaryDirectory()), 9_999)
+        defer { unlink(part) }
         let known = ResumeData(
             request: URLRequest(url: url),
             validator: tag,
@@ -206,12 +206,6 @@ struct StoreDamageTests {
             expected: 40_000
         )
         try await damaged(Array(try #require(known.data))) { octets in
-            // A changed host or port is another machine's, or another program's.
-            let parsed = ResumeData(Data(octets))
-            let asked = parsed?.request.url ?? url
-            guard asked.host == url.host, asked.port == url.port, asked.scheme == "http",
-                parsed.map({ $0.path.hasPrefix(folder.url.path + "/") }) ?? true
-            else { return }
             try write(Array(whole.prefix(received)), part)
             guard let (file, answer) = try? await session.download(resumeFrom: Data(octets)) else { return }
             let status = (answer as? HTTPURLResponse)?.statusCode

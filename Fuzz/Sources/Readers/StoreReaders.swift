@@ -44,7 +44,9 @@ extension Reader {
             }
         },
         Reader("resume-data", of: "URLLoading/Downloads/ResumeData", rest: "the sum of the file") { octets in
-            guard let data = ResumeData(Data(octets)) else { return }
+            let file = Data(octets)
+            guard let data = ResumeData(file) ?? ResumeData(XMLPropertyList.sealed(file)) else { return }
+            _ = data.hasPart(of: "/state")
             require(data.received > 0, "what is gone on from is not empty")
             for isSummed in [false, true] { _ = data.isUnread(isSummed: isSummed) }
             if let asked = data.askable { require(0 < asked.received && asked.received <= data.received, "a rest") }
@@ -55,7 +57,9 @@ extension Reader {
             require(fields == again.request.allHTTPHeaderFields, "a request is written as it was read")
         },
         Reader("upload-resume-data", of: "URLLoading/Uploads/UploadResumeData") { octets in
-            guard let data = UploadResumeData(Data(octets)), let written = data.data else { return }
+            guard let data = UploadResumeData(XMLPropertyList.sealed(Data(octets))), let written = data.data else {
+                return
+            }
             require(UploadResumeData(written) != nil, "resume data that was read can be written and read")
         },
         Reader(

@@ -16,7 +16,7 @@ final class BackgroundFolder: Sendable {
     private static let suffix = ".task"
     private static let partSuffix = ".part"
     /// The suffix of files that are not records: partial downloads for later tasks, and damaged records.
-    private static let keptSuffix = ".kept"
+    private static let keptSuffix = DownloadParts.keptSuffix
     /// The longest record: it has a request with its content, and an upload's answer.
     private static let mostOctets = 64 << 20
     /// The longest request. A record that is written must be readable later, whatever is added to it.
@@ -30,7 +30,7 @@ final class BackgroundFolder: Sendable {
 
     /// - Parameter base: the parent folder; nil for the program's own folder under `$XDG_STATE_HOME`.
     init(for identifier: String, in base: String?) throws(Refusal) {
-        path = "\(base ?? StoreDirectories.state)/background/\(BackgroundFolder.name(of: identifier))"
+        path = "\(StoreDirectories.background(in: base))/\(BackgroundFolder.name(of: identifier))"
         do throws(StoreFile.Fault) {
             try StoreFile.makeDirectory(path)
         } catch {
@@ -187,7 +187,7 @@ final class BackgroundFolder: Sendable {
 
     /// Moves a partial download to a name that no record refers to, for a later download.
     func keep(_ part: String) -> String? {
-        let kept = "\(path)/\(UUID().uuidString)\(BackgroundFolder.keptSuffix)"
+        let kept = DownloadParts.freshPath(in: path, suffix: BackgroundFolder.keptSuffix)
         return unsafe rename(part, kept) == 0 ? kept : nil
     }
 

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Reactor
 
 /// The data that a download resumes from: its request, its file, and the validator that tells the server whether the
-/// content is still the same. It is a property list with URLSession's keys.
+/// content is still the same. It is a property list with URLSession's keys and a checksum.
 struct ResumeData: Sendable {
     /// What is known of the file's content.
     enum Sum: Sendable {
@@ -28,7 +28,7 @@ struct ResumeData: Sendable {
         static let version = "NSURLSessionResumeInfoVersion"
         static let url = "NSURLSessionDownloadURL"
         static let request = "URLLoadingResumeRequest"
-        /// The key of the request's fields in data without a request, as it was written earlier.
+        /// The key of the request's fields in data without a request.
         static let fields = "NSURLSessionResumeRequestFields"
         static let validator = "NSURLSessionResumeEntityTag"
         static let path = "NSURLSessionResumeInfoLocalPath"
@@ -60,7 +60,7 @@ struct ResumeData: Sendable {
 
     /// Nil for data that this module has not written, or that was changed.
     init?(_ data: Data) {
-        guard let list = XMLPropertyList.read(data),
+        guard let list = XMLPropertyList.readSealed(data),
             list[Key.version] as? Int == ResumeData.version,
             let url = (list[Key.url] as? String).flatMap({ URL(string: $0) }),
             let validator = list[Key.validator] as? String,
@@ -95,8 +95,14 @@ struct ResumeData: Sendable {
         ]
         if case .known(let sum) = sum { list[Key.checksum] = Int(sum.checksum) }
         if request.hasLeftOrigin { list[Key.hasLeftOrigin] = true }
-        return XMLPropertyList.write(list)
+        return XMLPropertyList.sealed(list)
     }
+
+    /// Whether the file is a part that a session has made. No other file is read into a download, or deleted: then the
+    /// download starts over.
+    ///
+    /// - Parameter state: the state directory of background sessions; nil for the program's own.
+    func hasPart(of state: String?) -> Bool { DownloadParts.isPart(path, of: state) }
 
     /// The data for a request. If the file may be complete, its last byte is requested again: a request for an empty
     /// range is not possible, and an answer of 416 would not identify the content. Nil if the file has only that byte.

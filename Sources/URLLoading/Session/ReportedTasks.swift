@@ -37,11 +37,8 @@ extension URLSession {
             case .download(let content):
                 add { URLSessionDownloadTask(self, $0, TaskSpec(request, content, receiver)) }
             case .resumedDownload(let data):
-                add { number in
-                    let resumption = ResumeData(data)
-                    let sent = resumption.map { request ?? $0.request }
-                    let spec = TaskSpec(sent, .request, receiver, resumption: resumption)
-                    return URLSessionDownloadTask(self, number, spec)
+                add {
+                    URLSessionDownloadTask(self, $0, TaskSpec(resumingFrom: data, by: request, in: self, receiver))
                 }
             }
         let waitsOnLoop = report.wakesWaiter && home.isOnLoop

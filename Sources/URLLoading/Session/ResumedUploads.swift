@@ -5,7 +5,10 @@ extension URLSession {
     ///
     /// The task asks the server how much it has. The upload starts over if the server no longer has it, or if the file
     /// has changed. The resume data holds content that was in memory. A file must still be at its path. For a stream,
-    /// the delegate is asked for the rest. If the data is not resume data, the task fails.
+    /// the delegate is asked for the rest. If the data is not resume data, or was changed, the task fails.
+    ///
+    /// Resume data says which file is sent where. Its checksum detects damage, not forgery, so that data from another
+    /// source must not be used.
     public func uploadTask(withResumeData resumeData: Data) -> URLSessionUploadTask {
         add { URLSessionUploadTask(self, $0, TaskSpec(uploadResumingFrom: resumeData, .delegate)) }
     }

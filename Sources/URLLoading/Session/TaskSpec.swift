@@ -96,14 +96,22 @@ extension TaskSpec.Receiver {
 }
 
 extension TaskSpec {
-    /// Makes the spec of a resumed download. If the data was not made by this library, the spec has no request, and the
-    /// task fails.
-    convenience init(resumingFrom data: Data, _ receiver: Receiver) {
+    /// Makes the spec of a resumed download. If the data is not resume data, the spec has no request, and the task
+    /// fails. If it names another file than a part, the spec is that of a download from the start.
+    ///
+    /// - Parameter request: the request that is sent; nil for that of the resume data.
+    convenience init(
+        resumingFrom data: Data,
+        by request: URLRequest? = nil,
+        in session: URLSession,
+        _ receiver: Receiver
+    ) {
         guard let resumption = ResumeData(data) else {
             self.init(nil, .request, receiver)
             return
         }
-        self.init(resumption.request, .request, receiver, resumption: resumption)
+        let hasPart = resumption.hasPart(of: session.ownConfiguration.stateDirectory)
+        self.init(request ?? resumption.request, .request, receiver, resumption: hasPart ? resumption : nil)
     }
 
     /// Makes the spec of a resumed upload. If the data was not made by this library, the spec has no request, and the
@@ -128,7 +136,7 @@ extension ContentSource {
 }
 
 extension URLRequest {
-    /// Makes the request that asks for the rest; nil for data that was not made by this library.
+    /// Makes the request that asks for the rest; nil for data that is not resume data.
     package init?(resuming data: Data) {
         guard let resumption = ResumeData(data) else { return nil }
         self = resumption.request

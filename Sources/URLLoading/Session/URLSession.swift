@@ -300,9 +300,10 @@ open class URLSession: NSObject, @unchecked Sendable {
     }
 
     /// Makes a task that resumes a cancelled or failed download. If the server's content has changed, the download
-    /// starts over. If the data is not resume data, the task fails.
+    /// starts over; so does one whose resume data names another file than a session's. If the data is not resume data,
+    /// or was changed, the task fails.
     open func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask {
-        add { URLSessionDownloadTask(self, $0, TaskSpec(resumingFrom: resumeData, .delegate)) }
+        add { URLSessionDownloadTask(self, $0, TaskSpec(resumingFrom: resumeData, in: self, .delegate)) }
     }
 
     /// Makes the same task with a handler, as with ``downloadTask(with:completionHandler:)-(URLRequest,_)``.
@@ -310,7 +311,9 @@ open class URLSession: NSObject, @unchecked Sendable {
         withResumeData resumeData: Data,
         completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDownloadTask {
-        add { URLSessionDownloadTask(self, $0, TaskSpec(resumingFrom: resumeData, .download(completionHandler))) }
+        add {
+            URLSessionDownloadTask(self, $0, TaskSpec(resumingFrom: resumeData, in: self, .download(completionHandler)))
+        }
     }
 
     /// Makes a WebSocket task; subprotocols are offered in the request's Sec-WebSocket-Protocol field.

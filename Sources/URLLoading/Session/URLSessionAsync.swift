@@ -80,7 +80,7 @@ extension URLSession {
         delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (URL, URLResponse) {
         try await file(
-            of: add { URLSessionDownloadTask(self, $0, TaskSpec(resumingFrom: resumeData, .awaitedFile)) },
+            of: add { URLSessionDownloadTask(self, $0, TaskSpec(resumingFrom: resumeData, in: self, .awaitedFile)) },
             delegate
         )
     }

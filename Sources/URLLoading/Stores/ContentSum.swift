@@ -1,6 +1,7 @@
 internal import CZlib
 internal import Glibc
 internal import Reactor
+internal import TextCoding
 
 /// The length of what has been written of a file, and its CRC-32 (RFC 1952 §8). By this sum another process recognises
 /// that the file was not changed since. It does not protect against a deliberate change.
@@ -77,6 +78,15 @@ struct ContentSum: Hashable, Sendable {
     private static let pieceSize: Int64 = 1 << 20
 
     // MARK: As octets
+
+    static let digitCount = 8
+
+    /// The checksum of octets, in hexadecimal digits.
+    static func digits(of octets: Span<UInt8>) -> [UInt8] {
+        var sum = ContentSum()
+        sum.add(octets)
+        return stride(from: 28, through: 0, by: -4).map { Hex.lower(UInt8(sum.checksum >> UInt32($0) & 15)) }
+    }
 
     static let encodedLength = 16
 

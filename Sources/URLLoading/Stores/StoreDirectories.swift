@@ -9,6 +9,11 @@ enum StoreDirectories {
     /// `~/.local/state/<program>`.
     static var state: String { base("XDG_STATE_HOME", "/.local/state") + "/" + program }
 
+    /// The directory of the folders of background sessions.
+    ///
+    /// - Parameter base: the parent directory; nil for ``state``.
+    static func background(in base: String?) -> String { (base ?? state) + "/background" }
+
     /// For what is meant to last: `$XDG_DATA_HOME/<program>`, mostly `~/.local/share/<program>`.
     static var data: String { data(of: program) }
 

@@ -2,7 +2,7 @@ internal import Foundation
 internal import HTTPSemantics
 
 /// The data from which an upload can resume: the URL at which the server keeps it, the request that began it, and the
-/// source of its content. It is stored as a property list, like the resume data of downloads.
+/// source of its content. It is stored as the resume data of downloads is.
 struct UploadResumeData: Sendable {
     /// The source of the content.
     enum Content: Sendable {
@@ -44,7 +44,7 @@ struct UploadResumeData: Sendable {
 
     /// Nil for data that this module has not written, or that was changed.
     init?(_ data: Data) {
-        guard let list = XMLPropertyList.read(data),
+        guard let list = XMLPropertyList.readSealed(data),
             list[Key.version] as? Int == UploadResumeData.version,
             let octets = list[Key.request] as? Data,
             let draft = (list[Key.draft] as? Int).flatMap({ UploadDraft(rawValue: $0) }),
@@ -77,7 +77,7 @@ struct UploadResumeData: Sendable {
             if let state { list[Key.state] = state.numbers }
         case .stream: break
         }
-        return XMLPropertyList.write(list)
+        return XMLPropertyList.sealed(list)
     }
 }
 

@@ -36,6 +36,24 @@ struct DownloadPartsTests {
         #expect(folder.names == before.filter { $0 != "URLLoading_1.part" })
     }
 
+    @Test("a part is what a session has made, in the temporary folder or in that of a background session")
+    func own() {
+        let temporary = NSTemporaryDirectory()
+        for path in [
+            DownloadParts.freshPath(in: temporary), "\(temporary)URLLoading_0.part",
+            "/state/background/id-x/URLLoading_ff.kept",
+        ] { #expect(DownloadParts.isPart(path, of: "/state"), "\(path)") }
+        for path in [
+            "", "URLLoading_1.part", "/URLLoading_1.part", "\(temporary)URLLoading_.part",
+            "\(temporary)URLLoading_g.part",
+            "\(temporary)URLLoading_1.tmp", "\(temporary)URLLoading_1.kept", "\(temporary)x/../URLLoading_1.part",
+            "\(temporary)/URLLoading_1.part", "\(temporary)URLLoading_1.part/", "\(temporary)URLLoading_1.part\u{301}",
+            "/state/background/id-x/URLLoading_ff.part", "/state/background/x/URLLoading_ff.kept",
+            "/state/background/URLLoading_ff.kept", "/state/background/id-x/y/URLLoading_ff.kept",
+            "/other/background/id-x/URLLoading_ff.kept", "/state/background/id-x/../id-y/URLLoading_ff.kept",
+        ] { #expect(!DownloadParts.isPart(path, of: "/state"), "\(path)") }
+    }
+
     @Test("a process sweeps with its first download, and then once an hour at most")
     func pace() {
         let last = Mutex<ContinuousClock.Instant?>(nil)

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPSemantics
 import TestServer
 import TestSupport
 import Testing
@@ -382,9 +383,9 @@ struct RequestLoaderResumptionTests {
         defer { session.invalidateAndCancel() }
         let data = try await resumeData(session, server)
         func with(_ key: String, _ value: Int) throws -> Data? {
-            var list = try #require(XMLPropertyList.read(data))
+            var list = try #require(XMLPropertyList.readSealed(data))
             #expect(list.updateValue(value, forKey: key) != nil)
-            return XMLPropertyList.write(list)
+            return XMLPropertyList.sealed(list)
         }
         var post = try #require(ResumeData(data))
         post.request.httpMethod = "POST"
@@ -401,6 +402,86 @@ struct RequestLoaderResumptionTests {
         let (file, _) = try await session.download(resumeFrom: same)
         defer { try? FileManager.default.removeItem(at: file) }
         #expect(try Array(Data(contentsOf: file)) == Self.content)
+    }
+
+    @Test(
+        "resume data that names a file that no session has made leaves it alone, and the download starts over",
+        arguments: ["victim", "URLLoading_.part", "URLLoading_1.tmp", "URLLoading_1.part", "URLLoading_1.kept"],
+        [true, false]
+    )
+    func foreignFile(name: String, isOwnFormat: Bool) async throws {
+        let folder = TemporaryFolder()
+        try folder.make()
+        let octets = Array(Self.content[..<Self.half].reversed())
+        folder.write(octets, to: name)
+        let tag = "ETag: \"v1\"\r\n"
+        let server = try RawServer.start([Self.whole(tag), Self.whole(tag)])
+        let session = URLSession(configuration: .isolated)
+        defer { session.invalidateAndCancel() }
+        let request = URLRequest(url: try url(server.url("/file")))
+        let data = ResumeData(
+            request: request,
+            validator: "\"v1\"",
+            path: "\(folder.path)/\(name)",
+            received: Int64(Self.half),
+            expected: -1
+        )
+        let made = try #require(isOwnFormat ? data.data : try Self.foreign(data))
+        let (file, _) = try await session.download(resumeFrom: made)
+        #expect(try Array(Data(contentsOf: file)) == Self.content)
+        try? FileManager.default.removeItem(at: file)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: "\(folder.path)/\(name)")) == Data(octets))
+        #expect(!sent(server, 0).contains("Range"))
+    }
+
+    /// The same as another library writes it: with URLSession's keys, and without a checksum.
+    private static func foreign(_ data: ResumeData) throws -> Data {
+        let list: [String: Any] = [
+            "NSURLSessionResumeInfoVersion": 1, "NSURLSessionDownloadURL": data.request.url?.absoluteString ?? "",
+            "NSURLSessionResumeEntityTag": data.validator, "NSURLSessionResumeInfoLocalPath": data.path,
+            "NSURLSessionResumeBytesReceived": Int(data.received),
+            "NSURLSessionResumeBytesExpected": Int(data.expected),
+        ]
+        return try PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0)
+    }
+
+    @Test("resume data without a checksum and without keys of this library is read, and continues a session's own part")
+    func withoutChecksum() async throws {
+        let tag = "ETag: \"v1\"\r\n"
+        let server = try RawServer.start([Self.cut(tag), Self.range(tag)])
+        let session = URLSession(configuration: .isolated)
+        defer { session.invalidateAndCancel() }
+        let data = try #require(ResumeData(try await resumeData(session, server)))
+        let (file, _) = try await session.download(resumeFrom: try Self.foreign(data))
+        defer { try? FileManager.default.removeItem(at: file) }
+        #expect(try Array(Data(contentsOf: file)) == Self.content)
+        #expect(sent(server, 1).contains("Range: bytes=\(Self.half)-\r\n"))
+    }
+
+    @Test("resume data with one flipped bit is not read", arguments: [true, false])
+    func flipped(isUpload: Bool) throws {
+        var request = URLRequest(url: try url("http://one.test/file"))
+        request.setValue("secret", forHTTPHeaderField: "Authorization")
+        let made =
+            isUpload
+            ? UploadResumeData(
+                request: request,
+                resource: try url("http://one.test/7"),
+                draft: .six,
+                content: .data(Data("abc".utf8))
+            ).data
+            : ResumeData(request: request, validator: "\"v1\"", path: "/tmp/x", received: 5, expected: 10).data
+        let whole = try #require(made)
+        func isRead(_ data: Data) -> Bool { isUpload ? UploadResumeData(data) != nil : ResumeData(data) != nil }
+        #expect(isRead(whole))
+        var read: [Int] = []
+        for bit in 0..<whole.count * 8 {
+            var data = whole
+            data[bit / 8] ^= 1 << UInt8(bit % 8)
+            if isRead(data) { read.append(bit) }
+        }
+        #expect(read == [])
+        #expect((1..<whole.count).allSatisfy { !isRead(whole.prefix($0)) })
     }
 
     @Test("data that is no resume data makes a task that fails", arguments: ["", "junk", "<plist></plist>"])

@@ -314,9 +314,9 @@ struct ResumableUploadTests {
         for (key, value) in [
             ("NSURLSessionResumeInfoVersion", 2 as Any), ("URLLoadingUploadResource", "file:///etc/passwd"),
         ] {
-            var list = try #require(XMLPropertyList.read(data))
+            var list = try #require(XMLPropertyList.readSealed(data))
             #expect(list.updateValue(value, forKey: key) != nil)
-            let changed = try #require(XMLPropertyList.write(list))
+            let changed = try #require(XMLPropertyList.sealed(list))
             await #expect { try await other.upload(resumeFrom: changed) } throws: {
                 ($0 as? URLError)?.code == .unsupportedURL
             }
