@@ -26,7 +26,7 @@ public struct RequestDefaults: Sendable {
     /// Whether a cellular network may carry the request.
     public var allowsCellularAccess: Bool?
 
-    /// Only Accept-Language, from the user's locale, and User-Agent, from the program and the system.
+    /// Only Accept-Language, from the user's locale, and User-Agent, from the program.
     public init() {
         headers = [.acceptLanguage(AcceptLanguage.ofThisUser), .userAgent(UserAgent.ofThisProgram)]
         prepared = PreparedFields(headers)
