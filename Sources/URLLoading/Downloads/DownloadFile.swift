@@ -91,7 +91,8 @@ final class DownloadFile: @unchecked Sendable {
     /// Call this after each write of a file with a ledger.
     func note(at now: Instant) { if let sum { ledger?.note(sum, at: now) } }
 
-    /// Ends the writing. A complete file gets a name that is in no resume data, so that no other task continues it.
+    /// Ends the writing. A complete file gets a name that is in no resume data, so that no other task continues it
+    /// (``DownloadParts/completed(_:)``).
     /// Where the ``sum`` is kept, a record has the name already.
     ///
     /// - Parameter keeping: whether the content is complete, for the program; otherwise the file is deleted, unless it

@@ -4,10 +4,9 @@ internal import Glibc
 internal import Synchronization
 internal import TextCoding
 
-/// The unfinished downloads in the temporary folder, and those that background sessions have left in theirs. Their names differ from those of complete ones, which belong to
-/// the program. A part
+/// The unfinished downloads in the temporary folder, and those that background sessions have left in theirs. A part
 /// stays because resume data names it, or because its process was killed. A sweep removes the parts that have not been
-/// resumed for a week.
+/// resumed for a week. Complete downloads are in a folder of their process.
 package enum DownloadParts {
     private static let prefix = "URLLoading_"
     private static let suffix = ".part"
@@ -55,11 +54,71 @@ package enum DownloadParts {
         return !number.isEmpty && number.allSatisfy { Hex.value(of: $0) != nil }
     }
 
-    /// Gives a complete download the name of one, in the same folder. Returns its path.
-    static func completed(_ path: String) -> String {
-        let whole = freshPath(in: StoreFile.parent(of: path), suffix: ".tmp")
-        return unsafe rename(path, whole) == 0 ? whole : path
+    // MARK: Complete downloads
+
+    private static let folderSuffix = ".files"
+    /// This process's folder for complete downloads, and its descriptor, which holds a lock as long as the process
+    /// lives.
+    private static let own = Mutex<(path: String, lock: CInt)?>(nil)
+
+    /// Gives a complete download its name, in this process's folder. Returns its path. It stays there until the process
+    /// ends; the next process that downloads something removes the folder. Where it cannot be moved there, it stays a
+    /// part, under a name that no resume data has.
+    package static func completed(_ path: String) -> String {
+        let whole = newWhole()
+        if unsafe rename(path, whole) == 0 { return whole }
+        // A cleaner of temporary files may have removed the folder.
+        let (again, part) = (newWhole(isChecked: true), freshPath(in: StoreFile.parent(of: path)))
+        for other in [again, part] where unsafe rename(path, other) == 0 { return other }
+        return path
     }
+
+    /// Returns a path for a complete download, in this process's folder; in the temporary folder if there is none.
+    ///
+    /// - Parameter isChecked: whether the folder is made again if it is gone.
+    package static func newWhole(isChecked: Bool = false) -> String {
+        let folder = own.withLock { own in
+            if isChecked, let gone = own, StoreFile.state(gone.path) == nil {
+                close(gone.lock)
+                own = nil
+            }
+            if own == nil { own = newFolder(in: NSTemporaryDirectory()) }
+            return own?.path
+        }
+        return freshPath(in: folder ?? NSTemporaryDirectory(), suffix: ".tmp")
+    }
+
+    /// Makes a folder and locks it. Another process's sweep may find it before it is locked; then another is made.
+    static func newFolder(in parent: String) -> (path: String, lock: CInt)? {
+        for _ in 0..<4 {
+            let path = freshPath(in: parent, suffix: folderSuffix)
+            guard unsafe mkdir(path, 0o700) == 0, let lock = openedFolder(path) else { return nil }
+            // A file system without locks has none for a sweep either.
+            if flock(lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK, StoreFile.state(path) != nil {
+                return (path, lock)
+            }
+            close(lock)
+        }
+        return nil
+    }
+
+    private static func openedFolder(_ path: String) -> CInt? {
+        let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        return descriptor < 0 ? nil : descriptor
+    }
+
+    /// Removes the folder of a process of this user that has ended.
+    private static func clear(_ folder: String) {
+        guard let lock = openedFolder(folder) else { return }
+        defer { StoreFile.unlock(lock) }
+        var found = stat()
+        guard unsafe fstat(lock, &found) == 0, found.st_uid == geteuid(), flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+            return
+        }
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    // MARK: Sweeps
 
     /// Sweeps a folder, away from the caller's thread, unless that was done within the last hour.
     private static func sweepIfDue(_ folder: String) {
@@ -79,12 +138,15 @@ package enum DownloadParts {
         }
     }
 
-    /// Removes this user's parts to which nothing was added for a week. Links are not followed.
+    /// Removes this user's parts to which nothing was added for a week, and the complete downloads of processes that
+    /// have ended. Links are not followed.
     ///
     /// - Parameter now: in seconds since 1970.
     static func sweep(_ folder: String, at now: Int) {
-        for name in (try? StoreFile.names(in: folder)) ?? [] where name.hasPrefix(prefix) && name.hasSuffix(suffix) {
+        for name in (try? StoreFile.names(in: folder)) ?? [] where name.hasPrefix(prefix) {
             let path = folder + "/" + name
+            if name.hasSuffix(folderSuffix) { clear(path) }
+            guard name.hasSuffix(suffix) else { continue }
             var found = stat()
             guard unsafe lstat(path, &found) == 0, found.st_mode & S_IFMT == S_IFREG, found.st_uid == geteuid(),
                 Int64(now - found.st_mtim.tv_sec) > StoreFile.keptTime

@@ -55,7 +55,7 @@ extension URLSession {
         return try await data(of: add { URLSessionUploadTask(self, $0, spec) }, delegate)
     }
 
-    /// Loads a request into a file, which the caller may move or delete.
+    /// Loads a request into a file, which the caller may move or delete. It stays until the process ends.
     public func download(
         for request: URLRequest,
         delegate: (any URLSessionTaskDelegate)? = nil
@@ -66,7 +66,7 @@ extension URLSession {
         )
     }
 
-    /// Loads a URL into a file, which the caller may move or delete.
+    /// Loads a URL into a file, as `download(for:delegate:)`.
     public func download(
         from url: URL,
         delegate: (any URLSessionTaskDelegate)? = nil

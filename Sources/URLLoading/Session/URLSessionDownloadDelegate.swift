@@ -2,7 +2,8 @@ public import Foundation
 
 /// Gets the events of download tasks, besides those of every task (``URLSessionTaskDelegate``).
 public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
-    /// Reports that the whole content is in a file, which is deleted when this returns: move it, or open it.
+    /// Reports that the whole content is in a file: move it, or open it. It stays until the process ends; one of a
+    /// background session is deleted when this returns.
     func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL)
 
     /// Reports that content has been written.

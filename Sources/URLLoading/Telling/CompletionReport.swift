@@ -46,7 +46,6 @@ struct CompletionReport: Sendable {
                 decide { ending in
                     ending.mark()
                     handler(ending.file?.url, ending.heardResponse, ending.failure)
-                    ending.file?.remove()
                     ending.release()
                 }
             }
@@ -171,8 +170,8 @@ struct CompletionReport: Sendable {
         case stranded
     }
 
-    /// Gives a finished download to the delegate, and removes the file when the delegate has returned. A file that no
-    /// delegate takes stays.
+    /// Gives a finished download to the delegate. A background session removes the file when the delegate has returned,
+    /// and keeps one that no delegate takes.
     private func offer(to delegate: (any URLSessionTaskDelegate)?) -> Hearing {
         guard session.keeper != nil else {
             tellFile(to: delegate)
@@ -191,8 +190,9 @@ struct CompletionReport: Sendable {
 
     private func tellFile(to delegate: (any URLSessionTaskDelegate)?) {
         guard let file, let download = task as? URLSessionDownloadTask else { return }
-        taker(delegate)?.urlSession(session, downloadTask: download, didFinishDownloadingTo: file.url)
-        file.remove()
+        guard let taker = taker(delegate) else { return file.remove() }
+        taker.urlSession(session, downloadTask: download, didFinishDownloadingTo: file.url)
+        if session.keeper != nil { file.remove() }
     }
 
     /// The delegate that takes finished downloads.

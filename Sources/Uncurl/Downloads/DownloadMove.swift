@@ -50,10 +50,10 @@ struct DownloadMove {
     }
 
     /// The URL of a file that has no destination. A background session deletes its own files once their events have
-    /// been handled, so such a file is moved to the temporary folder, as an ordinary session's is.
+    /// been handled, so such a file is moved to the process's folder, as an ordinary session's is.
     private func leave(_ file: URL, _ outcome: TaskOutcome) -> URL {
         guard outcome.settle != nil else { return file }
-        let place = FileManager.default.temporaryDirectory.appendingPathComponent(file.lastPathComponent)
+        let place = URL(fileURLWithPath: DownloadParts.newWhole())
         do {
             try FilePlacement(file: file, place: place, replacesFile: false, staysPrivate: true).run()
             return place

@@ -288,7 +288,9 @@ final class SegmentedDownload: Sendable {
         _ head: HTTPURLResponse,
         _ destination: DownloadDestination?
     ) throws(UncurlError) -> URL {
-        guard let destination, let place = destination.place(for: file.url, head) else { return file.url }
+        guard let destination, let place = destination.place(for: file.url, head) else {
+            return URL(fileURLWithPath: DownloadParts.completed(file.url.path))
+        }
         do {
             try destination.prepare(place)
             let isReplaced = destination.options.contains(.removePreviousFile)

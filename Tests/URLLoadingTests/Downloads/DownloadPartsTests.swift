@@ -66,7 +66,81 @@ struct DownloadPartsTests {
         )
     }
 
-    @Test("what a cut download leaves is a part until it is complete; then it is swept no more")
+    @Test("the folder of a process that has ended is removed, and that of one that still runs stays")
+    func folders() throws {
+        let temporary = TemporaryFolder()
+        try temporary.make()
+        let (running, ended) = try (
+            #require(DownloadParts.newFolder(in: temporary.path)), #require(DownloadParts.newFolder(in: temporary.path))
+        )
+        defer { StoreFile.unlock(running.lock) }
+        for folder in [running, ended] {
+            #expect(FileManager.default.createFile(atPath: folder.path + "/URLLoading_1.tmp", contents: Data([1])))
+        }
+        try FileManager.default.createSymbolicLink(
+            atPath: temporary.path + "/URLLoading_link.files",
+            withDestinationPath: ended.path
+        )
+        DownloadParts.sweep(temporary.path, at: 0)
+        #expect(temporary.names.count == 3)
+        StoreFile.unlock(ended.lock)
+        DownloadParts.sweep(temporary.path, at: 0)
+        #expect(temporary.names.count == 2)
+        #expect(FileManager.default.fileExists(atPath: running.path + "/URLLoading_1.tmp"))
+    }
+
+    @Test("a complete download is in its process's folder, which the process makes again if it was removed")
+    func ownFolder() throws {
+        let temporary = TemporaryFolder()
+        try temporary.make()
+        temporary.write([1], to: "one")
+        temporary.write([2], to: "two")
+        let first = DownloadParts.completed(temporary.path + "/one")
+        defer { StoreFile.remove(first) }
+        #expect(first.hasSuffix(".tmp") && StoreFile.parent(of: first).hasSuffix(".files"))
+        #expect(DownloadParts.newWhole(isChecked: true).hasPrefix(StoreFile.parent(of: first)))
+        let second = DownloadParts.completed(temporary.path + "/two")
+        defer { StoreFile.remove(second) }
+        #expect(StoreFile.parent(of: second) == StoreFile.parent(of: first) && second != first)
+        #expect(temporary.names.isEmpty)
+    }
+
+    @Test("a downloaded file stays when its handler and its delegate have returned")
+    func stays() async throws {
+        let server = try TestServer.start()
+        let session = URLSession(configuration: .isolated)
+        defer { session.invalidateAndCancel() }
+        let target = try url(server.url("/bytes/100"))
+        let file = await withCheckedContinuation { told in
+            session.downloadTask(with: target) { file, _, _ in told.resume(returning: file) }.resume()
+        }
+        let kept = Kept()
+        let other = URLSession(configuration: .isolated, delegate: kept, delegateQueue: nil)
+        other.downloadTask(with: target).resume()
+        let second = await kept.file.wait("the file")
+        // What followed the calls has run when these have.
+        for queue in [session.delegateQueue, other.delegateQueue] {
+            await withCheckedContinuation { told in queue.addOperation { told.resume() } }
+        }
+        other.finishTasksAndInvalidate()
+        for file in [file, second] {
+            let file = try #require(file)
+            #expect(try Data(contentsOf: file).count == 100)
+            try FileManager.default.removeItem(at: file)
+        }
+    }
+
+    private final class Kept: NSObject, URLSessionDownloadDelegate {
+        let file = Word<URL>()
+
+        func urlSession(
+            _ session: URLSession,
+            downloadTask: URLSessionDownloadTask,
+            didFinishDownloadingTo location: URL
+        ) { file.give(location) }
+    }
+
+    @Test("what a cut download leaves is a part until it is complete; then it is in the process's folder")
     func names() async throws {
         let head = "HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Length: 4\r\n\r\n"
         let rest =
@@ -88,7 +162,8 @@ struct DownloadPartsTests {
         let (file, _) = try await session.download(resumeFrom: data)
         defer { try? FileManager.default.removeItem(at: file) }
         let folder = URL(fileURLWithPath: part.path).deletingLastPathComponent().path
-        #expect(file.path.hasPrefix(folder + "/URLLoading_") && file.path.hasSuffix(".tmp"))
+        let name = file.path.dropFirst(folder.count)
+        #expect(file.path.hasPrefix(folder) && name.hasPrefix("/URLLoading_") && name.contains(".files/URLLoading_"))
         #expect(try Data(contentsOf: file) == Data("abcd".utf8) && !FileManager.default.fileExists(atPath: part.path))
     }
 }
