@@ -39,6 +39,24 @@ public struct Authorizer: Sendable {
         }
     }
 
+    /// Makes an authorizer for a server that has not asked: by Basic, for all its paths. Nil for a URL without an
+    /// origin.
+    package init?(unasked credentials: Credentials, for url: WebURL) {
+        guard let origin = url.origin else { return nil }
+        side = .origin
+        space = ProtectionSpace(
+            host: origin.host,
+            port: origin.port,
+            side: .origin,
+            isSecure: origin.isSecure,
+            realm: nil,
+            scheme: .basic
+        )
+        scope = AuthorizationScope(paths: ["/"])
+        self.credentials = credentials
+        scheme = .basic
+    }
+
     /// Returns the value for the next request's ``Authenticator/Side/credentialsField``. A Digest answer increments a
     /// count, so each request takes its own.
     ///

@@ -161,11 +161,33 @@ extension Attempt {
         if let offered, offered.space.side == .origin, isOwn(offered.credential, engine) { isAuthorizedAlone = true }
     }
 
-    /// Returns the user and password in the URL, which only the origin gets; nil without a user.
+    /// The user and password in the URL; nil without a user.
+    var namedCredentials: Credentials? {
+        guard let url = request.url, let user = url.user(percentEncoded: false) else { return nil }
+        return Credentials(user: user, password: url.password(percentEncoded: false) ?? "")
+    }
+
+    /// Takes the user and password in the URL as accepted by its origin, so that the first request carries them, as
+    /// curl's does. They are the task's own. A challenge's answer replaces them, and a refusal makes the task forget
+    /// them.
+    mutating func rememberNamed(_ url: URL, _ engine: SessionEngine) {
+        // Most URLs have none, and taking one apart costs as much as the rest of the planning.
+        guard url.absoluteString.utf8.contains(UInt8(ascii: "@")), let named = namedCredentials else { return }
+        guard !machine.hasAuthorizer, !engine.settings.fields.contains(.authorization) else { return }
+        let web = WebURL(url)
+        guard known(for: web, engine) == nil, let authorizer = Authorizer(unasked: named, for: web) else { return }
+        authorizations.remember(authorizer, for: web)
+    }
+
+    /// Returns the credential of the URL's user and password, which only the origin gets. Nil without a user, and if
+    /// the refused request carried them in the same way.
     func namedCredential(for space: ProtectionSpace) -> URLCredential? {
-        guard space.side == .origin, let user = request.url?.user(percentEncoded: false) else { return nil }
-        let password = request.url?.password(percentEncoded: false) ?? ""
-        return URLCredential(user: user, password: password, persistence: .none)
+        guard space.side == .origin, let named = namedCredentials else { return nil }
+        let refused = transaction?.authorized
+        guard refused?.credentials != named || refused?.space.scheme != space.scheme || space.scheme != .basic else {
+            return nil
+        }
+        return URLCredential(user: named.user, password: named.password, persistence: .none)
     }
 
     /// Stores the user name and password once the server has accepted them. It stores the same ones only once.

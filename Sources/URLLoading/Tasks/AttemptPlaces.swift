@@ -38,7 +38,7 @@ extension Attempt {
     }
 
     /// Begins a WebSocket's handshake. Returns the URL that it is sent to.
-    mutating func beginSocket() throws(URLError) -> URL {
+    mutating func beginSocket(_ engine: SessionEngine) throws(URLError) -> URL {
         guard let url = request.url, let place = URLText.handshakePlace(of: url) else {
             throw ErrorTranslation.urlError(.unsupportedURL, request.url, "a WebSocket's URL begins with ws or wss")
         }
@@ -48,6 +48,7 @@ extension Attempt {
         opening = try WebSocketOpening(request)
         machine.beginUncached()
         request.url = place
+        rememberNamed(place, engine)
         return place
     }
 }

@@ -21,6 +21,7 @@ extension Attempt {
         if found != nil, listener != nil, let place = try? RequestBuilder.place(url) {
             security = ownSecurity(to: place, spec.request?.values.terms?.values, session, engine)
         }
+        rememberNamed(url, engine)
         guard found != nil || mode != .standard || isCacheControlled(engine.settings) else {
             machine.beginUncached()
             return nil
@@ -175,11 +176,11 @@ extension Attempt {
     }
 
     /// Returns the user name and password that the server has accepted before; nil if the request's URL names others.
-    private func known(for url: WebURL, _ engine: SessionEngine) -> Credentials? {
+    func known(for url: WebURL, _ engine: SessionEngine) -> Credentials? {
         let known = authorizations.credentials(for: url) ?? engine.authorizations.credentials(for: url)
-        guard let known, let user = request.url?.user(percentEncoded: false) else { return known }
-        let password = request.url?.password(percentEncoded: false) ?? known.password
-        return (user, password) == (known.user, known.password) ? known : nil
+        guard let known, let named = namedCredentials else { return known }
+        let isSame = named.user == known.user && (request.url?.password == nil || named.password == known.password)
+        return isSame ? known : nil
     }
 
     /// Returns the user name and password with which a request would be sent.

@@ -6,7 +6,7 @@ internal import HTTPSemantics
 final class SocketLoader: RequestLoader {
     override func loadItself() {
         do throws(URLError) {
-            let url = try attempt.beginSocket()
+            let url = try attempt.beginSocket(engine)
             guard let storage = settings.cookieSubclass else { return exchange(url) }
             askForCookies(storage) { [self] in exchange(url) }
         } catch {

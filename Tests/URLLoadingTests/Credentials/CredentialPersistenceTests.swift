@@ -85,30 +85,30 @@ struct CredentialPersistenceTests {
 
     @Test("users that are named in URLs are each sent with their own name, and with no other before")
     func named() async throws {
-        let server = try server([Self.refusal, Self.ok, Self.refusal, Self.ok])
+        let server = try server([Self.ok, Self.ok])
         for user in ["alice", "bob"] { #expect(try await status(target(server, user)) == 200) }
-        #expect(users(server) == [nil, "alice", nil, "bob"])
+        #expect(users(server) == ["alice", "bob"])
     }
 
     @Test("a user named in a URL is not replaced by the one that the session has remembered")
     func namedAfterwards() async throws {
-        let server = try server([Self.refusal, Self.ok, Self.refusal, Self.ok, Self.ok])
+        let server = try server([Self.refusal, Self.ok, Self.ok, Self.ok])
         let alice = Login("alice", .forSession)
         #expect(try await status(target(server), alice) == 200)
         #expect(try await status(target(server, "bob")) == 200)
         #expect(try await status(target(server, "alice")) == 200)
-        #expect(users(server) == [nil, "alice", nil, "bob", "alice"])
+        #expect(users(server) == [nil, "alice", "bob", "alice"])
     }
 
     @Test("a task's redirects carry its credential without persistence, and the delegate is not asked again")
     func redirected() async throws {
-        let server = try server([Self.refusal, Self.moved, Self.ok, Self.refusal, Self.moved, Self.ok, Self.ok])
+        let server = try server([Self.refusal, Self.moved, Self.ok, Self.moved, Self.ok, Self.ok])
         let alice = Login("alice", .none)
         #expect(try await status(target(server), alice) == 200)
         #expect(alice.challenges.value == 1)
         #expect(try await status(target(server, "bob")) == 200)
         #expect(try await status(target(server)) == 200)
-        #expect(users(server) == [nil, "alice", "alice", nil, "bob", "bob", nil])
+        #expect(users(server) == [nil, "alice", "alice", "bob", "bob", nil])
     }
 
     @Test("an accepted credential is stored away from the session's loop, which the storage's observers cannot block")

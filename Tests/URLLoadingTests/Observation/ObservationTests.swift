@@ -120,7 +120,8 @@ struct ObservationTests {
         try raw.wait(for: 1, "the request") { !$0.received.isEmpty }
         task.cancel()
         await until { task.state == .completed }
-        _ = try await session.data(from: url("http://user:secret@127.0.0.1:\(server.port)/basic-auth/user/secret"))
+        let guarded = "http://user:secret@127.0.0.1:\(server.port)/digest-auth/auth/user/secret"
+        _ = try await session.data(from: url(guarded))
         await told()
         let entries = handler.entries.filter { $0.message != "sending" }
         #expect(entries.map { "\($0.message)" } == ["failed", "cancelled", "trying again", "done"])

@@ -46,6 +46,13 @@ struct RequestLoaderTransactionsTests {
         session.invalidateAndCancel()
     }
 
+    /// Answers every challenge.
+    private static var answers: Recorder.Answers {
+        var answers = Recorder.Answers()
+        answers.challenge = { _ in (.useCredential, URLCredential(user: "user", password: "pass", persistence: .none)) }
+        return answers
+    }
+
     @Test(
         "a server that names another realm each time, or calls each nonce old, is answered a limited number of times",
         arguments: [true, false]
@@ -60,8 +67,7 @@ struct RequestLoaderTransactionsTests {
         }
         let server = try RawServer.start([RawScript(steps)])
         let session = URLSession(configuration: .isolated)
-        let target = try url(server.url("/").replacingOccurrences(of: "http://", with: "http://user:pass@"))
-        let (data, response) = try await session.data(from: target)
+        let (data, response) = try await session.data(from: url(server.url("/")), delegate: Recorder(Self.answers))
         #expect((response as? HTTPURLResponse)?.statusCode == 401 && data == Data("no".utf8))
         let asked = String(decoding: server.received(0), as: UTF8.self).components(separatedBy: "\r\n\r\n").count - 1
         #expect(asked == ChallengeRule.answerLimit + 1)
@@ -115,13 +121,13 @@ struct RequestLoaderTransactionsTests {
             ],
             [.receive(.headEnd), .send("HTTP/1.1 100 Continue\r\n\r\n"), .receive(.bytes(15)), .send(Self.ok)],
         ])
-        let target = try url(server.url("/").replacingOccurrences(of: "http://", with: "http://user:pass@"))
-        var request = URLRequest(url: target)
+        var request = URLRequest(url: try url(server.url("/")))
         request.httpMethod = "POST"
         request.setValue("100-continue", forHTTPHeaderField: "Expect")
         request.httpBodyStream = InputStream(data: Data("first".utf8))
         let sent = request
-        #expect(try await URLSession(configuration: .isolated).data(for: sent).0 == Data("ok".utf8))
+        let session = URLSession(configuration: .isolated)
+        #expect(try await session.data(for: sent, delegate: Recorder(Self.answers)).0 == Data("ok".utf8))
         #expect(String(decoding: server.received(1), as: UTF8.self).hasSuffix("\r\n5\r\nfirst\r\n0\r\n\r\n"))
     }
 
