@@ -1,7 +1,12 @@
 #!/usr/bin/env bash
-# Installs URLLoading in the place of FoundationNetworking, with Uncurl and UncurlTestKit: ./dev dropin [PREFIX], which has built them.
+# Installs URLLoading in the place of FoundationNetworking, with Uncurl and UncurlTestKit: ./dev dropin, which has built them. After the folders
+# come the traits that they were built with.
 set -euo pipefail
 built=$1 prefix=$(mkdir -p "$2" && cd "$2" && pwd)
+libraries="-lssl -lcrypto -lz"
+for name in "${@:3}"; do
+    case "$name" in Brotli) libraries+=" -lbrotlidec" ;; Zstd) libraries+=" -lzstd" ;; esac
+done
 modules=(FoundationNetworking URLLoading Uncurl UncurlTestKit)
 # Whose code goes into the library: the modules, and what lies below them.
 below=(CLinux CPublicSuffixes TextCoding HTTP1 HTTPSemantics Reactor TLS WebSocket HTTPEngine)
@@ -22,7 +27,7 @@ ld -r -o "$fresh/UncurlDropIn.o" "${objects[@]}"
 strip --strip-debug "$fresh/UncurlDropIn.o"
 ar rcD "$fresh/static/libUncurlDropInCode.a" "$fresh/UncurlDropIn.o"
 rm "$fresh/UncurlDropIn.o"
-echo "INPUT(libUncurlDropInCode.a -lssl -lcrypto -lz)" >"$fresh/static/libUncurlDropIn.a"
+echo "INPUT(libUncurlDropInCode.a $libraries)" >"$fresh/static/libUncurlDropIn.a"
 
 # Named by what is in it, and by the compiler and the C library that it is for: SwiftPM takes a folder of another name for another module.
 compiler=$(swift --version 2>/dev/null | head -n 1)

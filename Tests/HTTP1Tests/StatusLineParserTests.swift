@@ -91,10 +91,31 @@ import Testing
         #expect(outcome.error == HTTP1Error(.limitExceeded(.headBytes), offset: 60))
     }
 
-    @Test("a status line that is begun right and goes wrong is never junk")
-    func notJunk() {
-        let outcome = responses("HTTP/1.1 2x0 OK\r\n\r\n", leniency: .junkBeforeStatusLine)
-        #expect(outcome.error == HTTP1Error(.invalidStatusLine, offset: 10))
+    @Test(
+        "a status line that is begun right and goes wrong is never junk",
+        arguments: [
+            ("HTTP/1.1 2x0 OK", 10), ("http/1.1 2x0 OK", 10), ("HTTP 200 OK", 4), ("ICY 2x0 OK", 5), ("ICY OK", 4),
+        ]
+    )
+    func notJunk(line: String, offset: UInt64) {
+        for every in [1, 3, 64] {
+            let outcome = responses("\(line)\r\n\r\n", leniency: .junkBeforeStatusLine, cutEvery: every)
+            #expect(outcome.error == HTTP1Error(.invalidStatusLine, offset: offset))
+        }
+    }
+
+    @Test(
+        "a status line of an old server's is read where junk is allowed, and refused elsewhere",
+        arguments: [
+            "http/1.1 200 OK", "Http/1.0 200", "ICY 200 OK", "ICY 200", "left over\nICY 200 OK", "IC\nICX\nICY 200 OK",
+        ]
+    )
+    func oldServer(line: String) {
+        let text = "\(line)\r\nContent-Length: 0\r\n\r\n"
+        for every in [1, 3, 64] {
+            #expect(responses(text, leniency: [.junkBeforeStatusLine, .bareLF], cutEvery: every).isComplete)
+            #expect(responses(text, cutEvery: every).error?.kind == .invalidStatusLine)
+        }
     }
 }
 

@@ -17,6 +17,7 @@ public struct Leniency: OptionSet, Sendable, Hashable {
     public static let obsoleteLineFolding = Leniency(rawValue: 2)
     /// Blanks may stand between a field name and its colon and are dropped (RFC 9112 §5.1).
     public static let spaceBeforeColon = Leniency(rawValue: 4)
-    /// Lines before the status line that do not start like one are skipped; they count as part of the head.
+    /// Lines before the status line that do not start like one are skipped; they count as part of the head. A status
+    /// line may name its protocol `http`, in letters of any case, or `ICY`, which is read as HTTP/1.0.
     public static let junkBeforeStatusLine = Leniency(rawValue: 8)
 }

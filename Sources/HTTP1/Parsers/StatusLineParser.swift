@@ -13,6 +13,8 @@ struct StatusLineParser: StartLineParser {
         case alert
         /// In a line to be skipped (`Leniency.junkBeforeStatusLine`).
         case junk
+        /// Inside "ICY " (`Leniency.junkBeforeStatusLine`).
+        case icy
     }
 
     private var state = State.prefix
@@ -93,6 +95,16 @@ struct StatusLineParser: StartLineParser {
                     start = position &+ 1
                     state = .prefix
                 }
+            case .icy:
+                if octet == letter("ICY ", position &- start) {
+                    guard position &- start == 3 else { break }
+                    // The code stands where that of "HTTP/1.0 " would if the line had begun five octets earlier.
+                    start &-= 5
+                    state = .prefix
+                } else {
+                    state = .junk
+                    continue
+                }
             }
             position &+= 1
         }
@@ -102,10 +114,15 @@ struct StatusLineParser: StartLineParser {
     /// Checks one octet of the fixed part. True if it ends the line.
     private mutating func takePrefix(_ octet: UInt8, _ leniency: Leniency) throws(HTTP1Error) -> Bool {
         let isAllowed: Bool
+        let isLenient = leniency.contains(.junkBeforeStatusLine)
         switch position &- start {
-        case 0: isAllowed = octet == 0x48
-        case 1, 2: isAllowed = octet == 0x54
-        case 3: isAllowed = octet == 0x50
+        case 0 where isLenient && octet == 0x49:
+            state = .icy
+            return false
+        case 0...3:
+            // Old servers write the name in lower case.
+            let name = letter("HTTP", position &- start)
+            isAllowed = octet == name || isLenient && octet == name | 0x20
         case 4: isAllowed = octet == ASCII.slash
         case 5:
             guard octet == ASCII.one || !ASCII.isDigit(octet) else { throw fault(.unsupportedVersion) }
@@ -133,12 +150,12 @@ struct StatusLineParser: StartLineParser {
         }
         if !isAllowed {
             // ContentType alert (RFC 8446 §5.1): a TLS server's answer to a request without TLS.
-            if octet == 21, position == 0, !leniency.contains(.junkBeforeStatusLine) {
+            if octet == 21, position == 0, !isLenient {
                 state = .alert
                 return false
             }
-            // A line is junk only if it differs within "HTTP/". Otherwise it is a malformed status line.
-            guard leniency.contains(.junkBeforeStatusLine), position &- start < 5 else {
+            // A line is junk only if it differs within "HTTP". Otherwise it is a malformed status line.
+            guard isLenient, position &- start < 4 else {
                 throw fault(.invalidStatusLine)
             }
             if octet == ASCII.lineFeed {
@@ -157,8 +174,10 @@ struct StatusLineParser: StartLineParser {
         let ones = UInt16(bytes.byte(start &+ 11) &- ASCII.zero)
         var end = position
         if bytes.byte(end &- 1) == ASCII.carriageReturn { end &-= 1 }
+        // A line of "ICY" has a letter there, and is of HTTP/1.0.
+        let minor = bytes.byte(start &+ 7)
         line.set(
-            bytes.byte(start &+ 7),
+            ASCII.isDigit(minor) ? minor : ASCII.zero,
             hundreds &* 100 &+ tens &* 10 &+ ones,
             min(start &+ 13, end),
             end
@@ -170,6 +189,8 @@ struct StatusLineParser: StartLineParser {
     private func fault(_ kind: HTTP1Error.Kind) -> HTTP1Error {
         HTTP1Error(kind, offset: UInt64(position))
     }
+
+    private func letter(_ word: StaticString, _ index: Int) -> UInt8 { unsafe word.utf8Start[index] }
 }
 
 extension StatusLine {

@@ -164,6 +164,9 @@ extension URLError {
 
     private static let causeKey = "URLLoading.cause"
 
+    /// The error of its own with which one of the program's loading classes has failed; nil for other errors.
+    package var ofClass: (any Error)? { code == .unknown ? cause : nil }
+
     /// Whether the program's own answer ended a handshake: it refused the peer's certificate, or to show one.
     package var isOfRefusedHandshake: Bool {
         switch cause as? EngineError {

@@ -75,8 +75,8 @@ extension ResponseValues {
         details = .stated(
             mimeType: coder.string("NS.mimeType"),
             textEncodingName: coder.string("NS.textEncodingName"),
-            // An archive is trusted no more than a server.
-            suggestedFilename: coder.string("NS.suggestedFilename").flatMap(SuggestedFilename.sanitized) ?? "Unknown"
+            // An archive is trusted no more than a server. Of a path the last part counts, as in FoundationNetworking.
+            suggestedFilename: coder.string("NS.suggestedFilename").flatMap(SuggestedFilename.lastPart) ?? "Unknown"
         )
         guard coder.containsValue(forKey: "NS.statusCode") else { return }
         http = HTTP(

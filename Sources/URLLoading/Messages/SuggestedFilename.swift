@@ -22,11 +22,11 @@ enum SuggestedFilename {
     /// Returns the server's name: `filename*` if it can be read, or else `filename` (RFC 6266 §4.3).
     private static func stated(_ contentDisposition: String) -> String? {
         let field = FieldParameters(contentDisposition)
-        return field["filename*"].flatMap(extended).flatMap(lastPart) ?? field["filename"].flatMap(lastPart)
+        return field["filename*"].flatMap(extended).flatMap(sanitized) ?? field["filename"].flatMap(sanitized)
     }
 
-    /// Returns the last part of a path, on Linux or on Windows (RFC 6266 §4.3).
-    private static func lastPart(of path: String) -> String? {
+    /// Returns the last part of a path, on Linux or on Windows, for a name in an archive.
+    static func lastPart(of path: String) -> String? {
         path.utf8.split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }.last
             .flatMap { sanitized(String(Substring($0))) }
     }

@@ -8,6 +8,15 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
         self.values = values
     }
 
+    /// Makes a response without a URL, of which nothing is known.
+    public override init() {
+        values = ResponseValues(
+            url: nil,
+            expectedContentLength: -1,
+            details: .stated(mimeType: nil, textEncodingName: nil, suggestedFilename: nil)
+        )
+    }
+
     /// - Parameters:
     ///   - url: the request's URL.
     ///   - mimeType: the media type without its parameters; nil where it is not known.

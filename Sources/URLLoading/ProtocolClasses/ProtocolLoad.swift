@@ -50,6 +50,9 @@ final class ProtocolLoad: @unchecked Sendable {
     private var events: [Event] = []
     /// How many of ``events`` have been handled: a class may report many while its task is held.
     private var delivered = 0
+    /// Whether the class has reported a head. Content that comes before is kept in ``early``.
+    private var hasHead = false
+    private var early = Data()
     private var isHeld = false
     private var isStopped = false
     /// How long the class may report nothing at all, by the request's time limit.
@@ -203,18 +206,42 @@ final class ProtocolLoad: @unchecked Sendable {
             delivered += 1
             if delivered == events.count { (events, delivered) = ([], 0) }
             switch event {
-            case .redirect(let request, let response): delegate.classRedirected(to: request, response, self)
+            case .redirect(let request, let response):
+                takeHead()
+                delegate.classRedirected(to: request, response, self)
             case .cached(let cached):
+                hasHead = true
                 delegate.received(cached.response, .notAllowed)
                 if !isStopped { (events, delivered) = ([.data(cached.data), .finished], 0) }
-            case .response(let response, let policy): delegate.received(response, policy)
+            case .response(let response, let policy):
+                takeHead()
+                delegate.received(response, policy)
+            case .data(let data) where !hasHead: early.append(data)
             case .data(let data): if !data.isEmpty { delegate.receive(Array(data).span) }
+            case .finished where !early.isEmpty:
+                // The class has reported content and no head.
+                events.insert(.finished, at: delivered)
+                takeHead()
+                delegate.received(plainResponse, .notAllowed)
             case .finished: delegate.classFinished(self)
             case .failed(let error): delegate.end(error)
             case .challenge(let challenge): delegate.classChallenged(challenge, self)
             case .challengeCancelled: break
             }
         }
+    }
+
+    /// Notes that a head has come: content that came before it is delivered next.
+    private func takeHead() {
+        hasHead = true
+        if !early.isEmpty { events.insert(.data(early), at: delivered) }
+        early = Data()
+    }
+
+    /// The response to a class that reports none.
+    private var plainResponse: URLResponse {
+        let url = task.currentRequest?.url ?? request.url ?? URLRequest.nowhere
+        return URLResponse(url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
     }
 
     // MARK: From the class, on any thread

@@ -6,6 +6,8 @@ internal import Synchronization
 ///
 /// Each instance loads one request. Its methods are called one after the other on a queue of its own, never on a thread
 /// that others wait for, so they may block.
+///
+/// A subclass that uses itself on other threads is declared `@unchecked Sendable`, as on Apple's platforms.
 open class URLProtocol: NSObject {
     private let given: (request: URLRequest, cachedResponse: CachedURLResponse?)
 
@@ -105,11 +107,6 @@ open class URLProtocol: NSObject {
 
     static var registeredClasses: [URLProtocol.Type] { registered.withLock { $0.reversed() } }
 }
-
-/// Declared as FoundationNetworking declares it: a subclass that is also a delegate gets the same diagnostics from the
-/// compiler.
-@available(*, unavailable)
-extension URLProtocol: @unchecked Sendable {}
 
 /// Gets what a `URLProtocol` loads. Any thread. Calls after the end, or after `stopLoading()`, are ignored.
 public protocol URLProtocolClient: NSObjectProtocol, Sendable {

@@ -16,6 +16,7 @@ extension UncurlError {
         case .challenge(let error): "a challenge was answered with an error: \(Self.words(of: error))"
         case .output(let failure): "\(failure)"
         case .file(let failure): "the download could not be put in its place: \(failure.cause)"
+        case .loading(let error): "a loading class failed: \(Self.words(of: error))"
         case .transport(let error): Self.words(of: error)
         case .cancelled: "cancelled"
         case .sessionInvalidated: "the manager has been invalidated"

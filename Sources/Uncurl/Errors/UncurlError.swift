@@ -32,6 +32,8 @@ public import URLLoading
     case output(OperationFailure)
     /// The download is complete, but its file could not be put at its place.
     case file(FileFailure)
+    /// A loading class of the program (`URLProtocol`) failed the request with an error of its own.
+    case loading(any Error)
     /// The network or this machine failed.
     case transport(URLError)
     /// The program cancelled the request, or the Swift task that waited for it.

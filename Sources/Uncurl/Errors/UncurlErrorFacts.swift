@@ -14,7 +14,7 @@ extension UncurlError {
         case .retry(_, let original): original.response
         case .invalidURL, .parameters, .header, .multipart, .compression, .adaptation, .trust,
             .challenge,
-            .output, .file, .transport, .cancelled, .sessionInvalidated, .bodyNotReplayable:
+            .output, .file, .loading, .transport, .cancelled, .sessionInvalidated, .bodyNotReplayable:
             nil
         }
     }
@@ -28,7 +28,7 @@ extension UncurlError {
         case .retry(_, let original): original.responseData
         case .invalidURL, .parameters, .header, .multipart, .compression, .adaptation, .trust,
             .challenge,
-            .output, .file, .transport, .cancelled, .sessionInvalidated, .bodyNotReplayable:
+            .output, .file, .loading, .transport, .cancelled, .sessionInvalidated, .bodyNotReplayable:
             nil
         }
     }
@@ -44,7 +44,7 @@ extension UncurlError {
         case .challenge(let error), .adaptation(let error): error as? URLError ?? (error as? UncurlError)?.urlError
         case .retry(_, let original): original.urlError
         case .parameters, .header, .multipart, .compression, .validation, .serialization, .output,
-            .file,
+            .file, .loading,
             .sessionInvalidated:
             nil
         }
@@ -83,7 +83,7 @@ extension UncurlError {
         case .output(let failure): failure
         case .file(let failure): failure
         case .transport(let error): error
-        case .adaptation(let error), .challenge(let error), .retry(let error, _): error
+        case .adaptation(let error), .challenge(let error), .loading(let error), .retry(let error, _): error
         case .invalidURL, .header, .cancelled, .sessionInvalidated, .bodyNotReplayable: nil
         }
     }
@@ -98,7 +98,8 @@ extension UncurlError: CustomNSError {
     /// The failure as an `NSError` with the domain, the code and the keys that programs know from other libraries:
     /// `NSURLErrorDomain` (−999 for a cancelled request, −1001 for a time limit, −1202 with the server's trust), or
     /// AFNetworking's domains of request and response serialization (−1011 for a status, −1016 for a content type or
-    /// content), with the response and its content in the user info.
+    /// content), with the response and its content in the user info. The error of a program's own loading class is that
+    /// error.
     ///
     /// `error as NSError` has the same code and user info; its domain is ``errorDomain`` for every case, as Swift has
     /// one domain for a type.
@@ -109,6 +110,7 @@ extension UncurlError: CustomNSError {
         case .parameters(let failure): failure as NSError
         case .header(let name): ParameterFailure(.headerValue(name: name)) as NSError
         case .retry(_, let original): original.nsError
+        case .loading(let error): error as NSError
         default: (urlError ?? URLError(other.code, userInfo: facts(other.facts))) as NSError
         }
     }

@@ -19,6 +19,7 @@ extension UncurlError: LocalizedError, CustomStringConvertible {
         case .challenge(let error): "a hook answered the server's challenge with an error: \(ErrorText.of(error))"
         case .output(let failure): failure.description
         case .file(let failure): failure.description
+        case .loading(let error): ErrorText.of(error)
         case .transport(let error): ErrorText.of(error)
         case .cancelled: "the request was cancelled"
         case .sessionInvalidated: "the manager has been invalidated and sends nothing more"
@@ -39,6 +40,7 @@ extension UncurlError: LocalizedError, CustomStringConvertible {
         case .challenge: "The program refused the server's challenge."
         case .output: "The content could not be written to the output stream."
         case .file: "The download is complete and could not be moved to its place."
+        case .loading: "A loading class of the program failed the request."
         case .transport(let error) where error.file != nil: "The file could not be read."
         case .transport: "The request or its answer was lost on the network."
         case .cancelled: "The program cancelled the request."
@@ -64,7 +66,7 @@ extension UncurlError: LocalizedError, CustomStringConvertible {
         case .transport where isTimeout: "Try again later, or allow a longer time."
         case .transport where isConnectivity: "Check the network connection, and try again."
         case .header, .multipart, .compression, .adaptation, .validation, .serialization, .trust, .challenge, .output,
-            .file,
+            .file, .loading,
             .transport, .cancelled:
             nil
         }

@@ -67,9 +67,10 @@ extension URLSession {
     /// Calls the hooks for a task's end on the delegate queue, if there are any.
     func tellEnd(of task: URLSessionTask, _ error: URLError?, _ core: ManagerCore, _ delegate: TaskDelegate) {
         guard core.settings.didComplete != nil || delegate.didComplete != nil else { return }
+        let reason = error?.ofClass ?? error
         delegateQueue.addLasting {
-            core.settings.didComplete?(self, task, error)
-            delegate.didComplete?(self, task, error)
+            core.settings.didComplete?(self, task, reason)
+            delegate.didComplete?(self, task, reason)
         }
     }
 }

@@ -55,6 +55,10 @@ extension UncurlError {
             self = .multipart(failure)
             return
         }
+        if let own = error.ofClass {
+            self = .loading(own)
+            return
+        }
         switch error.code {
         // This manager's refusal of a certificate is a challenge that its delegate has cancelled.
         case .cancelled: self = (error.isOfRefusedHandshake ? refusal : nil) ?? .cancelled

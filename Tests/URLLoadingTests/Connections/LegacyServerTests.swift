@@ -25,6 +25,30 @@ struct LegacyServerTests {
         }
     }
 
+    @Test(
+        "the status line of an old server is read, or refused, without a wait for another",
+        arguments: [
+            ("ICY 200 OK", 200), ("http/1.1 200 OK", 200), ("Http/1.0 404 No", 404), ("HTTP 200 OK", nil),
+            ("ICY OK", nil), ("http/2 200 OK", nil),
+        ] as [(String, Int?)]
+    )
+    func statusLine(line: String, status: Int?) async throws {
+        let server = try RawServer.start([
+            [.receive(.headEnd), .send("\(line)\r\nContent-Length: 2\r\n\r\nok"), .stall]
+        ])
+        let configuration = URLSessionConfiguration.isolated
+        configuration.acceptsLegacyResponses = true
+        configuration.timeoutIntervalForRequest = 10
+        let session = URLSession(configuration: configuration)
+        defer { session.invalidateAndCancel() }
+        do {
+            let (data, response) = try await session.data(from: url(server.url("/")))
+            #expect((response as? HTTPURLResponse)?.statusCode == status && data == Data("ok".utf8))
+        } catch {
+            #expect(status == nil && (error as? URLError)?.code == .cannotParseResponse, "\(error)")
+        }
+    }
+
     @Test("content of unknown length is not sent to a server of HTTP/1.0: the task fails and says why")
     func refused() async throws {
         let (server, result) = try await upload(after: "HTTP/1.0")

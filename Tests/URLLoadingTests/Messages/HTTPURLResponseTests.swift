@@ -32,7 +32,7 @@ struct HTTPURLResponseTests {
         #expect(response.mimeType == "text/html")
         #expect(response.textEncodingName == "utf-8")
         #expect(response.expectedContentLength == 12)
-        #expect(response.suggestedFilename == "c.txt")
+        #expect(response.suggestedFilename == "a b_c.txt")
         #expect(response.value(forHTTPHeaderField: "X-A") == "b")
         #expect(response.allHeaderFields["Content-Length"] as? String == "12")
         #expect(response.allHeaderFields.count == 4)

@@ -45,8 +45,9 @@ struct SuggestedFilenameTests {
     @Test(
         "a name is never a path, hidden, or anything that hides what it is",
         arguments: [
-            ("/etc/passwd", "passwd"), ("a/../b", "b"), (#"..\\..\\x"#, "x"), ("a/b/", "b"), ("a/..", "path.bin"),
-            (".bashrc", "_bashrc"), (".\u{301}x", "_\u{301}x"), ("a/\u{301}b", "\u{301}b"),
+            ("/a/b/name", "_a_b_name"), ("../../x", "_._.._x"), ("a/../b", "a_.._b"), (#"..\\..\\x"#, "_._.._x"),
+            ("a/b/", "a_b_"), ("/", "path.bin"), ("a/..", "a_.."),
+            (".bashrc", "_bashrc"), (".\u{301}x", "_\u{301}x"), ("a/\u{301}b", "a_\u{301}b"),
             ("a\u{202E}txt.exe", "atxt.exe"), ("a\u{85}b\u{7F}", "ab"), (" a ", "a"), ("..", "path.bin"),
             (".", "path.bin"), ("...", "path.bin"),
         ]
@@ -105,7 +106,7 @@ struct SuggestedFilenameTests {
 
     @Test("a combining mark is part of no separator, quote or dot")
     func combiningMarks() {
-        #expect(name("attachment; filename=\"a/\u{301}b\"").utf8.elementsEqual("\u{301}b".utf8))
+        #expect(name("attachment; filename=\"a/\u{301}b\"").utf8.elementsEqual("a_\u{301}b".utf8))
         #expect(name("attachment; filename=\".\u{301}b\"").utf8.elementsEqual("_\u{301}b".utf8))
         #expect(name("attachment; filename*=UTF-8'\u{301}'x") == "x")
     }

@@ -53,6 +53,14 @@ struct URLResponseTests {
         }
     }
 
+    @Test("a response is made without arguments")
+    func empty() {
+        let response = URLResponse()
+        #expect(response.url == nil && response.mimeType == nil && response.textEncodingName == nil)
+        #expect(response.expectedContentLength == -1 && response.suggestedFilename == "Unknown")
+        #expect(response == URLResponse())
+    }
+
     @Test("an archive may be forged: a path in it is no name, and without a URL it is none of ours")
     func forged() throws {
         func decode(_ fill: (NSKeyedArchiver) -> Void) throws -> URLResponse? {
@@ -64,10 +72,14 @@ struct URLResponseTests {
             return URLResponse(coder: decoder)
         }
         #expect(try decode { _ in } == nil)
-        let response = try decode {
-            $0.encode(url as NSURL, forKey: "NS.url")
-            $0.encode("../../etc/passwd" as NSString, forKey: "NS.suggestedFilename")
+        for (name, kept) in [
+            ("../../etc/passwd", "passwd"), ("/a/b/name", "name"), ("a/.b", "_b"), ("/", "Unknown"), ("..", "Unknown"),
+        ] {
+            let response = try decode {
+                $0.encode(url as NSURL, forKey: "NS.url")
+                $0.encode(name as NSString, forKey: "NS.suggestedFilename")
+            }
+            #expect(response?.suggestedFilename == kept)
         }
-        #expect(response?.suggestedFilename == "_._.._etc_passwd")
     }
 }

@@ -41,9 +41,12 @@ private final class MockProtocol: URLProtocol {
             client.urlProtocolDidFinishLoading(self)
             client.urlProtocol(self, didFailWithError: URLError(.badURL))
             client.urlProtocol(self, didLoad: Data("late".utf8))
-        case "dataFirst":
-            client.urlProtocol(self, didLoad: Data("early".utf8))
-            if let response { client.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed) }
+        case "dataFirst", "dataAlone":
+            client.urlProtocol(self, didLoad: Data("early ".utf8))
+            if url.host == "dataFirst", let response {
+                client.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+            }
+            client.urlProtocol(self, didLoad: Data("late".utf8))
             client.urlProtocolDidFinishLoading(self)
         case "redirect", "declined":
             guard let next = URL(string: "mock://text/"),
@@ -118,6 +121,24 @@ private final class MockProtocol: URLProtocol {
     private struct Holder: @unchecked Sendable {
         let instance: URLProtocol
         init(_ instance: URLProtocol) { self.instance = instance }
+    }
+}
+
+/// Reports its answer from another task and from another queue, which Swift 6 allows only to a sendable class.
+private final class SendableProtocol: URLProtocol, @unchecked Sendable {
+    override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "sendable" }
+
+    override func startLoading() {
+        Task {
+            let response = URLResponse(
+                url: self.request.url ?? URLRequest.nowhere,
+                mimeType: nil,
+                expectedContentLength: -1,
+                textEncodingName: nil
+            )
+            self.client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+            DispatchQueue.global().async { self.client?.urlProtocolDidFinishLoading(self) }
+        }
     }
 }
 
@@ -470,8 +491,41 @@ struct ProtocolLoadTests {
     func misused() async throws {
         await #expect(throws: URLError.self) { try await session.data(from: mock("headless")) }
         #expect(try await session.data(from: mock("twice")).0.isEmpty)
-        _ = try? await session.data(from: mock("dataFirst"))
         await #expect(throws: URLError.self) { try await session.data(from: url("empty://x/")) }
+    }
+
+    @Test(
+        "content that a class reports before the head, or without one, is the answer's content",
+        arguments: ["dataFirst", "dataAlone"]
+    )
+    func headLate(host: String) async throws {
+        let (target, whole) = (try mock(host), Data("early late".utf8))
+        let (data, response) = try await session.data(from: target)
+        #expect(data == whole && response.url == target && (response is HTTPURLResponse) == (host == "dataFirst"))
+        let (file, _) = try await session.download(from: target)
+        defer { try? FileManager.default.removeItem(at: file) }
+        #expect(try Data(contentsOf: file) == whole)
+        let (bytes, _) = try await session.bytes(from: target)
+        #expect(try await bytes.reduce(into: Data()) { $0.append($1) } == whole)
+        let told = await withCheckedContinuation { continuation in
+            session.dataTask(with: target) { continuation.resume(returning: ($0, $2)) }.resume()
+        }
+        #expect(told.0 == whole && told.1 == nil)
+        let recorder = Recorder()
+        let other = URLSession(configuration: MockProtocol.configuration, delegate: recorder, delegateQueue: nil)
+        other.dataTask(with: target).resume()
+        await recorder.end()
+        #expect(recorder.told.data == whole && recorder.told.error == nil)
+        other.finishTasksAndInvalidate()
+    }
+
+    @Test("a class that is declared sendable reports its answer from other threads")
+    func sendable() async throws {
+        let configuration = URLSessionConfiguration.isolated
+        configuration.protocolClasses = [SendableProtocol.self]
+        let session = URLSession(configuration: configuration)
+        defer { session.finishTasksAndInvalidate() }
+        #expect(try await session.data(from: url("sendable://host/")).0.isEmpty)
     }
 
     @Test("a class may make tasks of its own in startLoading")

@@ -31,9 +31,9 @@ struct UncurlErrorTests {
             (.transport(URLError(.timedOut)), "timed out"), (.cancelled, "cancelled"),
             (.sessionInvalidated, "invalidated"),
             (.retry(AuthenticationFailure.excessiveRefresh, original: .cancelled), "window"),
-            (.bodyNotReplayable, "only once"),
+            (.bodyNotReplayable, "only once"), (.loading(NSError(domain: "Mine", code: 42)), "42"),
         ]
-        #expect(Set(samples.map { kind($0.0) }) == Set(0..<17))
+        #expect(Set(samples.map { kind($0.0) }) == Set(0..<18))
         return samples
     }
 
@@ -56,6 +56,7 @@ struct UncurlErrorTests {
         case .sessionInvalidated: 14
         case .retry: 15
         case .bodyNotReplayable: 16
+        case .loading: 17
         }
     }
 
@@ -99,7 +100,7 @@ struct UncurlErrorTests {
             (NSURLErrorDomain, -3001), (NSURLErrorDomain, -1), (response, -1011), (response, -1016),
             (NSURLErrorDomain, -1202), (NSURLErrorDomain, -1013), (NSURLErrorDomain, -3003), (NSURLErrorDomain, -3005),
             (NSURLErrorDomain, -1001), (NSURLErrorDomain, -999), (NSURLErrorDomain, -999), (NSURLErrorDomain, -999),
-            (NSURLErrorDomain, -1021), (NSURLErrorDomain, -1002),
+            (NSURLErrorDomain, -1021), ("Mine", 42),
         ]
         for ((error, words), (domain, code)) in zip(try samples(), expected) {
             #expect(error.nsError.domain == domain && error.nsError.code == code, "\(error): \(error.nsError)")
