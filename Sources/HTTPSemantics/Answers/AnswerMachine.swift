@@ -104,8 +104,7 @@ public struct AnswerMachine: ~Copyable, Sendable {
         now: Int64
     ) -> Step {
         beginUncached()
-        let vary = VaryRule(rules.secrets)
-        switch CacheRule.decide(method: method, request: fields, mode: mode, stored: found, now: now, vary: vary) {
+        switch rules.decide(method, fields, mode, found, now) {
         case .load(let mayServeStale):
             if let found, mayServeStale {
                 stored = Stored(exchange: found, isConditional: false, mayServeStale: true)

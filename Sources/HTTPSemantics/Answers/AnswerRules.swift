@@ -1,3 +1,4 @@
+internal import HTTP1
 package import TLS
 
 extension AnswerMachine {
@@ -18,6 +19,8 @@ extension AnswerMachine {
     public struct Rules: Sendable {
         /// The fields that another origin is not sent, and that identify the user of a stored response.
         public var secrets: SecretFields
+        /// Whether a stored response without a stated lifetime may be served by a guessed one (RFC 9111 §4.2.2).
+        public var usesHeuristicFreshness: Bool
         /// Whether a request without a way to its server waits for one.
         public var waitsForConnectivity: Bool
         /// Whether a request that the network has failed is tried again, for as long as its owner lets it.
@@ -25,17 +28,38 @@ extension AnswerMachine {
         /// Reads a redirect's target as the owner's own URL type does; nil for a text that the type refuses.
         public var read: @Sendable (String) -> WebURL?
 
-        /// Makes rules. By default nothing waits, and nothing is tried again.
+        /// Makes rules. By default nothing is guessed, nothing waits, and nothing is tried again.
         public init(
             secrets: SecretFields = .usual,
+            usesHeuristicFreshness: Bool = false,
             waitsForConnectivity: Bool = false,
             triesAgain: Bool = false,
             reading read: @escaping @Sendable (String) -> WebURL? = { WebURL($0) }
         ) {
             self.secrets = secrets
+            self.usesHeuristicFreshness = usesHeuristicFreshness
             self.waitsForConnectivity = waitsForConnectivity
             self.triesAgain = triesAgain
             self.read = read
+        }
+
+        /// The cache's decision about a request, by these rules.
+        func decide(
+            _ method: String,
+            _ fields: HTTPFields,
+            _ mode: CacheMode,
+            _ stored: StoredExchange?,
+            _ now: Int64
+        ) -> CacheDecision {
+            CacheRule.decide(
+                method: method,
+                request: fields,
+                mode: mode,
+                stored: stored,
+                now: now,
+                usesHeuristics: usesHeuristicFreshness,
+                vary: VaryRule(secrets)
+            )
         }
     }
 

@@ -16,7 +16,9 @@ public struct CacheFreshness: Hashable, Sendable {
     ///   - exchange: the stored response, with the times of its request and of its head.
     ///   - control: the directives of the response.
     ///   - now: seconds since 1970.
-    public init(_ exchange: StoredExchange, _ control: CacheControl, now: Int64) {
+    ///   - usesHeuristics: whether a response without a stated lifetime has a guessed one (§4.2.2); otherwise it is
+    ///     stale at once.
+    public init(_ exchange: StoredExchange, _ control: CacheControl, now: Int64, usesHeuristics: Bool = false) {
         let record = exchange.record
         // §4.2.3. Clocks are set back and servers lie, so the values are limited: no age is below 0 or above the
         // largest number of seconds.
@@ -26,11 +28,16 @@ public struct CacheFreshness: Hashable, Sendable {
         let corrected = min(Self.statedAge(exchange.fields) + delay, CacheControl.largest)
         let resident = Self.clamped(now, minus: record.received)
         age = min(max(apparent, corrected) + resident, CacheControl.largest)
-        lifetime = Self.lifetime(exchange, control, date: date)
+        lifetime = Self.lifetime(exchange, control, date: date, usesHeuristics)
     }
 
     /// Returns the lifetime (§4.2.1) for a private cache, to which s-maxage does not apply.
-    private static func lifetime(_ exchange: StoredExchange, _ control: CacheControl, date: Int64) -> Int64 {
+    private static func lifetime(
+        _ exchange: StoredExchange,
+        _ control: CacheControl,
+        date: Int64,
+        _ usesHeuristics: Bool
+    ) -> Int64 {
         switch control.maxAge {
         case .value(let seconds): return seconds
         case .invalid: return 0
@@ -43,7 +50,7 @@ public struct CacheFreshness: Hashable, Sendable {
             }
             return clamped(expires, minus: date)
         }
-        return heuristic(exchange, date: date)
+        return usesHeuristics ? heuristic(exchange, date: date) : 0
     }
 
     /// Returns the heuristic lifetime (§4.2.2): a tenth of the time since the last change, if the status allows a

@@ -36,6 +36,7 @@ public enum CacheRule {
     ///   - mode: how far the request may use the cache.
     ///   - stored: the stored response for the request's method and URL; nil for none.
     ///   - now: seconds since 1970.
+    ///   - usesHeuristics: whether a response without a stated lifetime may be served by a guessed one.
     ///   - vary: decides which requests the stored response answers.
     public static func decide(
         method: String,
@@ -43,6 +44,7 @@ public enum CacheRule {
         mode: CacheMode,
         stored: StoredExchange?,
         now: Int64,
+        usesHeuristics: Bool = false,
         vary: VaryRule = .usual
     ) -> CacheDecision {
         let isServable = method == "GET" && !CacheValidation.isConditional(request)
@@ -51,13 +53,13 @@ public enum CacheRule {
         case .bypass, .reload:
             return .load(mayServeStale: false)
         case .preferStored:
-            return match.map { asItIs($0, now) } ?? .load(mayServeStale: false)
+            return match.map { asItIs($0, now, usesHeuristics) } ?? .load(mayServeStale: false)
         case .onlyStored:
-            return match.map { asItIs($0, now) } ?? .fail(.nothingStored)
+            return match.map { asItIs($0, now, usesHeuristics) } ?? .fail(.nothingStored)
         case .revalidate:
             return match.map { ask($0, mayServeStale: false) } ?? .load(mayServeStale: false)
         case .standard:
-            return byProtocol(request, match, now)
+            return byProtocol(request, match, now, usesHeuristics)
         }
     }
 
@@ -76,8 +78,9 @@ public enum CacheRule {
     /// Whether a stale response may replace an answer of this status (RFC 5861 §4).
     public static func isError(_ status: Int) -> Bool { [500, 502, 503, 504].contains(status) }
 
-    private static func asItIs(_ stored: StoredExchange, _ now: Int64) -> CacheDecision {
-        let freshness = CacheFreshness(stored, CacheControl(stored.fields), now: now)
+    private static func asItIs(_ stored: StoredExchange, _ now: Int64, _ usesHeuristics: Bool) -> CacheDecision {
+        let control = CacheControl(stored.fields)
+        let freshness = CacheFreshness(stored, control, now: now, usesHeuristics: usesHeuristics)
         return .serve(age: freshness.age, isStale: !freshness.isFresh, refresh: nil)
     }
 
@@ -87,13 +90,18 @@ public enum CacheRule {
             ? .load(mayServeStale: mayServeStale) : .validate(conditions, mayServeStale: mayServeStale)
     }
 
-    private static func byProtocol(_ request: HTTPFields, _ stored: StoredExchange?, _ now: Int64) -> CacheDecision {
+    private static func byProtocol(
+        _ request: HTTPFields,
+        _ stored: StoredExchange?,
+        _ now: Int64,
+        _ usesHeuristics: Bool
+    ) -> CacheDecision {
         let wishes = CacheControl(request)
         guard let stored, !wishes.noStore else {
             return wishes.onlyIfCached ? .fail(.gatewayTimeout) : .load(mayServeStale: false)
         }
         let control = CacheControl(stored.fields)
-        let freshness = CacheFreshness(stored, control, now: now)
+        let freshness = CacheFreshness(stored, control, now: now, usesHeuristics: usesHeuristics)
         if isAcceptable(freshness, wishes, control) {
             return .serve(age: freshness.age, isStale: !freshness.isFresh, refresh: nil)
         }

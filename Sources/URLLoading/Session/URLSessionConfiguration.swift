@@ -135,9 +135,10 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     open var tlsAllowsLegacyAlgorithms = false
 
     /// Whether the head of an answer may break the grammar as old servers do: lines that end in LF alone, blanks
-    /// between a field's name and its colon, lines before the status line (RFC 9112 §2.2, §5.1). If false, such an
-    /// answer fails its task with `URLError.cannotParseResponse`. Chunks and trailers must follow the grammar in any
-    /// case. A field line that is folded into several is read in any case, as one space for each fold (§5.2).
+    /// between a field's name and its colon, lines before the status line, a status line that begins with `http` in
+    /// lower case or with `ICY` (RFC 9112 §2.2, §4, §5.1). If false, such an answer fails its task with
+    /// `URLError.cannotParseResponse`. Chunks and trailers must follow the grammar in any case. A field line that is
+    /// folded into several is read in any case, as one space for each fold (§5.2).
     open var acceptsLegacyResponses = false
 
     /// The version of the draft for resumable uploads (draft-ietf-httpbis-resumable-upload) that upload tasks offer.
@@ -200,6 +201,11 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     /// There are no background connections to keep here: of no effect.
     @available(*, deprecated, message: "Not supported")
     open var shouldUseExtendedBackgroundIdleMode: Bool = false
+
+    /// Whether the cache serves an answer without a stated lifetime for a tenth of the time since its `Last-Modified`,
+    /// a week at most, before the server is asked again (RFC 9111 §4.2.2). If false, the server is asked each time,
+    /// with the answer's validators. Apple has no such property.
+    open var usesHeuristicFreshness = false
 
     /// Subclasses of `URLProtocol`, asked in this order, before classes registered with
     /// `URLProtocol.registerClass(_:)`. Empty by default, and not nil, since programs insert a class of their own into
@@ -287,6 +293,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
         copy.httpCookieStorage = httpCookieStorage
         copy.urlCredentialStorage = urlCredentialStorage
         copy.urlCache = urlCache
+        copy.usesHeuristicFreshness = usesHeuristicFreshness
         copy.protocolClasses = protocolClasses
         copy.protocolContext = protocolContext
         #if SwiftLog

@@ -55,6 +55,7 @@ final class SessionSettings: Sendable {
         secrets = SecretFields(configuration.secretHeaderFields)
         answerRules = AnswerMachine.Rules(
             secrets: secrets,
+            usesHeuristicFreshness: configuration.usesHeuristicFreshness,
             waitsForConnectivity: waitsForConnectivity,
             triesAgain: configuration.isBackground,
             reading: WebURL.read

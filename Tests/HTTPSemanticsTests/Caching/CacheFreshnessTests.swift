@@ -13,11 +13,12 @@ struct CacheFreshnessTests {
         status: Int = 200,
         requested: Int64 = date,
         received: Int64 = date,
-        now: Int64 = date
+        now: Int64 = date,
+        usesHeuristics: Bool = true
     ) -> CacheFreshness {
         let record = CacheRecord(varying: [], requested: requested, received: received)
         let exchange = StoredExchange(status: status, fields: response, record: record)
-        return CacheFreshness(exchange, CacheControl(response), now: now)
+        return CacheFreshness(exchange, CacheControl(response), now: now, usesHeuristics: usesHeuristics)
     }
 
     private static let dated = ("Date", "Sun, 06 Nov 1994 08:49:37 GMT")
@@ -69,6 +70,7 @@ struct CacheFreshnessTests {
     func heuristic() {
         let day = fields(Self.dated, ("Last-Modified", "Sat, 05 Nov 1994 08:49:37 GMT"))
         #expect(freshness(day).lifetime == 8640)
+        #expect(freshness(day, usesHeuristics: false).lifetime == 0)
         #expect(freshness(day, status: 404).lifetime == 8640)
         #expect(freshness(day, status: 302).lifetime == 0)
         #expect(freshness(day, status: 500).lifetime == 0)

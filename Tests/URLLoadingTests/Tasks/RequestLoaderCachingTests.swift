@@ -19,6 +19,7 @@ struct RequestLoaderCachingTests {
             _ answers: String...,
             capacity: Int = 1 << 20,
             sessionFields: [String: String]? = nil,
+            usesHeuristics: Bool = false,
             sessionPolicy: URLRequest.CachePolicy = .useProtocolCachePolicy
         ) throws {
             let steps = answers.flatMap { [RawStep.receive(.headEnd), .send($0)] } + [.close]
@@ -26,6 +27,7 @@ struct RequestLoaderCachingTests {
             cache = URLCache(memoryCapacity: capacity, diskCapacity: 0, diskPath: folder.path)
             let configuration = URLSessionConfiguration.isolated
             configuration.urlCache = cache
+            configuration.usesHeuristicFreshness = usesHeuristics
             configuration.httpAdditionalHeaders = sessionFields
             configuration.requestCachePolicy = sessionPolicy
             session = URLSession(configuration: configuration)
@@ -70,6 +72,25 @@ struct RequestLoaderCachingTests {
         #expect(second.body == "one" && second.response.value(forHTTPHeaderField: "Age") != nil)
         #expect(world.requests.count == 1)
         #expect(world.cache.cachedResponse(for: URLRequest(url: try url(world.server.url("/a")))) != nil)
+    }
+
+    @Test("an answer without a stated lifetime is validated by its date each time")
+    func withoutLifetime() async throws {
+        let date = "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT"
+        let world = try World(Self.answer("one", date), Self.empty("304 Not Modified", date), Self.answer("two", date))
+        #expect(try await world.load().body == "one")
+        #expect(try await world.load().body == "one")
+        #expect(world.requests.last?.contains("If-Modified-Since: Sun, 06 Nov 1994 08:49:37 GMT") == true)
+        #expect(try await world.load().body == "two")
+        #expect(world.requests.count == 3)
+    }
+
+    @Test("a session that uses heuristics serves an answer without a stated lifetime for a tenth of its age")
+    func heuristic() async throws {
+        let date = "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT"
+        let world = try World(Self.answer("one", date), usesHeuristics: true)
+        for _ in 0..<2 { #expect(try await world.load().body == "one") }
+        #expect(world.requests.count == 1)
     }
 
     @Test("another query is another answer")

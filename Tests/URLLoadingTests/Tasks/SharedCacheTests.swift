@@ -28,6 +28,7 @@ struct SharedCacheTests {
         ) -> URLSession {
             let configuration = URLSessionConfiguration.isolated
             configuration.urlCache = cache ?? self.cache
+            configuration.usesHeuristicFreshness = true
             change(configuration)
             let session = URLSession(configuration: configuration)
             sessions.append(session)
