@@ -85,6 +85,39 @@ import Testing
     }
 
     @Test(
+        "by leniency a response's chunks count beside a length and in HTTP/1.0, and nothing follows it",
+        arguments: [
+            "HTTP/1.1 200 OK\r\nContent-Length: 9\r\nTransfer-Encoding: chunked\r\n",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: x\r\n",
+            "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n",
+        ]
+    )
+    func chunksBesideLength(head: String) throws {
+        let message = Array((head + "X: y\r\n\r\n2\r\nok\r\n0\r\n\r\nmore").utf8)
+        for size in [1, 7, message.count] {
+            var parser = ResponseParser(leniency: .chunksBesideLength)
+            parser.begin(answering: .other(offeredUpgrade: false))
+            var (scratch, body, position, isOver) = (ResponseHead(), [UInt8](), 0, false)
+            while !isOver {
+                let rest = message[position..<min(position + size, message.count)]
+                let step = try parser.parse(rest.span, into: &scratch)
+                switch step.event {
+                case .head:
+                    #expect(scratch.fields["X"] == "y" && !scratch.fields.contains("Content-Length"))
+                    #expect(!scratch.fields.contains(.contentLength))
+                case .body(let range): body += Array(rest)[range]
+                case .end: isOver = true
+                case .needsInput, .informational, .tunnel: break
+                }
+                position += step.consumed
+            }
+            #expect(body == octets("ok") && parser.persistence == .close && position == message.count - 4)
+        }
+        let strict = responses("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: gzip\r\n\r\nok")
+        #expect(strict.error != nil)
+    }
+
+    @Test(
         "Content-Length is digits below 2^63 and nothing else",
         arguments: [
             "+5", "-0", "-5", "0x5", "5 5", "5,", ",5", "5,,5", "", "5;", "\u{D9}\u{A5}", "5.", "5e1",

@@ -30,14 +30,15 @@ extension BodyFraming {
         answering context: ResponseContext
     ) throws(HTTP1Error) -> BodyFraming {
         var head = head
-        return try decide(&head, context)
+        return try decide(&head, context, [])
     }
 
     /// `inout`, though nothing changes: a borrowed struct is copied, and the copy waits for the stores that filled it.
     @inline(__always)
     static func decide(
         _ head: inout ResponseHead,
-        _ context: ResponseContext
+        _ context: ResponseContext,
+        _ leniency: Leniency
     ) throws(HTTP1Error) -> BodyFraming {
         let status = head.line.code
         // 1. A response to HEAD, and any 1xx, 204 and 304.
@@ -51,9 +52,10 @@ extension BodyFraming {
             return hasLength ? .length(try ContentLength.merged(&head.storage)) : .untilClose
         }
         // 3. Both: an attempt to smuggle a request, or a sender whose framing is ambiguous.
-        guard !hasLength else { throw HTTP1Error(.contentLengthWithTransferEncoding, offset: 0) }
+        let isLenient = leniency.contains(.chunksBesideLength)
+        guard !hasLength || isLenient else { throw HTTP1Error(.contentLengthWithTransferEncoding, offset: 0) }
         // 4. A transfer coding. §6.1: in HTTP/1.0 the framing is faulty.
-        guard head.line.version.minor > 0 else { throw HTTP1Error(.transferEncodingInHTTP10, offset: 0) }
+        guard head.line.version.minor > 0 || isLenient else { throw HTTP1Error(.transferEncodingInHTTP10, offset: 0) }
         try TransferCoding.checkChunkedAlone(&head.storage)
         return .chunked
     }

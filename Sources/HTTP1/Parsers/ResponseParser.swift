@@ -216,7 +216,7 @@ public struct ResponseParser: Sendable {
         }
         let framing: BodyFraming
         do throws(HTTP1Error) {
-            framing = try BodyFraming.decide(&head, context)
+            framing = try BodyFraming.decide(&head, context, leniency)
         } catch {
             throw error.moved(by: offset)
         }
@@ -229,6 +229,7 @@ public struct ResponseParser: Sendable {
             body.begin(length: length)
             state = .body
         case .chunked:
+            if leniency.contains(.chunksBesideLength) { settleFraming(&head) }
             body.beginChunked()
             state = .body
         case .untilClose:
@@ -241,6 +242,15 @@ public struct ResponseParser: Sendable {
             return .tunnel
         }
         return .head
+    }
+
+    /// A response whose framing had two readings, or one that HTTP/1.0 does not know: its chunks count, and no response
+    /// follows it (RFC 9112 §6.1).
+    private mutating func settleFraming(_ head: inout ResponseHead) {
+        let hasLength = head.storage.contains(.contentLength)
+        guard hasLength || head.version.minor == 0 else { return }
+        if hasLength { head.storage.remove(name: "Content-Length") }
+        persistence = .close
     }
 
     /// RFC 9110 §15.2: any number of them, expected or not, ends nothing. We bound the number, and take 101 only where
