@@ -26,6 +26,9 @@ public enum URLHost: Hashable, Sendable {
         case number
         /// The text has brackets or colons, and is no IPv6 address.
         case ipv6Literal
+        /// A URL's IPv6 address has a zone (RFC 4007 §11). It means something on this machine only, so that neither a
+        /// Host field nor a cookie's domain can hold it, and RFC 9110 §4.2.1 has none.
+        case zone
     }
 
     /// - Parameter text: IPv6 with or without its brackets. Nothing is decoded: a percent sign is refused outside a
@@ -93,6 +96,7 @@ extension URLHost.Problem: CustomStringConvertible {
         case .length: "a label of the host does not have 1 to 63 octets, or the host more than 253"
         case .number: "the host ends in a number and is no IPv4 address of four parts"
         case .ipv6Literal: "the host has brackets or colons, and is no IPv6 address"
+        case .zone: "a URL cannot hold an address's zone; connect to the address with its zone instead"
         }
     }
 

@@ -48,7 +48,7 @@ extension HTTPFields {
             let value = table[index].value
             var position = value.lowerBound
             while let member = FieldList.next(block.span, &position, value.upperBound) {
-                members.append(String(decoding: block[member], as: UTF8.self))
+                members.append(String(shown: block.span.extracting(member)))
             }
         }
         return members

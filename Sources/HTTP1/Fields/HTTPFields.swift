@@ -1,7 +1,7 @@
 /// A field section: header fields or trailers, in their order, octets as received.
 ///
-/// One block of octets and a table of ranges into it. Strings are made when asked for, and then read as UTF-8 with
-/// repair; `block` with `nameRange(at:)` and `valueRange(at:)` gives the octets themselves. Copies share storage until
+/// One block of octets and a table of ranges into it. Strings are made when asked for: of UTF-8, and of ISO 8859-1 where
+/// a value is no UTF-8. Such a string is to be shown, not sent: `block` with `nameRange(at:)` and `valueRange(at:)` gives the octets themselves. Copies share storage until
 /// one of them changes. Names compare without case (RFC 9110 §5.1). Values carry no blanks at either end.
 public struct HTTPFields: Sendable {
     /// The octets the ranges point into. Others may lie between and behind them: a start line, removed fields, what an
@@ -233,9 +233,7 @@ public struct HTTPFields: Sendable {
         }
     }
 
-    private func string(_ range: Range<Int>) -> String {
-        String(decoding: block[range], as: UTF8.self)
-    }
+    private func string(_ range: Range<Int>) -> String { String(shown: block.span.extracting(range)) }
 
     private func firstIndex(of name: String) -> Int? {
         (0..<count).first { matches($0, name) }
@@ -312,4 +310,17 @@ func equalIgnoringCase(_ bytes: Span<UInt8>, _ range: Range<Int>, _ name: [UInt8
         }
     }
     return true
+}
+
+extension String {
+    /// The octets of a field's value as text, to be shown: of UTF-8, and of ISO 8859-1 where they are no UTF-8, which
+    /// fields had before (RFC 9110 §5.5). Two different values may give one text, so that no text of this kind is sent.
+    package init(shown octets: Span<UInt8>) {
+        do {
+            self = String(copying: try UTF8Span(validating: octets))
+        } catch {
+            self = ""
+            for index in octets.indices { unicodeScalars.append(Unicode.Scalar(octets[index])) }
+        }
+    }
 }

@@ -30,8 +30,8 @@ public struct ResponseHead: Sendable {
     /// 100 to 999. Codes from 600 on mean what 5xx means (RFC 9110 §15).
     public var status: Int { Int(line.code) }
 
-    /// The reason phrase, of no meaning and often empty; read as UTF-8 with repair.
-    public var reason: String { String(decoding: storage.block[reasonRange], as: UTF8.self) }
+    /// The reason phrase, of no meaning and often empty; read as UTF-8, and as ISO 8859-1 where it is none.
+    public var reason: String { String(shown: storage.block.span.extracting(reasonRange)) }
 
     /// The reason phrase as a range of `fields.block`.
     public var reasonRange: Range<Int> { line.reason }

@@ -47,10 +47,10 @@ public struct HTTPURL: Hashable, Sendable {
         if let at = bytes.firstIndex(of: UInt8(ascii: "@")) { throw .userInformation(at: at) }
         let hostEnd: Int
         if bytes.first == UInt8(ascii: "[") {
-            let close = bytes.firstIndex(of: UInt8(ascii: "]"))
-            guard let close, !bytes[..<close].contains(UInt8(ascii: "%")) else {
+            guard let close = bytes.firstIndex(of: UInt8(ascii: "]")) else {
                 throw .host(.ipv6Literal, at: bytes.startIndex)
             }
+            if bytes[..<close].contains(UInt8(ascii: "%")) { throw .host(.zone, at: bytes.startIndex) }
             hostEnd = close + 1
         } else {
             hostEnd = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex

@@ -140,7 +140,7 @@ public struct ResumeOffer: Hashable, Sendable {
     }
 
     /// The fields Range and If-Range (RFC 9110 §14.2, §13.1.5).
-    public var fields: [(name: String, value: String)] {
-        [("Range", "bytes=\(received)-"), ("If-Range", validator)]
+    public var fields: [(name: String, value: [UInt8])] {
+        [("Range", Array("bytes=\(received)-".utf8)), ("If-Range", Array(validator.utf8))]
     }
 }

@@ -80,7 +80,7 @@ public struct AnswerMachine: ~Copyable, Sendable {
     // MARK: Before the request
 
     /// Range and If-Range of a download that is resumed; empty once it has started over.
-    public var resumptionFields: [(name: String, value: String)] { hasStartedOver ? [] : offer?.fields ?? [] }
+    public var resumptionFields: [(name: String, value: [UInt8])] { hasStartedOver ? [] : offer?.fields ?? [] }
 
     /// Begins a request that is sent whatever is stored: nothing is, or the cache was not asked.
     public mutating func beginUncached() {

@@ -2,12 +2,12 @@
 /// the machine the result. Rare, large cases are indirect: the step of a usual answer is small.
 public enum Step: Sendable {
     /// Sends the request over the network, with these fields besides its own.
-    case send([(name: String, value: String)])
+    case send([(name: String, value: [UInt8])])
     /// Makes the stored response the answer.
     ///
     /// - `age`: in seconds, for the Age field; nil: it is computed when the response is served.
     /// - `refresh`: the conditions of a request that updates the cache meanwhile (RFC 5861 §3); nil for none.
-    case serveStored(age: Int64?, refresh: [(name: String, value: String)]?)
+    case serveStored(age: Int64?, refresh: [(name: String, value: [UInt8])]?)
     /// Makes the stored response the answer, with the fields as a 304 has updated them.
     indirect case serveUpdated(StoredExchange)
     /// Removes the stored response, which is no longer good, and sends the request again without conditions.

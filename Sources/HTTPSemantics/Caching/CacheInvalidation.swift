@@ -17,7 +17,8 @@ public enum CacheInvalidation {
         var urls = [url]
         for name in ["Location", "Content-Location"] {
             // No origin may invalidate what another one has stored.
-            guard let value = response[name], case let other = resolve(value, against: url), other.origin == url.origin,
+            guard let value = response.octets(of: name).first, case let other = resolve(value, against: url),
+                other.origin == url.origin,
                 !other.text.utf8.elementsEqual(url.text.utf8)
             else { continue }
             urls.append(other)
@@ -25,7 +26,7 @@ public enum CacheInvalidation {
         return urls
     }
 
-    private static func resolve(_ value: String, against url: WebURL) -> WebURL {
-        WebURL(URIReference(Array(value.utf8)).resolved(against: url.reference).percentEncoded)
+    private static func resolve(_ value: ArraySlice<UInt8>, against url: WebURL) -> WebURL {
+        WebURL(URIReference(Array(value)).resolved(against: url.reference).percentEncoded)
     }
 }

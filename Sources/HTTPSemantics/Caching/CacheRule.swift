@@ -6,12 +6,12 @@ public enum CacheDecision: Sendable {
     ///
     /// - `age`: in seconds, for the Age field.
     /// - `refresh`: the conditions of a request that updates the cache meanwhile (RFC 5861 §3); nil for none.
-    case serve(age: Int64, isStale: Bool, refresh: [(name: String, value: String)]?)
+    case serve(age: Int64, isStale: Bool, refresh: [(name: String, value: [UInt8])]?)
     /// Asks the server, with these fields added: a 304 makes the stored response the answer.
     ///
     /// - `mayServeStale`: whether the stored one is also the answer if the server cannot be reached or answers 500,
     ///   502, 503 or 504 (RFC 5861 §4).
-    case validate([(name: String, value: String)], mayServeStale: Bool)
+    case validate([(name: String, value: [UInt8])], mayServeStale: Bool)
     /// Asks the server.
     case load(mayServeStale: Bool)
     /// Fails the request.
@@ -66,11 +66,11 @@ public enum CacheRule {
     /// Returns the fields that the mode adds to the request, unless the caller has set them: they ask other caches on
     /// the way not to serve what they have (RFC 9111 §5.2.1.4, §5.4), or not before the origin has confirmed it
     /// (§5.2.1.1).
-    public static func additions(_ mode: CacheMode, _ request: HTTPFields) -> [(name: String, value: String)] {
+    public static func additions(_ mode: CacheMode, _ request: HTTPFields) -> [(name: String, value: [UInt8])] {
         guard !request.contains(.cacheControl) else { return [] }
         return switch mode {
-        case .reload: [("Cache-Control", "no-cache"), ("Pragma", "no-cache")]
-        case .revalidate: [("Cache-Control", "max-age=0")]
+        case .reload: [("Cache-Control", Array("no-cache".utf8)), ("Pragma", Array("no-cache".utf8))]
+        case .revalidate: [("Cache-Control", Array("max-age=0".utf8))]
         case .standard, .bypass, .preferStored, .onlyStored: []
         }
     }

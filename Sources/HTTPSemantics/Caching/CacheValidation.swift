@@ -7,11 +7,14 @@ public enum CacheValidation {
         fields.contains(.etag) || fields.contains(.lastModified)
     }
 
-    /// Returns the fields to add to the request (§4.3.1); none if the response cannot be validated.
-    public static func conditions(_ fields: HTTPFields) -> [(name: String, value: String)] {
-        var conditions: [(name: String, value: String)] = []
-        if let tag = fields["ETag"] { conditions.append(("If-None-Match", tag)) }
-        if let date = fields["Last-Modified"] { conditions.append(("If-Modified-Since", date)) }
+    /// Returns the fields to add to the request (§4.3.1), with the octets that the server has sent; none if the response
+    /// cannot be validated.
+    public static func conditions(_ fields: HTTPFields) -> [(name: String, value: [UInt8])] {
+        var conditions: [(name: String, value: [UInt8])] = []
+        if let tag = fields.first(.etag) { conditions.append(("If-None-Match", Array(fields.block[tag]))) }
+        if let date = fields.first(.lastModified) {
+            conditions.append(("If-Modified-Since", Array(fields.block[date])))
+        }
         return conditions
     }
 
@@ -43,10 +46,13 @@ public enum CacheValidation {
         requested: Int64,
         received: Int64
     ) -> StoredExchange? {
-        if let tag = notModified["ETag"] {
-            guard let own = stored.fields["ETag"], EntityTag.areWeaklyEqual(own, tag) else { return nil }
-        } else if let date = notModified["Last-Modified"], let own = stored.fields["Last-Modified"],
-            !date.utf8.elementsEqual(own.utf8)
+        func octets(_ known: KnownField, of fields: HTTPFields) -> ArraySlice<UInt8>? {
+            fields.first(known).map { fields.block[$0] }
+        }
+        if let tag = octets(.etag, of: notModified) {
+            guard let own = octets(.etag, of: stored.fields), EntityTag.areWeaklyEqual(own, tag) else { return nil }
+        } else if let date = octets(.lastModified, of: notModified), let own = octets(.lastModified, of: stored.fields),
+            date != own
         {
             return nil
         }
@@ -82,7 +88,7 @@ public enum CacheValidation {
         for name in ["ETag", "Last-Modified", "Content-Length"] {
             // The length of coded content is not that of what is stored; it is compared with what the origin said at
             // that time.
-            if let value = head[name], let own = stored.fields[name], !value.utf8.elementsEqual(own.utf8) {
+            if let value = head.octets(of: name).first, let own = stored.fields.octets(of: name).first, value != own {
                 return .remove
             }
         }
@@ -97,15 +103,11 @@ extension StoredExchange {
     fileprivate func updated(with new: HTTPFields, requested: Int64, received: Int64) -> StoredExchange {
         var result = self
         let news = CacheStorage.kept(new)
-        var replaced: [String] = []
-        for index in 0..<news.count {
-            let name = news.name(at: index).lowercased()
-            guard !Self.ofStoredContent.contains(name) else { continue }
-            if !replaced.contains(name) {
-                replaced.append(name)
-                result.fields.remove(name: name)
-            }
-            try? result.fields.append(news.name(at: index), news.value(at: index))
+        let names = (0..<news.count).map { news.name(at: $0).lowercased() }
+        let replaced = Set(names).subtracting(Self.ofStoredContent)
+        result.fields.removeAll { replaced.contains(fields.name(at: $0).lowercased()) }
+        for (index, name) in names.enumerated() where replaced.contains(name) {
+            try? result.fields.append(news, at: index)
         }
         // §4.2.3: an Age that came with the old response does not apply to the new one.
         if !replaced.contains("age") { result.fields.remove(name: "Age") }
@@ -133,6 +135,13 @@ public enum EntityTag {
 
     /// Whether both are equal, weak or not (§8.8.3.2).
     public static func areWeaklyEqual(_ left: String, _ right: String) -> Bool {
-        left.utf8.dropFirst(isWeak(left) ? 2 : 0).elementsEqual(right.utf8.dropFirst(isWeak(right) ? 2 : 0))
+        areWeaklyEqual(Array(left.utf8)[...], Array(right.utf8)[...])
+    }
+
+    static func areWeaklyEqual(_ left: ArraySlice<UInt8>, _ right: ArraySlice<UInt8>) -> Bool {
+        func opaque(_ tag: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+            tag.starts(with: "W/".utf8) ? tag.dropFirst(2) : tag
+        }
+        return opaque(left) == opaque(right)
     }
 }

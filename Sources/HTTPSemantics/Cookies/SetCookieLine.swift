@@ -112,7 +112,7 @@ public struct SetCookieLine: Sendable {
         return start.lastIndex { !isBlank($0) }.map { start[...$0] } ?? []
     }
 
-    private static func text(_ octets: ArraySlice<UInt8>) -> String { String(decoding: octets, as: UTF8.self) }
+    private static func text(_ octets: ArraySlice<UInt8>) -> String { String(shown: octets.span) }
 
     /// Returns the cookie of this line, from that request at that time, without asking whether it may be set.
     public func cookie(from scope: CookieScope, now: Double) -> Cookie {

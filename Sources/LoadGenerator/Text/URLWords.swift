@@ -37,6 +37,7 @@ extension URLHost.Problem {
             return "\(given) has no usable host name: labels are 1 to 63 bytes, a name at most 253"
         case .number: return "\(given) has no IPv4 address for a host: write four numbers from 0 to 255"
         case .ipv6Literal: return "\(given) has no IPv6 address in its brackets: write [::1]"
+        case .zone: return "\(given) has a zone in its IPv6 address, which no URL can hold: leave it out"
         }
     }
 }

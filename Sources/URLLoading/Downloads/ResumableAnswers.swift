@@ -12,11 +12,16 @@ extension HTTPURLResponse {
         guard statusCode == 200 || statusCode == 206 else { return nil }
         guard value(forHTTPHeaderField: "Accept-Ranges")?.ascii?.lowercased() != "none" else { return nil }
         return ResumeRule.validator(
-            entityTag: value(forHTTPHeaderField: "ETag"),
+            entityTag: sendableEntityTag,
             lastModified: value(forHTTPHeaderField: "Last-Modified"),
             date: value(forHTTPHeaderField: "Date").flatMap { HTTPDateText.seconds($0) },
             now: UnixTime.now
         )
+    }
+
+    /// The entity tag, as resume data can hold it; nil for one that is no UTF-8, of which a text would be another tag.
+    package var sendableEntityTag: String? {
+        fields.octets(of: "ETag").first.flatMap { String(validating: $0, as: UTF8.self) }
     }
 
     /// The length of the whole content in bytes, if this answer is the requested part of it; nil otherwise.

@@ -51,12 +51,15 @@ enum ResponseFields: Sendable {
 
     /// The octets of each Set-Cookie field by itself. Fields that a dictionary holds joined in one value stay one.
     var setCookieLines: [ArraySlice<UInt8>] {
+        if case .received(let fields) = self, !fields.contains(.setCookie) { return [] }
+        return octets(of: "Set-Cookie")
+    }
+
+    /// The octets of each field of a name by itself.
+    func octets(of name: String) -> [ArraySlice<UInt8>] {
         switch self {
-        case .received(let fields):
-            guard fields.contains(.setCookie) else { return [] }
-            return fields.octets(of: "Set-Cookie")
-        case .given:
-            return self["Set-Cookie"].map { [Array($0.utf8)[...]] } ?? []
+        case .received(let fields): fields.octets(of: name)
+        case .given: self[name].map { [Array($0.utf8)[...]] } ?? []
         }
     }
 

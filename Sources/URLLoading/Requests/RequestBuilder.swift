@@ -13,9 +13,10 @@ struct RequestBuilder {
     let request: URLRequest
     let url: URL
     let content: UploadContent
-    /// The fields of this transaction only: validators and the like.
-    var extra: [(name: String, value: String)] = []
-    /// The cookies and credentials of this transaction. They repeat a server's octets, which may be no UTF-8.
+    /// The fields of this transaction only: validators and the like. They repeat a server's octets, which may be no
+    /// UTF-8.
+    var extra: [(name: String, value: [UInt8])] = []
+    /// The cookies and credentials of this transaction.
     var secrets: [(name: String, value: [UInt8])] = []
     /// The proxies of this request; nil for the engine's own.
     var proxies: OriginProxies?
@@ -149,7 +150,7 @@ struct RequestBuilder {
             }
             guard !RequestBuilder.derived.contains(lowercased) else { continue }
             guard handshake == nil || !WebSocketOpening.derived.contains(lowercased) else { continue }
-            try fields.append(name, other.value(at: index))
+            try fields.append(other, at: index)
         }
     }
 

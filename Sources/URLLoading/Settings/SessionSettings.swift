@@ -88,7 +88,7 @@ final class SessionSettings: Sendable {
         for index in 0..<fields.count {
             let name = fields.name(at: index)
             if applies(name, to: own, hasLeftOrigin: hasLeftOrigin) {
-                try? all.append(name, fields.value(at: index))
+                try? all.append(fields, at: index)
             }
         }
         return all

@@ -214,7 +214,7 @@ class RequestLoader: TaskLoader {
     }
 
     /// - Parameter conditions: fields that make the request conditional, for the cache.
-    final func exchange(_ url: URL, _ conditions: [(name: String, value: String)] = []) {
+    final func exchange(_ url: URL, _ conditions: [(name: String, value: [UInt8])] = []) {
         guard let digest = FileDigest(of: attempt.content, for: attempt.machine) else { return send(url, conditions) }
         let task = task
         offLoop {
@@ -225,9 +225,10 @@ class RequestLoader: TaskLoader {
         }
     }
 
-    private func send(_ url: URL, _ conditions: [(name: String, value: String)]) {
+    private func send(_ url: URL, _ conditions: [(name: String, value: [UInt8])]) {
         do throws(URLError) {
-            let fields = observation.map { conditions + $0.fields } ?? conditions
+            let observed = observation?.fields.map { (name: $0.name, value: Array($0.value.utf8)) }
+            let fields = observed.map { conditions + $0 } ?? conditions
             let request = try attempt.transact(url, fields, spec, session, engine)
             let priority = task.snapshot.withLock { snapshot in
                 snapshot.origin = request.origin
@@ -311,7 +312,7 @@ class RequestLoader: TaskLoader {
         }
     }
 
-    private func serveStored(_ age: Int64?, _ refresh: [(name: String, value: String)]?, _ held: Held?) {
+    private func serveStored(_ age: Int64?, _ refresh: [(name: String, value: [UInt8])]?, _ held: Held?) {
         guard let held else { return pause { [self] in serveStored(age, refresh, $0) } }
         guard let url = transactionURL, let found = attempt.stored else { return }
         // Nothing waits for the rest of the answer: a server in trouble may never send it.

@@ -40,7 +40,7 @@ extension Attempt {
     /// - Parameter conditions: fields that make the request conditional, for the cache.
     mutating func transact(
         _ url: URL,
-        _ conditions: [(name: String, value: String)],
+        _ conditions: [(name: String, value: [UInt8])],
         _ spec: TaskSpec,
         _ session: URLSession,
         _ engine: SessionEngine
@@ -53,7 +53,7 @@ extension Attempt {
     /// Makes the request for the engine, and the answer to a challenge that it carries.
     private mutating func plan(
         _ url: URL,
-        _ conditions: [(name: String, value: String)],
+        _ conditions: [(name: String, value: [UInt8])],
         _ spec: TaskSpec,
         _ session: URLSession,
         _ engine: SessionEngine
@@ -72,7 +72,7 @@ extension Attempt {
         if security != nil { last = nil }
         let scope = last?.scope ?? CookieScope(place)
         var extra = conditions + machine.resumptionFields
-        if let upload, !content.isEmpty { extra += upload.creationFields }
+        if let upload, !content.isEmpty { extra += upload.creationFields.map { ($0.name, Array($0.value.utf8)) } }
         var secrets: [(name: String, value: [UInt8])] = []
         if let cookies = cookieField(scope, engine.settings) { secrets.append(("Cookie", cookies)) }
         let authorization = try authorization(url, place, engine)
@@ -270,7 +270,7 @@ extension Attempt {
     mutating func refresh(
         _ found: CachedURLResponse,
         _ url: URL,
-        _ conditions: [(name: String, value: String)],
+        _ conditions: [(name: String, value: [UInt8])],
         _ task: URLSessionTask,
         _ spec: TaskSpec,
         _ isAsked: Bool,

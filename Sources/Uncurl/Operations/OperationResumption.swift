@@ -86,7 +86,7 @@ extension HTTPRequestOperation.Facts {
             isCoded || response.statusCode != 200
             ? nil
             : ResumeRule.validator(
-                entityTag: response.value(forHTTPHeaderField: "ETag"),
+                entityTag: response.sendableEntityTag,
                 lastModified: response.value(forHTTPHeaderField: "Last-Modified"),
                 date: response.value(forHTTPHeaderField: "Date").flatMap { HTTPDateText.seconds($0) },
                 now: Int64(Date().timeIntervalSince1970)
