@@ -128,6 +128,12 @@ struct FieldTable: Sendable {
         repeated = 0
     }
 
+    /// Puts the last entry in the place of another one.
+    mutating func moveLast(to index: Int) {
+        slots[index] = slots[count - 1]
+        count -= 1
+    }
+
     mutating func remove(where isRemoved: (Int, FieldEntry) -> Bool) {
         var kept = 0
         for index in 0..<count where !isRemoved(index, slots[index]) {

@@ -120,6 +120,12 @@ public struct HTTPFields: Sendable {
         table.remove { index, entry in index > first && equalIgnoringCase(block.span, entry.name, wanted) }
     }
 
+    /// Gives the field at this place this name and this value. Its cost does not grow with the number of fields.
+    package mutating func replace(at index: Int, by name: String, _ value: String) throws(HTTP1Error) {
+        try append(name, value)
+        table.moveLast(to: index)
+    }
+
     /// Removes all fields of that name.
     public mutating func remove(name: String) {
         let wanted = Array(name.utf8)

@@ -146,11 +146,16 @@ final class BackgroundFolder: Sendable {
         }
     }
 
+    /// Writes a record. After a power failure, either the old or the new one is there; the new one for certain once
+    /// ``synchronize()`` was called.
     func write(_ record: BackgroundRecord) throws(StoreFile.Fault) {
         guard isHeld else { throw StoreFile.Fault(code: ENOLCK) }
         guard let octets = record.encoded() else { throw StoreFile.Fault(code: EINVAL) }
-        try StoreFile.replace(place(of: record.number), with: octets, isDurable: true)
+        try StoreFile.replace(place(of: record.number), with: octets, isDurable: true, isNamed: false)
     }
+
+    /// Waits until the disk has all records that were written.
+    func synchronize() { StoreFile.synchronizeDirectory(of: place(of: 0)) }
 
     // MARK: Damage
 

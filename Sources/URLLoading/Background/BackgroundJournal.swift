@@ -8,7 +8,16 @@ internal import Synchronization
 final class BackgroundJournal: Sendable {
     let folder: BackgroundFolder
     private let records: Mutex<[Int: BackgroundRecord]>
+    private let waiting = Mutex(Batch())
     private let queue = DispatchQueue(label: "URLLoading.BackgroundJournal")
+
+    /// Changes that are not yet written.
+    private struct Batch {
+        var numbers: Set<Int> = []
+        var files: [String] = []
+        var isHint = true
+        var calls: [@Sendable () -> Void] = []
+    }
 
     init(_ folder: BackgroundFolder, _ found: [BackgroundRecord]) {
         self.folder = folder
@@ -22,7 +31,8 @@ final class BackgroundJournal: Sendable {
 
     func record(_ number: Int) -> BackgroundRecord? { records.withLock { $0[number] } }
 
-    /// Adds a record. Returns when it is on disk.
+    /// Adds a record. Returns when it is written. A power failure may lose it until a change is on disk, which its
+    /// task's first `resume()` is.
     func add(_ record: BackgroundRecord) throws(StoreFile.Fault) {
         records.withLock { $0[record.number] = record }
         let result = queue.sync {
@@ -34,11 +44,17 @@ final class BackgroundJournal: Sendable {
         }
     }
 
+    /// Changes a record. All changes that wait are written together: each record once, and then one wait for the disk.
+    ///
     /// - Parameters:
+    ///   - files: paths of content that must be on disk before the record is.
+    ///   - isHint: whether the change may be lost in a power failure: the record is then the old one.
     ///   - waits: whether the call waits until the change is on disk. Not on a loop's thread.
     ///   - then: called on the journal's queue when the change is on disk, or when writing has failed.
     func change(
         _ number: Int,
+        behind files: [String] = [],
+        isHint: Bool = false,
         waits: Bool = false,
         then: (@Sendable () -> Void)? = nil,
         _ body: (inout BackgroundRecord) -> Void
@@ -48,12 +64,29 @@ final class BackgroundJournal: Sendable {
             body(&record)
             records[number] = record
         }
-        let write: @Sendable () -> Void = { [self] in
-            // The current record: of several changes the last write has them all.
-            if let record = record(number) { try? folder.write(record) }
-            then?()
+        waiting.withLock { waiting in
+            waiting.numbers.insert(number)
+            waiting.files += files
+            waiting.isHint = waiting.isHint && isHint
+            if let then { waiting.calls.append(then) }
         }
-        if waits { queue.sync(execute: write) } else { queue.async(execute: write) }
+        if waits { queue.sync { commit() } } else { queue.async { [self] in commit() } }
+    }
+
+    /// Writes the changes that wait. It finds none if an earlier call has written them.
+    private func commit() {
+        let batch = waiting.withLock { waiting in
+            defer { waiting = Batch() }
+            return waiting
+        }
+        guard !batch.numbers.isEmpty else { return }
+        for path in batch.files { StoreFile.synchronize(path) }
+        for number in batch.numbers.sorted() {
+            // The current record: of several changes this write has them all.
+            if let record = record(number) { try? folder.write(record) }
+        }
+        if !batch.isHint { folder.synchronize() }
+        for call in batch.calls { call() }
     }
 
     /// Removes a record, after all pending writes. It is in memory until then, so that ``close()`` finds it.

@@ -164,7 +164,7 @@ final class BackgroundSession: Sendable {
             ($0.taskDescription, $0.priority, $0.beginDate)
         }
         let (expectsToSend, expectsToReceive) = task.snapshot.withLock { ($0.expectsToSend, $0.expectsToReceive) }
-        journal?.change(task.taskIdentifier) { record in
+        journal?.change(task.taskIdentifier, isHint: true) { record in
             record.taskDescription = description
             record.priority = priority
             record.beginDate = beginDate
@@ -221,7 +221,8 @@ final class BackgroundSession: Sendable {
             WritableFile.removeUnlessContinued(leftover)
             SumLedger.remove(beside: leftover)
         }
-        journal?.change(task.taskIdentifier, then: forget) { record in
+        // After a power failure no part counts.
+        journal?.change(task.taskIdentifier, isHint: true, then: forget) { record in
             record.response = response
             record.part = part
         }
@@ -260,10 +261,6 @@ final class BackgroundSession: Sendable {
         outcome.sum = kept?.sum ?? ending.file?.sum
         let response = ending.response as? HTTPURLResponse
         let last = outcome
-        journal.later {
-            // The content must be on disk before the record is.
-            for path in [last.path, last.contentPath] { if let path { StoreFile.synchronize(path) } }
-        }
         let tell: @Sendable () -> Void = { ending.tell(by: callbacks) }
         let part = journal.record(number)?.part?.path
         let told: @Sendable () -> Void = {
@@ -271,7 +268,8 @@ final class BackgroundSession: Sendable {
             if let part { SumLedger.remove(beside: part) }
             tell()
         }
-        journal.change(number, then: told) { record in
+        let files = [last.path, last.contentPath].compactMap { $0 }
+        journal.change(number, behind: files, then: told) { record in
             record.state = .finished
             record.outcome = last
             record.response = response ?? record.response

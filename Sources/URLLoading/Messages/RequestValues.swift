@@ -21,7 +21,12 @@ struct RequestValues {
     private(set) var httpMethod = "GET"
     /// The fields in the order they were set, each name once, without folds, as they are sent. Nil until the first is
     /// set. The loader starts its own fields from these.
-    private(set) var fields: HTTPFields?
+    private(set) var fields: HTTPFields? {
+        didSet { places = nil }
+    }
+    /// The places of many fields by their capitalised names, so that to set one of thousands does not look through all.
+    /// Nil for a few, and after each other change of them.
+    private var places: [String: Int]?
     /// The names of fields that were refused and have got no other value since, in the order in which they were set.
     private var refused: [String] = []
     private var folded = FoldedValues()
@@ -85,7 +90,12 @@ struct RequestValues {
     var refusedField: String? { refused.first }
 
     /// Returns the value as it was set.
-    func value(of name: String) -> String? { fields?[name].map { folded.asSet(name, sent: $0) } }
+    func value(of name: String) -> String? {
+        guard let fields else { return nil }
+        let sent =
+            places.map { places in places[HeaderNames.capitalized(name)].map { fields.value(at: $0) } } ?? fields[name]
+        return sent.map { folded.asSet(name, sent: $0) }
+    }
 
     /// Replaces all fields by those of another request, which can be sent.
     mutating func replaceFields(_ fields: HTTPFields?) { self.fields = fields }
@@ -99,10 +109,15 @@ struct RequestValues {
     mutating func setValue(_ value: String?, of name: String) {
         if let value {
             var changed = fields ?? HTTPFields()
+            var places = places ?? RequestValues.places(of: changed)
             fields = nil
-            defer { fields = changed }
+            defer {
+                fields = changed
+                self.places = places
+            }
             do {
-                try changed.replace(HeaderNames.capitalized(name), FoldedValues.unfolded(value))
+                let sent = FoldedValues.unfolded(value)
+                try RequestValues.set(HeaderNames.capitalized(name), sent, in: &changed, &places)
                 folded.keep(value, of: name)
                 forgetRefusal(of: name)
             } catch {
@@ -112,6 +127,26 @@ struct RequestValues {
             fields?.remove(name: name)
             forgetRefusal(of: name)
         }
+    }
+
+    private static func set(
+        _ name: String,
+        _ value: String,
+        in fields: inout HTTPFields,
+        _ places: inout [String: Int]?
+    ) throws(HTTP1Error) {
+        guard places != nil else { return try fields.replace(name, value) }
+        if let place = places?[name] { return try fields.replace(at: place, by: name, value) }
+        try fields.append(name, value)
+        places?[name] = fields.count - 1
+    }
+
+    /// Returns the places of fields that are so many that looking through them costs more.
+    private static func places(of fields: HTTPFields) -> [String: Int]? {
+        guard fields.count >= 64 else { return nil }
+        var places: [String: Int] = [:]
+        for index in 0..<fields.count { places[HeaderNames.capitalized(fields.name(at: index))] = index }
+        return places.count == fields.count ? places : nil
     }
 
     /// Whether this field was refused and has got no other value since.

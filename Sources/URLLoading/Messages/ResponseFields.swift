@@ -43,7 +43,8 @@ enum ResponseFields: Sendable {
                 let key = HeaderNames.inResponse(name)
                 let spelling = spellings[HeaderNames.capitalized(name), default: key]
                 spellings[HeaderNames.capitalized(name)] = spelling
-                result[spelling] = result[spelling].map { $0 + ", " + value } ?? value
+                // Appended in place: a server may send thousands of one name.
+                if result[spelling]?.append(", " + value) == nil { result[spelling] = value }
             }
             return result
         }

@@ -126,12 +126,15 @@ struct RequestBuilder {
             try fields.append("Content-Type", "application/x-www-form-urlencoded")
         }
         if let own { try add(own, to: &fields) { _ in true } }
+        // Many of both are compared by a set; to make one for a few would cost more.
+        let isMuch = (own?.count ?? 0) * session.count > 4_096
+        let names = isMuch ? own.map { own in Set((0..<own.count).map { own.name(at: $0).lowercased() }) } : nil
         try add(session, to: &fields) { name in
-            settings.applies(name, to: own, hasLeftOrigin: hasLeftOrigin)
+            settings.applies(name, to: names == nil ? own : nil, hasLeftOrigin: hasLeftOrigin)
+                && names?.contains(name.lowercased()) != true
                 && !(offersIdentity && HeaderNames.areEqual(name, "Accept-Encoding"))
         }
-        for (name, value) in extra { try fields.replace(name, value) }
-        for (name, value) in secrets { try fields.replace(name, octets: value) }
+        for (name, value) in extra + secrets { try fields.replace(name, octets: value) }
         return fields
     }
 

@@ -101,10 +101,11 @@ final class SessionSettings: Sendable {
 
     /// Returns the session's fields. A value that no field can hold is left out (RFC 9110 §5.5).
     private static func fields(_ given: [AnyHashable: Any]) -> HTTPFields {
-        var fields = HTTPFields()
-        for (name, value) in given.sorted(by: { "\($0.key)" < "\($1.key)" }) {
-            try? fields.replace("\(name.base)", "\(value)")
-        }
-        return fields
+        var values = RequestValues(url: nil, cachePolicy: .useProtocolCachePolicy, timeoutInterval: 60)
+        values.dictionary = Dictionary(
+            given.map { ("\($0.key.base)", "\($0.value)") },
+            uniquingKeysWith: { _, last in last }
+        )
+        return values.fields ?? HTTPFields()
     }
 }

@@ -89,9 +89,17 @@ enum StoreFile {
     /// Replaces the file at `path` by one of these octets, which is written beside it and then renamed. Only its owner
     /// may read it. On an error nothing changes.
     ///
-    /// - Parameter isDurable: waits until the disk has the file, so that a power failure leaves the old file or the new
-    ///   one. A file that has a checksum and may be lost does not need that.
-    static func replace(_ path: String, with bytes: [UInt8], isDurable: Bool) throws(Fault) {
+    /// - Parameters:
+    ///   - isDurable: waits until the disk has the file, so that a power failure leaves the old file or the new one. A
+    ///     file that has a checksum and may be lost does not need that.
+    ///   - isNamed: whether the wait also is for the directory, without which it may still be the old file. Several
+    ///     files of a directory need only one such wait (``synchronizeDirectory(of:)``).
+    static func replace(
+        _ path: String,
+        with bytes: [UInt8],
+        isDurable: Bool,
+        isNamed: Bool = true
+    ) throws(Fault) {
         let temporary = "\(path).\(getpid())-\(UInt32.random(in: .min ... .max))\(unfinished)"
         // With O_EXCL, a file or a link that is there already is never written to.
         let descriptor = try place {
@@ -113,7 +121,7 @@ enum StoreFile {
             unsafe unlink(temporary)
             throw error
         }
-        if isDurable { synchronizeDirectory(of: path) }
+        if isDurable, isNamed { synchronizeDirectory(of: path) }
     }
 
     private static func write(_ bytes: [UInt8], _ descriptor: CInt) throws(Fault) {
@@ -130,7 +138,7 @@ enum StoreFile {
 
     /// Waits until the disk has the directory: only then is a renamed file on disk. Errors are ignored: file systems
     /// that cannot do so do not need it.
-    private static func synchronizeDirectory(of path: String) {
+    static func synchronizeDirectory(of path: String) {
         let descriptor = unsafe open(parent(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
         fsync(descriptor)

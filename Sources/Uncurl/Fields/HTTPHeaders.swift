@@ -15,7 +15,12 @@ public struct HTTPHeaders: Sendable {
         }
     }
 
-    private var fields: [Field] = []
+    private var fields: [Field] = [] {
+        didSet { places = nil }
+    }
+    /// The places of many fields by their names in lower case, so that to set one of thousands does not look through
+    /// all. Nil for a few, and after each other change.
+    private var places: [String: Int]?
 
     /// No fields.
     public init() {}
@@ -37,6 +42,17 @@ public struct HTTPHeaders: Sendable {
         }
         set {
             guard let newValue else { return remove(name) }
+            if var places = places ?? placesOfMany {
+                // The only reference, or each change would copy all.
+                self.places = nil
+                defer { self.places = places }
+                guard let place = places[name.lowercased()] else {
+                    places[name.lowercased()] = fields.count
+                    return fields.append(Field(name, newValue))
+                }
+                fields[place] = Field(name, newValue)
+                return
+            }
             guard let first = fields.firstIndex(where: { $0.isNamed(name) }) else {
                 return fields.append(Field(name, newValue))
             }
@@ -44,6 +60,14 @@ public struct HTTPHeaders: Sendable {
             let rest = fields[(first + 1)...].filter { !$0.isNamed(name) }
             fields.replaceSubrange((first + 1)..., with: rest)
         }
+    }
+
+    /// The places, if there are many fields and each has a name of its own.
+    private var placesOfMany: [String: Int]? {
+        guard fields.count >= 64 else { return nil }
+        var places: [String: Int] = [:]
+        for (place, field) in fields.enumerated() { places[field.name.lowercased()] = place }
+        return places.count == fields.count ? places : nil
     }
 
     /// The values of a name, in order.
@@ -102,6 +126,10 @@ extension UInt8 {
 extension HTTPHeaders: RandomAccessCollection, Hashable, ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral,
     CustomStringConvertible
 {
+    public static func == (left: HTTPHeaders, right: HTTPHeaders) -> Bool { left.fields == right.fields }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(fields) }
+
     public var startIndex: Int { 0 }
     public var endIndex: Int { fields.count }
     public subscript(position: Int) -> Field { fields[position] }

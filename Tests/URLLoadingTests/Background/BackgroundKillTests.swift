@@ -31,6 +31,21 @@ struct BackgroundKillTests {
         return try ChildProcess("/usr/bin/env", arguments)
     }
 
+    @Test("a background download waits for the disk seven times")
+    func waits() throws {
+        let server = try TestServer.start()
+        let folder = TemporaryFolder()
+        try folder.make()
+        let (log, destination) = ("\(folder.path)/calls", "\(folder.path)/file")
+        let program = [EndedProgram.built("OneRequest"), "--background", "waits", server.url("/range/1000")]
+        let trace = ["strace", "-f", "-e", "trace=fsync,fdatasync", "-o", log]
+        let process = try ChildProcess("/usr/bin/env", ["XDG_STATE_HOME=\(folder.path)"] + trace + program + [destination])
+        #expect(try process.waitForEnd() == 0)
+        let calls = String(decoding: folder.bytes(of: "calls"), as: UTF8.self).split(separator: "\n")
+        #expect(calls.filter { $0.contains("sync(") }.count == 7)
+        #expect(folder.bytes(of: "file").count == 1_000)
+    }
+
     @Test("after kill -9 at any moment and at any octet, five times each, the file is complete and correct")
     func killed() async throws {
         let server = try TestServer.start()
