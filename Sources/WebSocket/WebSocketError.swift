@@ -56,8 +56,9 @@ extension WebSocketError: CustomStringConvertible {
         switch self {
         case .violation(let violation): violation.description
         case .invalidText: "text that is not UTF-8"
-        case .messageTooBig(let limit): "a message of more than \(limit) bytes"
-        case .tooManyFragments(let limit): "a message in more than \(limit) fragments"
+        case .messageTooBig(let limit): "a message of more than \(limit) bytes; maximumMessageSize sets the limit"
+        case .tooManyFragments(let limit):
+            "a message in more than \(limit) fragments; a larger maximumMessageSize allows more"
         case .corrupt(let reason): "a compressed message that does not decompress: \(reason)"
         case .outOfMemory: "no memory to decompress a message"
         }

@@ -131,6 +131,7 @@ enum EngineErrors {
     ]
 
     private static let engine: [ErrorWords] = [
+        ErrorWords(EngineError.tooManyHeldHeads(limit: 9), "heldHeadBytes"),
         ErrorWords(EngineError.bodyFailed, "source"), ErrorWords(EngineError.bodyFileReplaced, "file"),
         ErrorWords(EngineError.bodyLengthMismatch(declared: 10, given: 4), "10"),
         ErrorWords(EngineError.bodySourceFailed(BodySourceError(Errno.brokenPipe)), "EPIPE"),

@@ -168,7 +168,7 @@ extension HTTP1Error.Kind {
         case .invalidFieldName(let byte): "octet \(byte) in a field name"
         case .invalidFieldValue(let byte): "octet \(byte) in a field value"
         case .obsoleteLineFolding: "a folded field line"
-        case .limitExceeded(let limit): "more than the limit \(limit.rawValue) allows"
+        case .limitExceeded(let limit): "more than ParserLimits.\(limit.rawValue) allows"
         case .invalidContentLength: "a Content-Length that is no number below 2^63"
         case .differingContentLengths: "Content-Length fields that differ"
         case .repeatedContentLength: "more than one Content-Length"

@@ -207,6 +207,9 @@ public struct HTTPFields: Sendable {
         used = min(used, length)
     }
 
+    /// The memory of the block and of the table.
+    var storageBytes: Int { block.count &+ table.slots.count &* MemoryLayout<FieldEntry>.stride }
+
     /// Exchanges the block, for a caller that reads it while it changes the table.
     @inline(__always)
     mutating func swapBlock(_ other: inout [UInt8]) {

@@ -159,6 +159,10 @@ struct BodyDecoder: Sendable {
         return .needsInput
     }
 
+    var isInTrailers: Bool {
+        if case .trailers = state { true } else { false }
+    }
+
     /// Body octets still to come, where a length was announced.
     var remaining: UInt64? {
         switch state {

@@ -47,6 +47,9 @@ struct HeadReader<StartLine: StartLineParser>: Sendable {
     /// was copied for nothing; large enough for a segment.
     private static var pieceBytes: Int { 2048 }
 
+    /// The storage that is kept for the next head: what a block that has grown to hold 64 KiB takes, with its table.
+    private static var largestKept: Int { 144 * 1024 }
+
     /// The octets consumed if they complete the head; nil if they, all of the input, do not. On an error and on nil,
     /// `fields` and `line` are to be cleared by the caller. Not inside a head, which `readOn` is for. `offset` is the
     /// place of the first octet in the message.
@@ -144,6 +147,8 @@ struct HeadReader<StartLine: StartLineParser>: Sendable {
                 kept.shortenBlock(to: fieldLines.position)
                 if leniency.contains(.obsoleteLineFolding) { kept.unfold() }
                 swap(&fields, &kept)
+                // What an unusually long head has left does not stay with this connection through its content.
+                if kept.storageBytes > Self.largestKept { kept = HTTPFields() }
                 line = keptLine
                 place = .fresh
                 return taken &- surplus

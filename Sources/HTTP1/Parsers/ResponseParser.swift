@@ -36,7 +36,7 @@ public struct ResponseParser: Sendable {
     private var informationalBytes: UInt32 = 0
     /// What the last final head said about the connection. `.close` before there was one.
     public private(set) var persistence = Persistence.close
-    private let limits: ParserLimits
+    private var limits: ParserLimits
     private let leniency: Leniency
 
     /// A parser at the start of a connection; ``begin(answering:)`` must follow.
@@ -60,6 +60,21 @@ public struct ResponseParser: Sendable {
         informationalCount = 0
         informationalBytes = 0
         persistence = .close
+    }
+
+    /// Replaces the limits, between two responses.
+    package mutating func replaceLimits(by limits: ParserLimits) {
+        self.limits = limits
+        body = BodyDecoder(limits)
+    }
+
+    /// The memory of a head or trailers that have come in part, in octets.
+    package var heldBytes: Int {
+        switch state {
+        case .head: reader.isInside ? reader.kept.storageBytes : 0
+        case .body: body.isInTrailers ? reader.kept.storageBytes : 0
+        case .idle, .done, .tunnel, .failed: 0
+        }
     }
 
     /// Reads on. `head` is a scratch that heads are delivered in; between `.head` and the next response it is the

@@ -131,7 +131,8 @@ final class ConnectionSetup: ReadinessHandler {
                 try dial.services.security.makeLayer(proxy, for: dial.host.destination)
             }
         case .tunnel(let authority):
-            ask(ProxyTunnel(to: authority), rest)
+            let services = dial.services
+            ask(ProxyTunnel(to: authority, limits: services.limits, leniency: services.leniency), rest)
         case .socks(let host, let port):
             beginSOCKS(host, port, rest)
         case .secure(let host):

@@ -1,3 +1,4 @@
+internal import HTTP1
 internal import HTTPSemantics
 internal import Reactor
 internal import TLS
@@ -45,6 +46,9 @@ struct DialServices {
     let resolver: Resolver
     let security: EngineSecurity
     let authenticators: ProxyAuthenticators
+    /// For the answers of proxies to CONNECT: ``EngineConfiguration/limits``, ``EngineConfiguration/leniency``.
+    let limits: ParserLimits
+    let leniency: Leniency
     /// ``EngineConfiguration/recordsLocalAddress``.
     let recordsLocalAddress: Bool
 }

@@ -9,9 +9,21 @@ final class Reading {
     var heldContent: [UInt8]?
     var heldInput: [UInt8]?
     var pace = ReadingPace.usual
+    /// What it counts in ``ReadingShelf/held``.
+    fileprivate var held = 0
+    /// Whether the parser has the limits of a request instead of the engine's.
+    private var hasOwnLimits = false
 
     init(_ configuration: EngineConfiguration) {
         parser = ResponseParser(limits: configuration.limits, leniency: configuration.leniency)
+    }
+
+    func begin(_ request: EngineRequest, _ configuration: EngineConfiguration) {
+        if request.hasOwnLimits || hasOwnLimits {
+            parser.replaceLimits(by: request.options.limits ?? configuration.limits)
+            hasOwnLimits = request.hasOwnLimits
+        }
+        parser.begin(answering: request.context)
     }
 }
 
@@ -23,6 +35,8 @@ struct ReadingShelf {
 
     private(set) var next: Reading
     private var spare: [Reading] = []
+    /// The memory of all heads and trailers that have come in part, in octets.
+    private(set) var held = 0
 
     init(_ configuration: EngineConfiguration) { next = Reading(configuration) }
 
@@ -31,9 +45,19 @@ struct ReadingShelf {
         next = spare.popLast() ?? Reading(configuration)
     }
 
+    /// Counts what a response that goes on holds of its head or its trailers.
+    mutating func count(_ reading: Reading) {
+        let held = reading.parser.heldBytes
+        guard held != reading.held else { return }
+        self.held += held - reading.held
+        reading.held = held
+    }
+
     /// Keeps a reading for reuse, without its storage: a head that came in parts has left some, up to the limit on
     /// heads.
     mutating func keep(_ reading: Reading) {
+        held -= reading.held
+        reading.held = 0
         guard reading !== next, spare.count < ReadingShelf.capacity else { return }
         reading.parser.releaseStorage()
         reading.heldContent = nil

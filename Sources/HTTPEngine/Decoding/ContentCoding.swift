@@ -87,13 +87,15 @@ public enum ContentDecodingError: Error, Hashable, Sendable {
 extension ContentDecodingError: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .tooManyCodings(let count): "\(count) content codings on top of each other (at most 3 are undone)"
+        case .tooManyCodings(let count):
+            "\(count) content codings on top of each other (at most 3 are undone; a request with its own Accept-Encoding gets the coded content)"
         case .corrupt(let reason): reason
         case .truncated: "the coded stream is cut short"
         case .trailingBytes: "bytes after the end of the coded stream"
         case .presetDictionary: "the stream asks for a preset dictionary"
-        case .tooLarge(let limit): "more than \(limit) bytes once decoded"
-        case .tooExpansive(let ratio): "more than \(ratio) times its coded size once decoded"
+        case .tooLarge(let limit): "more than \(limit) bytes once decoded; DecodingLimits.bytes sets the limit"
+        case .tooExpansive(let ratio):
+            "more than \(ratio) times its coded size once decoded; DecodingLimits.ratio sets the limit, and a request with its own Accept-Encoding gets the coded content"
         case .outOfMemory: "out of memory"
         }
     }

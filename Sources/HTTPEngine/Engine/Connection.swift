@@ -195,14 +195,17 @@ final class Connection: ReadinessHandler, TimerHandler {
     func beginReading(_ exchange: Exchange) -> Reading {
         let reading = engine.readings.next
         reading.pace = .usual
-        if let request = exchange.request { reading.parser.begin(answering: request.context) }
+        if let request = exchange.request { reading.begin(request, engine.configuration) }
         self.reading = reading
         return reading
     }
 
-    /// Keeps the reading, since the bytes that came did not end the response.
-    func holdReading(_ reading: Reading) {
+    /// Keeps the reading, since the bytes that came did not end the response. Returns false if the heads that have come
+    /// in part take too much memory together.
+    func holdReading(_ reading: Reading) -> Bool {
         if reading === engine.readings.next { engine.readings.replaceNext(engine.configuration) }
+        engine.readings.count(reading)
+        return engine.readings.held <= engine.configuration.heldHeadBytes
     }
 
     /// Ends the reading: the response is complete, and nothing of it is needed any more.

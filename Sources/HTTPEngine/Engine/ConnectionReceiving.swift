@@ -55,7 +55,10 @@ extension Connection {
         if exchange.report.timings.responseStart == nil { exchange.report.timings.responseStart = loop.now }
         let reading = reading ?? beginReading(exchange)
         let goesOn = process(bytes, exchange, reading)
-        if isServing(exchange), self.reading === reading { holdReading(reading) }
+        if isServing(exchange), self.reading === reading, !holdReading(reading), reading.parser.heldBytes > 0 {
+            engine.fail(exchange, .tooManyHeldHeads(limit: engine.configuration.heldHeadBytes))
+            return false
+        }
         return goesOn
     }
 

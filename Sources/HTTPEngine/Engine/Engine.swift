@@ -79,6 +79,8 @@ internal import TLS
             resolver: resolver ?? Resolver(),
             security: EngineSecurity(on: loop, configuration, blocking ?? BlockingPool(name: "engine-io")),
             authenticators: authenticators,
+            limits: configuration.limits,
+            leniency: configuration.leniency,
             recordsLocalAddress: configuration.recordsLocalAddress
         )
         readings = ReadingShelf(configuration)

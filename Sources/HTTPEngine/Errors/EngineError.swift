@@ -28,6 +28,8 @@ public enum EngineError: Error, Hashable, Sendable {
     case truncatedBody(expected: UInt64?, received: UInt64, Errno?)
     /// What came is no HTTP/1.1 response, or exceeds a limit.
     case malformedResponse(HTTP1Error)
+    /// The heads that have come in part exceed ``EngineConfiguration/heldHeadBytes`` together.
+    case tooManyHeldHeads(limit: Int)
     /// The server switched to a protocol that was not offered.
     case unexpectedUpgrade
     /// The content does not decode by its coding.
@@ -123,7 +125,14 @@ extension EngineError: CustomStringConvertible {
             "connection ended inside the content, after \(received) bytes\(EngineError.suffix(error))"
         case .malformedResponse(let error) where error.kind == .tlsAlert:
             "the server answers plain HTTP with a TLS alert: it speaks TLS on this port"
-        case .malformedResponse(let error): "malformed response: \(error)"
+        case .malformedResponse(let error):
+            if case .limitExceeded = error.kind {
+                "\(error); EngineConfiguration.limits and EngineRequest.Options.limits set it"
+            } else {
+                "malformed response: \(error)"
+            }
+        case .tooManyHeldHeads(let limit):
+            "heads that have come in part take more than \(limit) bytes together; EngineConfiguration.heldHeadBytes sets it"
         case .unexpectedUpgrade: "the server switched to a protocol that was not offered"
         case .undecodable(let error): "content does not decode: \(error)"
         case .bodyLengthMismatch(let declared, let given): "the body declared \(declared) bytes and gave \(given)"

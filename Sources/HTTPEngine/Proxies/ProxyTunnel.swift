@@ -17,18 +17,6 @@ struct ProxyTunnel {
         case refused(ProxyRefusal, reusable: Bool)
     }
 
-    /// The answer to CONNECT is a few lines, written by one machine: a head longer than squid's largest error head is
-    /// an attack. Interim responses have no use here; a few are skipped (RFC 9110 §15.2).
-    static let limits = {
-        var limits = ParserLimits()
-        limits.headBytes = 16 * 1024
-        limits.fieldLineBytes = 8 * 1024
-        limits.fieldCount = 64
-        limits.informationalCount = 4
-        limits.informationalBytes = 16 * 1024
-        return limits
-    }()
-
     /// How much of a refusal's content is kept, to show the user: the text of a proxy's error page, not its pictures.
     static let keptContent = 4 * 1024
     /// How much of it is read to keep the connection: squid's page for 407 has 4 KiB; reading 64 costs less than a
@@ -42,12 +30,18 @@ struct ProxyTunnel {
 
     private let authority: String
     private var state = State.asking
-    private var parser = ResponseParser(limits: ProxyTunnel.limits)
+    private var parser: ResponseParser
     private var head = ResponseHead()
     private var received = 0
 
-    /// - Parameter authority: host and port; the port is always there (RFC 9112 §3.2.3).
-    init(to authority: String) { self.authority = authority }
+    /// - Parameters:
+    ///   - authority: host and port; the port is always there (RFC 9112 §3.2.3).
+    ///   - limits: those of the engine, since the answer may be a proxy's page with all of its fields.
+    ///   - leniency: the engine's.
+    init(to authority: String, limits: ParserLimits = ParserLimits(), leniency: Leniency = []) {
+        self.authority = authority
+        parser = ResponseParser(limits: limits, leniency: leniency)
+    }
 
     /// CONNECT's target, which Digest authentication covers.
     var target: String { authority }

@@ -46,6 +46,8 @@ public final class EngineRequest: Sendable {
         package var offersIdentity = false
         /// How far content may grow when it is decoded.
         public var decodingLimits = DecodingLimits()
+        /// Replaces ``EngineConfiguration/limits`` for the answers to this request.
+        public var limits: ParserLimits?
         /// Whether the caller says that sending twice does no harm, for methods that are not idempotent.
         public var isIdempotent = false
         /// Replaces the origin's authority, in the Host field alone.
@@ -117,6 +119,8 @@ public final class EngineRequest: Sendable {
     let decodesContent: Bool
     /// Whether it names a rate, which is rare: reading the options for it would copy them at each start.
     let isThrottled: Bool
+    /// Whether it has limits of its own; the same reason.
+    let hasOwnLimits: Bool
     /// Whether the caller asked for the connection to close (RFC 9112 §9.6).
     let closes: Bool
     /// How long the content waits for the server's 100, in nanoseconds; 0 if it does not.
@@ -153,6 +157,7 @@ public final class EngineRequest: Sendable {
         let isDecided = fields.contains("Accept-Encoding")
         decodesContent = options.decodesContent && !isDecided && !fields.contains("Range")
         isThrottled = options.sendingRate != nil || options.receivingRate != nil
+        hasOwnLimits = options.limits != nil
         closes = fields.hasToken(.connection, "close")
         context =
             switch method {
@@ -245,6 +250,7 @@ public final class EngineRequest: Sendable {
         spans = options.timeouts.map(Timeouts.Spans.init)
         (isIdempotent, decodesContent, closes, chunked) = (options.isIdempotent, false, false, false)
         isThrottled = options.sendingRate != nil || options.receivingRate != nil
+        hasOwnLimits = options.limits != nil
         context = method == "HEAD" ? .head : .other(offeredUpgrade: false)
         // Of no protocol at all.
         offer = UpgradeOffer()

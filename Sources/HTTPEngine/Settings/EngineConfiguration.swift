@@ -32,8 +32,13 @@ public struct EngineConfiguration: Sendable {
     package var foreseesCloses = true
     /// The limits of exchanges whose requests name none.
     public var timeouts = Timeouts()
-    /// The limits on what a server can make a connection's parser hold.
+    /// The limits on what a server can make a connection's parser hold. A request may have its own
+    /// (``EngineRequest/Options/limits``). They also apply to a proxy's answer to CONNECT.
     public var limits = ParserLimits()
+    /// The most memory that heads and trailers that have come in part may take, of all connections together, in bytes.
+    /// The exchange that exceeds it fails with ``EngineError/tooManyHeldHeads(limit:)``. It is for engines whose
+    /// ``limits`` are so high that servers which work together could fill the memory.
+    public var heldHeadBytes = Int.max
     /// Which violations of the grammar responses may have. RFC 9112 §5.2 requires user agents to read folded fields.
     public var leniency: Leniency = .obsoleteLineFolding
     /// The local addresses for TCP connections, in turn; only addresses of the same family are then reached. Empty: the

@@ -110,6 +110,12 @@ public final class WebSocketConnection {
         set { machine.maximumMessageSize = newValue }
     }
 
+    /// The most fragments of a message. A change applies from the next frame on.
+    public var maximumFragmentCount: Int {
+        get { machine.maximumFragmentCount }
+        set { machine.maximumFragmentCount = newValue }
+    }
+
     // MARK: For its owner
 
     /// Begins to read, from the next turn on.

@@ -43,7 +43,7 @@ public struct AnswerMachine: ~Copyable, Sendable {
         }
     }
 
-    private let rules: Rules
+    let rules: Rules
     /// How many redirects have been followed.
     public private(set) var redirects = 0
     /// Whether a redirect has led to another origin at least once: fields for the first origin alone are then left out,

@@ -6,7 +6,7 @@ extension AnswerMachine {
     public var hasAuthorizer: Bool { challenges.hasAuthorizer }
 
     /// Whether one more redirect may be followed.
-    public var mayRedirect: Bool { redirects < RedirectRule.limit }
+    public var mayRedirect: Bool { redirects < rules.redirects }
 
     /// The hash function for content that is not in memory, needed before the next
     /// ``authorization(method:target:content:)``; nil if no hash is needed.
@@ -25,6 +25,8 @@ extension AnswerMachine {
         public var waitsForConnectivity: Bool
         /// Whether a request that the network has failed is tried again, for as long as its owner lets it.
         public var triesAgain: Bool
+        /// How many redirects in a row are followed.
+        public var redirects: Int
         /// Reads a redirect's target as the owner's own URL type does; nil for a text that the type refuses.
         public var read: @Sendable (String) -> WebURL?
 
@@ -34,12 +36,14 @@ extension AnswerMachine {
             usesHeuristicFreshness: Bool = false,
             waitsForConnectivity: Bool = false,
             triesAgain: Bool = false,
+            redirects: Int = RedirectRule.limit,
             reading read: @escaping @Sendable (String) -> WebURL? = { WebURL($0) }
         ) {
             self.secrets = secrets
             self.usesHeuristicFreshness = usesHeuristicFreshness
             self.waitsForConnectivity = waitsForConnectivity
             self.triesAgain = triesAgain
+            self.redirects = redirects
             self.read = read
         }
 

@@ -62,7 +62,7 @@ public enum Step: Sendable {
 
     /// The reason for failing.
     public enum Reason: Hashable, Sendable {
-        /// More than ``RedirectRule/limit`` redirects.
+        /// More than ``AnswerMachine/Rules/redirects`` redirects.
         case tooManyRedirects
         /// Only the cache was to be asked, and it holds nothing.
         case nothingStored

@@ -18,6 +18,7 @@ extension Failure {
         case .truncatedHead(let cause): self.init(.head, ended: .closedInHead, by: cause)
         case .truncatedBody(_, _, let cause): self.init(.body, ended: .closedInBody, by: cause)
         case .malformedResponse(let cause): self.init(malformed: cause.kind, in: report?.status == nil ? .head : .body)
+        case .tooManyHeldHeads: self.init(report?.status == nil ? .head : .body, .limit, detail: "heldHeadBytes")
         case .unexpectedUpgrade: self.init(.head, .malformed, detail: "switched protocols unasked")
         case .undecodable: self.init(.body, .malformed, detail: "content does not decode")
         case .sendFailed(let cause): self.init(.write, ended: .reset, by: cause)

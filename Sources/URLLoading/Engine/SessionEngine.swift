@@ -56,8 +56,11 @@ final class SessionEngine {
         configuration.proxies = settings.proxies.configuration
         configuration.trustEvaluator = security
         configuration.recordsLocalAddress = true
+        configuration.limits = settings.responseLimits.parserLimits
+        configuration.heldHeadBytes = settings.maximumHeldHeadLength
+        configuration.leniency.insert(.chunksBesideLength)
         if settings.acceptsLegacyResponses {
-            configuration.leniency = [.obsoleteLineFolding, .bareLF, .spaceBeforeColon, .junkBeforeStatusLine]
+            configuration.leniency.formUnion([.bareLF, .spaceBeforeColon, .junkBeforeStatusLine])
         }
         let engine = Engine(
             on: loop,

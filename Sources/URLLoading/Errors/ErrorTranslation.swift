@@ -7,7 +7,10 @@ internal import TLS
 /// URL, and the particular cause, in words, as the underlying error.
 enum ErrorTranslation {
     static func error(_ error: EngineError, _ url: URL?) -> URLError {
-        urlError(code(error), url, error)
+        guard let reason = error.limitReason else { return urlError(code(error), url, error) }
+        var exceeded = urlError(code(error), url, reason)
+        exceeded.cause = error
+        return exceeded
     }
 
     static func urlError(_ code: URLError.Code, _ url: URL?, _ cause: any Error) -> URLError {
@@ -71,6 +74,7 @@ enum ErrorTranslation {
             .truncatedBody, .connectionLost, .sendFailed:
             .networkConnectionLost
         case .malformedResponse: .cannotParseResponse
+        case .tooManyHeldHeads: .dataLengthExceedsMaximum
         case .unexpectedUpgrade: .badServerResponse
         case .undecodable: .cannotDecodeContentData
         case .bodyLengthMismatch, .bodyFailed, .bodySourceFailed: .requestBodyStreamExhausted

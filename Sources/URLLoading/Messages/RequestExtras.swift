@@ -79,6 +79,8 @@ package struct TransferTerms: Hashable, Sendable {
     package var endpoint: Endpoint?
     /// The proxies that replace the session's. Their credentials are those that they hold here.
     package var proxies: OriginProxies?
+    /// The limits on what comes before and after the content of answers.
+    package var responseLimits: ResponseLimits?
 
     package init() {}
 }

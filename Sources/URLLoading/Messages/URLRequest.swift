@@ -150,6 +150,14 @@ public struct URLRequest: ReferenceConvertible, Equatable, Hashable, Sendable {
         set { values.maximumDataLength = newValue }
     }
 
+    /// The limits on heads, trailers and the like of the answers; nil for the session's
+    /// (``URLSessionConfiguration/responseLimits``), which they replace. The value of a task's first request counts.
+    /// Archives lose it.
+    public var responseLimits: ResponseLimits? {
+        get { terms.responseLimits }
+        set { terms.responseLimits = newValue }
+    }
+
     /// Whether stored cookies are sent, and received cookies are stored.
     public var httpShouldHandleCookies: Bool {
         get { values.httpShouldHandleCookies }

@@ -75,6 +75,7 @@ struct RequestBuilder {
         options.offersIdentity = offersIdentity
         options.sendingRate = terms?.rates?.sending
         options.receivingRate = terms?.rates?.receiving
+        options.limits = terms?.responseLimits?.parserLimits
         options.host = values.fields?["Host"]
         if let expect = values.fields?["Expect"], expect.lowercased() == "100-continue" {
             options.expectation = .always

@@ -184,6 +184,16 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     /// request's own.
     open var maximumDataLength: Int?
 
+    /// The limits on heads, trailers and the like of answers, and of proxies' answers. ``URLRequest/responseLimits`` is
+    /// a request's own.
+    open var responseLimits = ResponseLimits()
+
+    /// The most memory that heads and trailers of answers that have come in part may take, of all connections of the
+    /// session together, in bytes. The task that exceeds it fails with `URLError.dataLengthExceedsMaximum`. 128 MiB: a
+    /// thousand connections that hold 64 KiB each. So servers that work together get no more by
+    /// ``responseLimits``.
+    open var maximumHeldHeadLength = 128 << 20
+
     /// The most connections to one host and port at a time; at least one. The connection of a task that is suspended, or
     /// waits for its delegate's answer, does not count while another task waits for one: what the delegate waits for may
     /// be a request of its own.
@@ -289,6 +299,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
         copy.httpAdditionalHeaders = httpAdditionalHeaders
         copy.secretHeaderFields = secretHeaderFields
         copy.maximumDataLength = maximumDataLength
+        copy.responseLimits = responseLimits
+        copy.maximumHeldHeadLength = maximumHeldHeadLength
         copy.httpMaximumConnectionsPerHost = httpMaximumConnectionsPerHost
         copy.httpCookieStorage = httpCookieStorage
         copy.urlCredentialStorage = urlCredentialStorage

@@ -43,6 +43,9 @@ final class SessionSettings: Sendable {
     let maximumVersion: TLSVersion
     let allowsLegacyAlgorithms: Bool
     let acceptsLegacyResponses: Bool
+    let responseLimits: ResponseLimits
+    /// In bytes.
+    let maximumHeldHeadLength: Int
     /// The version of resumable uploads that upload tasks offer; nil for none.
     let resumableUploads: UploadDraft?
 
@@ -58,6 +61,7 @@ final class SessionSettings: Sendable {
             usesHeuristicFreshness: configuration.usesHeuristicFreshness,
             waitsForConnectivity: waitsForConnectivity,
             triesAgain: configuration.isBackground,
+            redirects: configuration.responseLimits.redirectCount,
             reading: WebURL.read
         )
         connectionsPerHost = max(1, configuration.httpMaximumConnectionsPerHost)
@@ -76,6 +80,8 @@ final class SessionSettings: Sendable {
         maximumVersion = configuration.tlsMaximumSupportedProtocolVersion.tlsVersion
         allowsLegacyAlgorithms = configuration.tlsAllowsLegacyAlgorithms
         acceptsLegacyResponses = configuration.acceptsLegacyResponses
+        responseLimits = configuration.responseLimits
+        maximumHeldHeadLength = max(0, configuration.maximumHeldHeadLength)
         resumableUploads = configuration.resumableUploads.flatMap { UploadDraft(rawValue: $0.rawValue) }
     }
 

@@ -18,6 +18,12 @@ extension TransferTerms {
     }
 }
 
+extension ResponseLimits {
+    fileprivate var values: [Int] {
+        [headLength, fieldLength, fieldCount, informationalCount, chunkExtensionLength, redirectCount]
+    }
+}
+
 extension OctetWriter {
     /// - Parameter values: their terms are writable.
     mutating func put(extras values: RequestValues) {
@@ -38,6 +44,8 @@ extension OctetWriter {
             writer.put(optional: proxies.http) { $0.put($1) }
             writer.put(optional: proxies.https) { $0.put($1) }
         }
+        // These are the last of a record, and only some have them.
+        for value in terms.responseLimits?.values ?? [] { put(Int64(value)) }
     }
 
     private mutating func put(_ rate: TransferRate) {
@@ -94,7 +102,19 @@ extension OctetReader {
                 https: try reader.optional { reader throws(Malformed) in try reader.proxy() }
             )
         }
+        if !isAtEnd { terms.responseLimits = try responseLimits() }
         return terms
+    }
+
+    private mutating func responseLimits() throws(Malformed) -> ResponseLimits {
+        var limits = ResponseLimits()
+        limits.headLength = try integer()
+        limits.fieldLength = try integer()
+        limits.fieldCount = try integer()
+        limits.informationalCount = try integer()
+        limits.chunkExtensionLength = try integer()
+        limits.redirectCount = try integer()
+        return limits
     }
 
     private mutating func rate() throws(Malformed) -> TransferRate {

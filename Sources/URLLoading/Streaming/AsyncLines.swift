@@ -95,7 +95,8 @@ extension URLSession.AsyncBytes {
 
             private var lineTooLong: URLError {
                 let url = bytes.task.currentRequest?.url
-                return ErrorTranslation.urlError(.dataLengthExceedsMaximum, url, "a line is longer than \(limit) bytes")
+                let reason = "a line is longer than \(limit) bytes; lines(limit:) sets the limit"
+                return ErrorTranslation.urlError(.dataLengthExceedsMaximum, url, reason)
             }
 
             private mutating func take() -> String? {

@@ -209,7 +209,9 @@ struct Delivery: ~Copyable {
 
     /// The error for an answer that is longer than what is kept in memory.
     private var excess: URLError {
-        let reason = "the answer is longer than the \(limit) bytes that are kept in memory of one"
+        let reason =
+            "the answer is longer than the \(limit) bytes that are kept in memory of one; maximumDataLength of "
+            + "URLSessionConfiguration, URLRequest and RequestOptions sets the limit"
         return ErrorTranslation.urlError(.dataLengthExceedsMaximum, task.currentRequest?.url, reason)
     }
 

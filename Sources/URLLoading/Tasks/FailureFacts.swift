@@ -75,7 +75,8 @@ extension EngineError {
             .truncatedBody, .connectionLost, .sendFailed, .system, .tls(.truncated), .tls(.closedInHandshake),
             .proxy(.unreachable):
             true
-        case .invalidRequest, .tls, .proxy, .unsolicitedBytes, .malformedResponse, .unexpectedUpgrade, .undecodable,
+        case .invalidRequest, .tls, .proxy, .unsolicitedBytes, .malformedResponse, .tooManyHeldHeads,
+            .unexpectedUpgrade, .undecodable,
             .bodyLengthMismatch, .bodyFailed, .bodyUnreadable, .bodyFileReplaced, .bodySourceFailed, .cancelled,
             .shutDown:
             false
@@ -88,7 +89,11 @@ extension ErrorTranslation {
     static func error(_ reason: Step.Reason, _ url: URL?) -> URLError {
         switch reason {
         case .tooManyRedirects:
-            urlError(.httpTooManyRedirects, url, "more than \(RedirectRule.limit) redirects")
+            urlError(
+                .httpTooManyRedirects,
+                url,
+                "there are more redirects than \(ResponseLimits.words("redirectCount"))"
+            )
         case .nothingStored:
             urlError(
                 .resourceUnavailable,

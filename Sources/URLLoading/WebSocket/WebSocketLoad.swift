@@ -80,7 +80,7 @@ final class WebSocketLoad: WebSocketWorker {
         tellOpened(agreement.subprotocol)
         for wish in channel.open(LoopBound(self, on: loop), callbacks) { take(wish) }
         // Not before: the channel passes on only what is set from here on.
-        connection.maximumMessageSize = channel.facts.maximumMessageSize
+        setMaximumMessageSize(channel.facts.maximumMessageSize)
         connection.start()
         updateReading()
         if let limit { watch(limit) }
@@ -177,7 +177,11 @@ final class WebSocketLoad: WebSocketWorker {
         }
     }
 
-    func setMaximumMessageSize(_ size: Int) { connection?.maximumMessageSize = size }
+    func setMaximumMessageSize(_ size: Int) {
+        connection?.maximumMessageSize = size
+        // A larger message may come in more fragments, of which 64 octets each are few.
+        connection?.maximumFragmentCount = max(WebSocketMachine.defaultFragmentCount, size / 64)
+    }
 
     func hold(reading: Bool, sending: Bool) {
         isReadingHeld = reading

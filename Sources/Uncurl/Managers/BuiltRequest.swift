@@ -34,6 +34,6 @@ extension RequestOptions {
     fileprivate var changeNoRequest: Bool {
         timeout == nil && cachePolicy == nil && throttle == nil && compression == nil && maximumDataLength == nil
             && connectTimeout == nil && firstByteTimeout == nil && connectTo == nil && proxy == nil
-            && !sendsContentWithGET
+            && responseLimits == nil && !sendsContentWithGET
     }
 }

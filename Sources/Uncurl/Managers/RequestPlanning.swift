@@ -177,6 +177,7 @@ extension RequestOptions {
         if let timeout { request.timeoutInterval = timeout }
         if let cachePolicy { request.cachePolicy = cachePolicy }
         if let maximumDataLength { request.maximumDataLength = maximumDataLength }
+        if let responseLimits { request.responseLimits = responseLimits }
         if let throttle { request.throttle = throttle }
         if sendsContentWithGET { request.sendsContentWithGET = true }
         if let connectTimeout { request.connectTimeout = connectTimeout }

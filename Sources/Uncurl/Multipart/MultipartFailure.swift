@@ -68,7 +68,8 @@ extension MultipartFailure: LocalizedError, CustomStringConvertible {
             "the stream of part “\(part)” declared \(declared) bytes and gave \(given)\(given > declared ? " or more" : "")"
         case .notReplayable: "the form has to be sent again, and a stream in it can be read only once"
         case .tooLong: "the form is longer than 2^63 bytes"
-        case .overLimit(let limit): "the form is longer than the \(limit) bytes allowed in memory"
+        case .overLimit(let limit):
+            "the form is longer than the \(limit) bytes allowed in memory; encoded(limit:) sets the limit"
         case .outputExists(let url): "\(url.path) exists already"
         case .outputNotFileURL(let url): "\(url.absoluteString) does not name a file of this machine"
         case .outputFailed(let url, let reason): "\(url.path) could not be written: \(reason)"

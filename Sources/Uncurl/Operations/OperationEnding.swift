@@ -7,7 +7,9 @@ internal import URLLoading
 extension HTTPRequestOperation {
     /// The failure of an answer that is too long for memory.
     var excess: UncurlError {
-        let words = "The answer is longer than the \(limit) bytes that an operation keeps in memory."
+        let words =
+            "The answer is longer than the \(limit) bytes that an operation keeps in memory; maximumDataLength of "
+            + "URLSessionConfiguration, URLRequest and RequestOptions sets the limit, and an output stream has none."
         return .transport(URLError(.dataLengthExceedsMaximum, userInfo: [NSLocalizedDescriptionKey: words]))
     }
 

@@ -15,6 +15,7 @@ struct OptionValues: Sendable {
     var credential: URLCredential?
     var validation: ResponseValidation?
     var maximumDataLength: Int?
+    var responseLimits: ResponseLimits?
     var throttle: Throttle?
     var compression: RequestCompression?
     var sendsContentWithGET = false

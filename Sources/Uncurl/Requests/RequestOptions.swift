@@ -85,6 +85,12 @@ public struct RequestOptions: Sendable {
         get { box?.values.maximumDataLength }
         set { values.maximumDataLength = newValue }
     }
+    /// The limits on heads, trailers and the like of the answers. Nil: the limits of the manager's session
+    /// (`URLSessionConfiguration.responseLimits`).
+    public var responseLimits: ResponseLimits? {
+        get { box?.values.responseLimits }
+        set { values.responseLimits = newValue }
+    }
     /// The highest rates of sending and receiving.
     public var throttle: Throttle? {
         get { box?.values.throttle }

@@ -1,9 +1,9 @@
 /// Cuts content into lines as it comes, at LF or CR LF. A single CR is part of its line. The last line needs no line
 /// end.
 public struct LineSplitter: Sendable {
-    /// 1 MiB, which is more than a log line or a JSON document of a stream needs. A program that expects longer lines
-    /// sets its own limit.
-    public static let usualLimit = 1 << 20
+    /// 16 MiB: language models send documents of 10 MB in a line, and a server may send a line without an end. A
+    /// program that expects longer lines sets its own limit.
+    public static let usualLimit = 16 << 20
 
     private let limit: Int
     private var line: [UInt8] = []

@@ -16,8 +16,9 @@ public struct ServerSentEventParser: Sendable {
         case behindCR
     }
 
-    /// 1 MiB for the data and the current line together, which is more than an event needs.
-    public static let usualLimit = 1 << 20
+    /// 16 MiB for the data and the current line together: language models send 10 MB in an event, and a server may send
+    /// one without an end.
+    public static let usualLimit = 16 << 20
     /// 4 KiB for an event's id. The id goes back to the server in a header field when the stream is requested again.
     public static let idLimit = 1 << 12
 

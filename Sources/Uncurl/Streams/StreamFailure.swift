@@ -17,8 +17,10 @@ extension StreamFailure: LocalizedError, CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .lineTooLong(let limit): "a line is longer than \(limit) bytes"
-        case .eventTooLong(let limit): "an event is longer than \(limit) bytes"
+        case .lineTooLong(let limit):
+            "a line is longer than \(limit) bytes; lines(limit:) and jsonLines(limit:) set the limit"
+        case .eventTooLong(let limit):
+            "an event is longer than \(limit) bytes; events(limit:) and serverSentEvents(limit:) set the limit"
         case .noEvent(let attempts): "the stream ended without an event in each of \(attempts) attempts"
         case .undecodableLine(let number, _, let underlying):
             "line \(number) cannot be decoded: \(ErrorText.of(underlying))"

@@ -11,10 +11,12 @@ extension URLSessionManager {
     ///   - request: a request whose validation names the acceptable statuses; by default 200 and 204. The content type
     ///     is checked in any case.
     ///   - lastEventID: the last id of an earlier stream, to continue after that event.
+    ///   - limit: the most bytes of one event. A longer one ends the sequence with ``StreamFailure/eventTooLong(limit:)``.
     ///   - policy: says when and how often the stream is requested again.
     public func events(
         _ request: HTTPRequest,
         after lastEventID: String = "",
+        limit: Int = ServerSentEventParser.usualLimit,
         policy: ReconnectionPolicy = ReconnectionPolicy()
     ) -> EventSource<ResponseStream> {
         var request = request
@@ -23,7 +25,7 @@ extension URLSessionManager {
         var validation = request.options.validation ?? ResponseValidation(statusCodes: [200, 204])
         validation.contentTypes = ["text/event-stream"]
         request.options.validation = validation
-        return EventSource(after: lastEventID, policy: policy) { [request] in
+        return EventSource(after: lastEventID, limit: limit, policy: policy) { [request] in
             let transfer = EventTransfer(self, request)
             return .init(wait: { try await transfer.wait(for: $0) }, open: { try await transfer.open($0) })
         }

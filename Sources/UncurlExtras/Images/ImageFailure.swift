@@ -21,7 +21,7 @@ extension ImageFailure: CustomStringConvertible, LocalizedError {
         case .truncated(let format): "the \(format) image ends too early"
         case .corrupt(let format, let what): "the \(format) image is corrupt: \(what)"
         case .tooManyPixels(let width, let height, let limit):
-            "an image of \(width) by \(height) pixels is more than \(limit) pixels"
+            "an image of \(width) by \(height) pixels is more than \(limit) pixels; maximumPixels of the decoder sets the limit"
         case .outOfMemory: "there is not enough memory for the image"
         }
     }

@@ -45,7 +45,8 @@ public struct WebSocketMachine: ~Copyable {
     public private(set) var state = State.open
     /// The most octets of a decompressed message. A change applies from the next frame on.
     public var maximumMessageSize: Int
-    private let maximumFragmentCount: Int
+    /// The most fragments of a message. A change applies from the next frame on.
+    public var maximumFragmentCount: Int
     private var output: [UInt8] = []
     private var reader: FrameHeaderReader
     private var reading = Reading.header

@@ -44,6 +44,13 @@ struct ExtrasOctetsTests {
             { $0.proxies = .direct },
             { $0.proxies = try proxies("proxy.test", Credentials(user: "ü", password: "")) },
             { $0.proxies = try proxies("::1", nil) },
+            { $0.responseLimits = ResponseLimits() },
+            {
+                var limits = ResponseLimits()
+                (limits.headLength, limits.fieldLength, limits.fieldCount) = (1, 2, 3)
+                (limits.informationalCount, limits.chunkExtensionLength, limits.redirectCount) = (4, 5, 6)
+                $0.responseLimits = limits
+            },
         ]
         var all = TransferTerms()
         for change in changes { try change(&all) }

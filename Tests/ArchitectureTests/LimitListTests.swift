@@ -1,0 +1,91 @@
+import Foundation
+import Testing
+
+/// LIMITS.md against the sources.
+@Suite("The list of limits")
+struct LimitListTests {
+    private static let rooms: Set = [
+        "HTTP1", "HTTPEngine", "HTTPSemantics", "URLLoading", "Uncurl", "UncurlExtras", "UncurlXML", "UncurlTestKit",
+        "WebSocket", "TLS", "Reactor", "TextCoding",
+    ]
+
+    private static let files = SourceTree.sources.filter { rooms.contains($0.room) }
+
+    private func tables() throws -> (failing: Substring, others: Substring) {
+        let page = try String(contentsOf: SourceTree.root.appending(path: "LIMITS.md"), encoding: .utf8)
+        let parts = page.split(separator: "\n## ")
+        try #require(parts.count == 3)
+        return (parts[1], parts[2])
+    }
+
+    private func rows(_ table: Substring) -> [[String]] {
+        table.split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst().map { row in
+            row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+        }
+    }
+
+    private func names(in cell: String) -> [String] {
+        cell.matches(of: /`([^`]+)`/).map { String($0.1) }
+    }
+
+    /// The numbers that are called limits, by their file and their name.
+    private static var limits: Set<String> {
+        let number = /static (?:let|var) (\w+)(?:: \w+)?\s*(?:=|\{)\s*[0-9]/
+        let limit = /(?i)limit|most|max|longest|largest|deepest|capacity|depth|attempts|budget/
+        var found: Set<String> = []
+        for file in files {
+            for match in file.code.matches(of: number) where match.1.contains(limit) {
+                found.insert("\(file.name.dropLast(6)).\(match.1)")
+            }
+        }
+        return found
+    }
+
+    @Test("each number that is called a limit has a row, and no row is about a number that is gone")
+    func complete() throws {
+        let (failing, others) = try tables()
+        let listed = rows(others).flatMap { names(in: $0[0]) }
+        #expect(Set(listed).count == listed.count)
+        let all = Set(listed).union(rows(failing).flatMap { names(in: $0[0]) })
+        #expect(Self.limits.count > 60)
+        #expect(Self.limits.subtracting(all).sorted() == [])
+        #expect(Set(listed).subtracting(Self.limits).sorted() == [])
+        let kinds: Set = ["paces", "forgets", "standard", "stack", "own", "attack", "tries"]
+        #expect(rows(others).allSatisfy { kinds.contains($0[1]) })
+    }
+
+    @Test("each limit that fails a call has a door that is public, and an error that names the door")
+    func doors() throws {
+        let rows = rows(try tables().failing)
+        #expect(rows.count > 15)
+        for row in rows {
+            let doors = names(in: row[2])
+            #expect(!doors.isEmpty, "\(row[0])")
+            for door in doors where door != "Accept-Encoding" {
+                let word = door.split(separator: ".").last.map(String.init) ?? door
+                let isOpen =
+                    if let argument = try /(\w+)\((\w+):\)/.wholeMatch(in: word) {
+                        Self.files.contains { file in
+                            file.code.contains("public func \(argument.1)") && file.code.contains("\(argument.2): Int")
+                        }
+                    } else {
+                        Self.files.contains { file in
+                            ["public var", "open var", "public struct"].contains {
+                                file.code.contains("\($0) \(word)")
+                            }
+                        }
+                    }
+                #expect(isOpen, "\(door)")
+                // A parser's error has the name of the property that was exceeded.
+                let said = door == "ParserLimits" ? "ParserLimits." : word
+                let isSaid = Self.files.contains { file in
+                    file.text.split(separator: "\n").contains { line in
+                        let text = line.trimmingCharacters(in: .whitespaces)
+                        return !text.hasPrefix("//") && line.contains("\"") && line.contains(said)
+                    }
+                }
+                #expect(isSaid, "no error says \(door)")
+            }
+        }
+    }
+}
