@@ -27,9 +27,15 @@ struct BaseURL: Sendable {
     /// Resolves a reference by RFC 3986 §5.2: a whole URL replaces the base, and a path that begins with a slash
     /// replaces the base's path. Characters that a URL must escape are escaped, as `URL(string:)` does; escapes in the
     /// reference are kept.
+    ///
+    /// A reference that begins with two slashes would name a host (§4.2). It is refused: such a text is mostly a path
+    /// with an empty component, and the manager's fields would go to that host.
     func resolve(_ reference: String) throws(UncurlError) -> URL {
         if reference.isEmpty { return url }
         if let prefix, reference.isPlainReference, let url = URL(string: prefix + reference) { return url }
+        if reference.utf8.starts(with: "//".utf8) {
+            throw .invalidURL(reference, reason: "it names a host without a scheme, or its first component is empty")
+        }
         return try Self.checked(URL(string: reference.escapingInvalid, relativeTo: url), reference)
     }
 
@@ -41,6 +47,12 @@ struct BaseURL: Sendable {
     }
 
     private static func checked(_ url: URL?, _ reference: String) throws(UncurlError) -> URL {
+        if reference.contains(String.noComponent) {
+            throw .invalidURL(
+                reference.replacing(String.noComponent, with: ""),
+                reason: "a component that was inserted into its path is empty, “.” or “..”"
+            )
+        }
         guard let url = url?.absoluteURL else {
             throw .invalidURL(reference, reason: "it is not a URL")
         }

@@ -32,7 +32,7 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
     public var baseURL: URL? { base?.url }
 
     /// Whether a reference may lead only to the base URL's origin: its scheme, host and port (RFC 9110 §4.3.1). A
-    /// reference to another origin, such as `//other.example/users`, then fails with
+    /// reference to another origin, such as `http://other.example/users`, then fails with
     /// ``UncurlError/invalidURL(_:reason:)``. By default false: a whole URL replaces the base URL, and the manager's
     /// fields go to its server. Set it where references contain what others wrote.
     ///

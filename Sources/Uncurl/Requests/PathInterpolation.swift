@@ -6,12 +6,13 @@ internal import URLLoading
 /// let user = try await manager.get("users/\(component: name)?near=\(query: place)", as: User.self)
 /// ```
 extension DefaultStringInterpolation {
-    /// Inserts a text as one component of a path. Every special character is escaped: a slash is part of the name, and
-    /// so is `..`.
+    /// Inserts a text as one component of a path. Every special character is escaped: a slash is part of the name.
+    ///
+    /// An empty text, `.` and `..` name no component: with them a path would name another folder, or begin with a host
+    /// (RFC 3986 §4.2, §5.2.4). A manager refuses such a reference with ``UncurlError/invalidURL(_:reason:)``.
     public mutating func appendInterpolation(component text: some CustomStringConvertible) {
         let text = text.description
-        // Unescaped, this component would name the folder itself or its parent (RFC 3986 §5.2.4).
-        if text == "." || text == ".." { return appendLiteral(text.replacing(".", with: "%2E")) }
+        if ["", ".", ".."].contains(text) { appendLiteral(String.noComponent) }
         appendLiteral(text.escapedForURL)
     }
 
@@ -22,6 +23,10 @@ extension DefaultStringInterpolation {
 }
 
 extension String {
+    /// Stands before an inserted text that names no component, because an interpolation cannot throw. It is a
+    /// noncharacter, which no reference contains otherwise: an inserted one is escaped.
+    static let noComponent = String(decoding: [0xFDD0 as UInt16], as: UTF16.self)
+
     /// The unreserved characters (RFC 3986 §2.3).
     private static let unreserved = CharacterSet(
         charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
