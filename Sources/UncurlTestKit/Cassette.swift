@@ -63,7 +63,7 @@ public final class Cassette: Sendable {
 
     private let file: URL
     private let parts: Set<Part>
-    private let secrets: Set<String>
+    private let isSecret: @Sendable (String) -> Bool
     private let source: Source
     private let state: Mutex<State>
     let clock: any Clock<Duration> = ContinuousClock()
@@ -74,7 +74,8 @@ public final class Cassette: Sendable {
     ///   - file: the HTTP Archive.
     ///   - mode: whether the cassette replays or records.
     ///   - matching: the parts of a request that must equal the recorded one.
-    ///   - secrets: fields whose values are not written to the file.
+    ///   - secrets: fields whose values are not written to the file; the list is read as
+    ///     `URLSessionConfiguration.secretHeaderFields` is, so that with the usual names a field counts by its words too.
     ///   - session: loads the requests while recording; nil for a session of its own. It must not follow redirects, so
     ///     that each answer is recorded.
     /// - Throws: ``CassetteError/unreadable(_:reason:)`` where the file is needed and cannot be read. A file in which a
@@ -88,7 +89,7 @@ public final class Cassette: Sendable {
     ) throws(CassetteError) {
         self.file = file
         parts = matching
-        self.secrets = Set(secrets.map { $0.lowercased() })
+        isSecret = URLSessionConfiguration.secrecy(by: secrets)
         let isThere = FileManager.default.fileExists(atPath: file.path)
         if mode == .record || (mode == .automatic && !isThere) {
             source = .record(session ?? Self.recorder())
@@ -214,7 +215,7 @@ public final class Cassette: Sendable {
         let lowercased = name.lowercased()
         let field = recorded.headers.first { $0.name.lowercased().utf8.elementsEqual(lowercased.utf8) }
         let (value, sent) = (field?.value.utf8, request.request.value(forHTTPHeaderField: name)?.utf8)
-        guard !secrets.contains(lowercased), let value, let sent else { return (value == nil) == (sent == nil) }
+        guard !isSecret(lowercased), let value, let sent else { return (value == nil) == (sent == nil) }
         return value.elementsEqual(sent)
     }
 
@@ -308,7 +309,7 @@ public final class Cassette: Sendable {
 
     private func fields(_ headers: [String: String]) -> [HAR.Field] {
         headers.sorted { $0.key < $1.key }.map { name, value in
-            HAR.Field(name: name, value: secrets.contains(name.lowercased()) ? Self.leftOut : value)
+            HAR.Field(name: name, value: isSecret(name) ? Self.leftOut : value)
         }
     }
 }

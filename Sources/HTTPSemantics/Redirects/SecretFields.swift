@@ -12,21 +12,78 @@ public struct SecretFields: Hashable, Sendable {
         "X-CSRF-Token", "X-XSRF-Token", "X-Amz-Security-Token", "X-Goog-Api-Key", "X-Goog-Iam-Authorization-Token",
         "X-Functions-Key", "Ocp-Apim-Subscription-Key", "X-RapidAPI-Key", "X-Vault-Token", "X-Consul-Token",
         "X-Shopify-Access-Token", "X-Figma-Token", "X-Plex-Token", "X-Honeycomb-Team", "X-MBX-APIKEY", "DD-API-KEY",
-        "DD-APPLICATION-KEY", "Private-Token", "Job-Token", "Deploy-Token", "Circle-Token",
+        "DD-APPLICATION-KEY", "Private-Token", "Job-Token", "Deploy-Token", "Circle-Token", "DPoP",
     ]
 
-    /// The fields that the RFCs define, and ``usualNames``.
+    /// The fields that the RFCs define, ``usualNames``, and those with a word for secrets in their names.
     public static let usual = SecretFields(usualNames)
 
     /// The names in lower case.
     private let names: Set<String>
+    /// Whether a name on no list is judged by its words.
+    private let goesByWords: Bool
 
+    private static let usualInLowerCase = Set(usualNames.map { $0.lowercased() })
+
+    /// A list of fields. If it has all of ``usualNames``, a field is secret by its name's words too: *token*, *secret*,
+    /// *password*, *credential*, *signature*, *assertion*, *auth*, or *key* together with *api*. Any other list stands
+    /// for itself.
+    ///
     /// - Parameter names: the fields besides the RFCs' own, in any case.
-    public init(_ names: Set<String>) { self.names = Set(names.map { $0.lowercased() }) }
+    public init(_ names: Set<String>) {
+        self.names = Set(names.map { $0.lowercased() })
+        goesByWords = self.names.isSuperset(of: SecretFields.usualInLowerCase)
+    }
 
     /// Whether a field of that name is secret, in any case.
     public func contains(_ name: String) -> Bool {
         let name = name.lowercased()
-        return SecretFields.always.contains(name) || names.contains(name)
+        return SecretFields.always.contains(name) || lists(name)
+    }
+
+    /// Whether a field of that name is secret by the list or by its words, in any case. The fields that RFCs define do
+    /// not count.
+    public func lists(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return names.contains(name) || goesByWords && SecretFields.hasSecretWord(name)
+    }
+
+    /// A part of a word, as the octets that were read last show it: the newest is the lowest.
+    private struct Part {
+        let octets: UInt64
+        let mask: UInt64
+
+        /// - Parameter text: eight octets at most.
+        init(_ text: StaticString) {
+            octets = text.description.utf8.reduce(0) { $0 << 8 | UInt64($1) }
+            mask = text.utf8CodeUnitCount < 8 ? 1 << (8 * UInt64(text.utf8CodeUnitCount)) - 1 : .max
+        }
+
+        func ends(_ read: UInt64) -> Bool { read & mask == octets }
+    }
+
+    /// *Authenticate* is no such word: servers ask with it.
+    private static let words = [
+        Part("token"), Part("secret"), Part("password"), Part("credenti"), Part("signatur"), Part("assertio"),
+        Part("authoriz"), Part("nticatio"),
+    ]
+    private static let (auth, key, api) = (Part("auth"), Part("key"), Part("api"))
+
+    /// It is asked of every field of a request that a cache may answer, so it allocates nothing.
+    ///
+    /// - Parameter name: in lower case.
+    private static func hasSecretWord(_ name: String) -> Bool {
+        var read: UInt64 = 0
+        var (hasAuth, hasKey, hasAPI) = (false, false, false)
+        for octet in name.utf8 {
+            // Not the beginning of *author*.
+            if hasAuth, octet &- UInt8(ascii: "a") >= 26 { return true }
+            read = read << 8 | UInt64(octet)
+            if words.contains(where: { $0.ends(read) }) { return true }
+            hasAuth = auth.ends(read)
+            hasKey = hasKey || key.ends(read)
+            hasAPI = hasAPI || api.ends(read)
+        }
+        return hasAuth || hasKey && hasAPI
     }
 }

@@ -168,13 +168,23 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
 
     /// Header fields that identify the user, besides Authorization, Cookie and the like. A redirect to another origin
     /// (scheme, host or port) carries none of them, neither a request's own nor those of ``httpAdditionalHeaders``, and
-    /// the cache keeps answers apart whose requests differ in one of them. The case of names does not matter. If it is
-    /// empty, all fields but Authorization and the like are carried, as in FoundationNetworking.
+    /// the cache keeps answers apart whose requests differ in one of them. The case of names does not matter.
+    ///
+    /// As long as the list has all of ``usualSecretHeaderFields``, every field whose name has a word for secrets counts
+    /// too: *token*, *secret*, *password*, *credential*, *signature*, *assertion*, *auth*, or *key* together with
+    /// *api*. Any other list stands for itself. If it is empty, all fields but Authorization and the like are carried,
+    /// as in FoundationNetworking.
     open var secretHeaderFields: Set<String> = URLSessionConfiguration.usualSecretHeaderFields
 
     /// The default of ``secretHeaderFields``: the fields in which API gateways, clouds and well-known services take
     /// keys, tokens and sessions, `X-API-Key` and `X-Auth-Token` among them. No RFC names them.
     public static var usualSecretHeaderFields: Set<String> { SecretFields.usualNames }
+
+    /// Says of a field's name whether a list with the meaning of ``secretHeaderFields`` makes it a secret.
+    package static func secrecy(by list: Set<String>) -> @Sendable (String) -> Bool {
+        let fields = SecretFields(list)
+        return { fields.lists($0) }
+    }
 
     /// The most content of one answer that is kept in memory, decoded, in bytes: for functions that return `Data`, for
     /// completion handlers, and for delegates of tasks that do not prefer incremental delivery. A longer answer fails

@@ -82,15 +82,19 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
     /// Leaves credentials out, unless they are asked for.
     private struct Redaction {
         let isOff: Bool
-        /// The fields that are credentials, in lower case.
-        let names: Set<String>
+        /// Whether a field of this name is a credential.
+        private let isSecret: @Sendable (String) -> Bool
         private(set) var hasLeftOut = false
 
         init(_ credentials: Credentials, _ configuration: URLSessionConfiguration?) {
             isOff = credentials == .shown
             let own = configuration?.secretHeaderFields ?? URLSessionConfiguration.usualSecretHeaderFields
-            names = Set(own.union(["Authorization", "Proxy-Authorization", "Cookie"]).map { $0.lowercased() })
+            isSecret = URLSessionConfiguration.secrecy(
+                by: own.union(["Authorization", "Proxy-Authorization", "Cookie"])
+            )
         }
+
+        mutating func shown(_ value: String, of field: String) -> String { isSecret(field) ? shown(value) : value }
 
         mutating func shown(_ credential: String) -> String {
             if isOff { return credential }
@@ -106,7 +110,7 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
         func isNamed(_ other: String) -> Bool { name.caseInsensitiveCompare(other) == .orderedSame }
 
         func quoted(_ redaction: inout Redaction) -> String {
-            let shown = redaction.names.contains(name.lowercased()) ? redaction.shown(value) : value
+            let shown = redaction.shown(value, of: name)
             // curl sends a field without a value for `Name;`; `Name:` would remove the field.
             return CURLCommand.quoted(shown.isEmpty ? "\(name);" : "\(name): \(shown)")
         }

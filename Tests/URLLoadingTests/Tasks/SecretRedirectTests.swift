@@ -32,6 +32,16 @@ struct SecretRedirectTests {
         #expect(!told.contains("x-api-key") && !told.contains("x-auth-token") && !told.contains("authorization"))
     }
 
+    @Test("a redirect to another origin takes no field along whose name has a word for secrets")
+    func words() async throws {
+        let names = ["DPoP", "X-Gitlab-Token", "X-JWT-Assertion", "api-token"]
+        let told = try await fields { configuration in
+            for name in names { configuration.httpAdditionalHeaders?[name] = "session" }
+        }
+        for name in names { #expect(!told.contains(name.lowercased() + ":"), "\(name)") }
+        #expect(told.contains("x-plain: session"))
+    }
+
     @Test("names of the user's own are secret too")
     func own() async throws {
         let told = try await fields { $0.secretHeaderFields.insert("x-MINE") }
