@@ -201,6 +201,9 @@ final class SessionEngine {
         }
     }
 
+    /// Lets loads that begin from here on have new connections. Loads under way keep theirs to their ends.
+    func renewConnections() { made?.retireConnections() }
+
     // MARK: What is kept of answers
 
     func keepCookies(of response: HTTPURLResponse, from scope: CookieScope, to request: URLRequest) {

@@ -28,6 +28,11 @@ protocol SessionHome: AnyObject, Sendable {
     /// - Parameter then: called on any thread when this is done, and pending credentials have been stored.
     func forget(then: @escaping @Sendable () -> Void)
 
+    /// Lets later tasks have new connections. Tasks under way keep theirs to their ends.
+    ///
+    /// - Parameter then: called on any thread when this is done.
+    func renewConnections(then: @escaping @Sendable () -> Void)
+
     /// Closes the connections, and ends the loads as cancelled.
     func shutDown()
 

@@ -360,11 +360,16 @@ open class URLSession: NSObject, @unchecked Sendable {
     /// its delegate.
     open func invalidateAndCancel() { close(cancelling: true) }
 
-    /// Writes cookies that are only in memory to disk. The handler is called on the delegate queue.
+    /// Writes cookies that are only in memory to disk, and lets later tasks have new connections. Tasks under way keep
+    /// theirs to their ends. The handler is called on the delegate queue.
     open func flush(completionHandler: @escaping @Sendable () -> Void) {
         ownConfiguration.httpCookieStorage?.flush()
-        delegateQueue.addLasting(completionHandler)
+        home.renewConnections { [queue] in queue.addLasting(completionHandler) }
     }
+
+    /// Lets later tasks have new connections, which are judged anew: those that are idle close, and those in use close
+    /// after their tasks.
+    package func renewConnections() { home.renewConnections {} }
 
     /// Empties the session's stores: cookies, cached answers, credentials. Forgets what the session has learnt of
     /// servers, so that later requests go over new connections and new TLS sessions; sessions without a delegate share

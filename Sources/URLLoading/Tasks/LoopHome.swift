@@ -182,6 +182,14 @@ final class LoopHome: SessionHome {
         if !isSent { then() }
     }
 
+    func renewConnections(then: @escaping @Sendable () -> Void) {
+        let isSent = post { engine in
+            engine.renewConnections()
+            then()
+        }
+        if !isSent { then() }
+    }
+
     func shutDown() { post { engine in engine.shutDown() } }
 
     func askNoSession() { security.askNoSession() }

@@ -219,15 +219,25 @@ open class URLSessionManager: @unchecked Sendable {
         set { core.decoder = newValue }
     }
 
-    /// Decides which servers are trusted. It judges each new connection, whichever tasks use that connection later.
+    /// Decides which servers are trusted. It judges each new connection, whichever tasks use that connection later. A
+    /// policy that is set later judges every connection of the requests that begin after it.
     public var securityPolicy: any ServerTrustEvaluator { core.securityPolicy }
 
-    /// Sets the ``securityPolicy``.
+    /// Sets the ``securityPolicy``. Idle connections close, and those in use close after their requests, so that later
+    /// requests go over connections that this policy has judged. A WebSocket under way keeps its connection.
     ///
     /// - Throws: ``SecurityPolicyError`` for a policy that cannot be enforced: an ``HTTPSessionManager`` refuses pins
     ///   for a base URL that is not https.
     open func setSecurityPolicy(_ policy: any ServerTrustEvaluator) throws(SecurityPolicyError) {
         core.securityPolicy = policy
+        if case .open(let session) = life.withLock({ $0 }) { session.renewConnections() }
+    }
+
+    /// Says whether there is a network path. By default ``ReachabilityManager/shared``, for any host. The program starts
+    /// it; no request waits for it or asks it.
+    public var reachability: ReachabilityManager {
+        get { core.reachability ?? .shared }
+        set { core.reachability = newValue }
     }
 
     /// The queue of completion handlers. Nil: a serial queue of this manager's own. No handler runs on the main queue

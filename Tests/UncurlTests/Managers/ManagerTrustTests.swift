@@ -304,4 +304,64 @@ struct ManagerTrustTests {
             return
         }
     }
+
+    @Test(
+        "a stricter policy reaches kept connections: an idle one closes, and a busy one carries no later request",
+        arguments: [false, true]
+    )
+    func kept(isBusy: Bool) async throws {
+        var lax = SecurityPolicy()
+        lax.allowsInvalidCertificates = true
+        lax.validatesDomainName = false
+        let manager = try manager(lax)
+        func load() async -> Response<Data> { await manager.response(to: HTTPRequest("bytes/10"), serializer: .data) }
+        // More than the buffers hold: the connection is busy until the stream is read.
+        let stream = isBusy ? try await manager.stream(HTTPRequest("bytes/50000000")) : nil
+        if !isBusy { #expect(await load().value?.count == 10) }
+        var pinned = try SecurityPolicy.pinning(
+            .publicKey,
+            to: TrustedCertificate.all(inPEM: TestCertificates.client.chainPEM)
+        )
+        pinned.roots = .only(try TrustedCertificate.all(inPEM: made.authorityPEM))
+        try manager.setSecurityPolicy(pinned)
+        if let stream {
+            var count = 0
+            for try await chunk in stream { count += chunk.count }
+            #expect(count == 50_000_000)
+        }
+        guard case .trust? = await load().error else {
+            Issue.record("the kept connection was used")
+            return
+        }
+        #expect(server.requestCount == 1)
+    }
+
+    @Test("a request that waits for a connection under way is sent by the policy that was set meanwhile")
+    func dialled() async throws {
+        let shakes = RawGate()
+        let server = try RawServer.start(otherwise: [
+            .wait(shakes), .handshake(try TLSServerContext(TLSServerConfiguration(made))), .receive(.headEnd),
+            .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .stall,
+        ])
+        let manager = HTTPSessionManager(baseURL: URL(string: server.secureURL("/")), configuration: .isolated)
+        let asked = Log<Bool>()
+        let judged = Word<Bool>()
+        try manager.setSecurityPolicy(
+            CustomEvaluator { _, _ in
+                asked.add(true)
+                if asked.entries.count == 1 { judged.give(true) }
+            }
+        )
+        let waiting = Task { await manager.response(to: HTTPRequest("x"), serializer: .data) }
+        shakes.open()
+        _ = await judged.wait("the verdict")
+        try manager.setSecurityPolicy(SecurityPolicy.default)
+        let later = await manager.response(to: HTTPRequest("y"), serializer: .data)
+        guard case .trust? = later.error else {
+            Issue.record("\(later)")
+            return
+        }
+        _ = await waiting.value
+        #expect(!server.connections.contains { String(decoding: $0.received, as: UTF8.self).contains("GET /y") })
+    }
 }
