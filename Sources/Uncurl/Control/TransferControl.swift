@@ -59,6 +59,14 @@ public final class TransferControl: Sendable {
         }
     }
 
+    /// A step that runs in a Swift task of its own.
+    private struct Step {
+        /// Ends the wait for the step with this error. The step's task is cancelled, and may continue.
+        let end: @Sendable (any Error) -> Void
+        /// When the step's time is over; nil where it has no limit.
+        let deadline: ContinuousClock.Instant?
+    }
+
     /// The readers of the progress. Most transfers have none, and allocate nothing for them.
     private struct Readers {
         var upload: ProgressReaders?
@@ -172,7 +180,7 @@ public final class TransferControl: Sendable {
             before.task?.cancel()
         }
         if before.isLate { before.other?.expire() } else { before.other?.cancel() }
-        before.step?()
+        before.step?.end(_Concurrency.CancellationError())
         before.run?()
         before.waiters.end(self)
     }
@@ -192,7 +200,7 @@ public final class TransferControl: Sendable {
 
     /// Begins the transfer, or continues it after ``suspend()``.
     public func resume() {
-        let waiters = reins.withLock { reins -> TransferWaiters? in
+        let told = reins.withLock { reins -> (TransferWaiters, (@Sendable () -> Void)?)? in
             guard reins.state == .suspended || reins.state == .initialized else { return nil }
             reins.state = .resumed
             reins.hasBegun = true
@@ -342,16 +350,45 @@ public final class TransferControl: Sendable {
         _ = try? await carry { try await clock.sleep(for: delay.bounded) }
     }
 
-    /// Carries out a step between two tasks, in a Swift task of its own, which ``cancel()`` and the deadline cancel.
-    func carry<Made: Sendable>(_ step: @escaping @Sendable () async throws -> Made) async throws -> Made {
-        let task = Task { try await step() }
+    /// Carries out a step between two tasks, in a Swift task of its own. ``cancel()`` and the deadline cancel that task
+    /// and end the wait for it at once: the step may be code of the program that does not return.
+    ///
+    /// - Parameter isLimited: whether the wait also ends after the manager's limit for a step, with
+    ///   `URLError.timedOut`.
+    func carry<Made: Sendable>(
+        isLimited: Bool = false,
+        _ step: @escaping @Sendable () async throws -> Made
+    ) async throws -> Made {
+        let waiting = Waiting<Made>()
+        let task = Task {
+            let result: Result<Made, any Error>
+            do { result = .success(try await step()) } catch { result = .failure(error) }
+            waiting.end(result)
+        }
+        let end: @Sendable (any Error) -> Void = { error in
+            task.cancel()
+            waiting.end(.failure(error))
+        }
+        let limit = isLimited ? list.stepLimit : nil
         let isCancelled = reins.withLock { reins in
-            reins.step = { task.cancel() }
+            reins.step = Step(end: end, deadline: limit.map { .now + $0 })
             return reins.state == .cancelled
         }
-        if isCancelled { task.cancel() }
+        if isCancelled { end(_Concurrency.CancellationError()) }
+        if limit != nil { list.watchSteps() }
         defer { _ = reins.withLock { $0.step.take() } }
-        return try await task.value
+        return try await waiting.value
+    }
+
+    /// Ends a step whose time is over.
+    ///
+    /// - Returns: when the time of the step is over otherwise; nil without a step that has a limit.
+    func endLateStep(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+        let step = reins.withLock { $0.step }
+        guard let step, let deadline = step.deadline, deadline <= now else { return step?.deadline }
+        let words = [NSLocalizedDescriptionKey: "An interceptor has not answered within the session's limit."]
+        step.end(URLError(.timedOut, userInfo: words))
+        return nil
     }
 
     func finish(_ statusCode: Int?, _ error: UncurlError?, retryCount: Int) {

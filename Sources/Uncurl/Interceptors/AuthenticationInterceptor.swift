@@ -5,7 +5,8 @@ public import URLLoading
 ///
 /// Requests that begin during a refresh wait for it. A request that is refused with an older credential is sent again
 /// at once; a refusal of the current credential begins a refresh. A failed refresh ends the requests that waited for
-/// it; the next request begins another one, within the limit of the ``RefreshWindow``. Requests that the authenticator
+/// it; the next request begins another one, within the limit of the ``RefreshWindow``. A refresh that takes longer than
+/// ``refreshLimit`` has failed; the credential that it still returns is used if there is no newer one. Requests that the authenticator
 /// sends during its refresh get no credential.
 public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInterceptor {
     /// Limits how often a credential is refreshed within an interval.
@@ -36,6 +37,9 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
         var refreshes: [ContinuousClock.Instant] = []
     }
 
+    /// How long a refresh may take. After it, the requests that waited fail with
+    /// ``AuthenticationFailure/refreshFailed(_:)`` of `URLError.timedOut`, and the refresh is cancelled.
+    public let refreshLimit: Duration
     private let authenticator: Scheme
     private let window: RefreshWindow?
     private let state: Mutex<State>
@@ -46,12 +50,15 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
     ///   - authenticator: puts credentials into requests and refreshes them.
     ///   - credential: the first credential. With nil, each request fails until one is set.
     ///   - window: limits the refreshes; nil sets no limit.
+    ///   - refreshLimit: how long a refresh may take; by default 60 seconds.
     public init(
         authenticator: Scheme,
         credential: Scheme.Credential? = nil,
-        window: RefreshWindow? = RefreshWindow()
+        window: RefreshWindow? = RefreshWindow(),
+        refreshLimit: Duration = .seconds(60)
     ) {
         self.authenticator = authenticator
+        self.refreshLimit = refreshLimit
         self.window = window
         state = Mutex(State(credential: credential))
     }
@@ -146,15 +153,20 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
             state.refreshes.append(now)
         }
         let version = state.version
+        let work = Task { [self] in
+            let fresh = try await Refreshing.within(self) { try await authenticator.refresh(used) }
+            settle(version) { state in
+                state.credential = fresh
+                state.version += 1
+                state.refresh = .none
+            }
+        }
         let task = Task { [self] in
             do {
-                let fresh = try await Refreshing.within(self) { try await authenticator.refresh(used) }
-                settle(version) { state in
-                    state.credential = fresh
-                    state.version += 1
-                    state.refresh = .none
-                }
+                let words = "The credential was not refreshed within \(refreshLimit)."
+                try await work.value(within: refreshLimit, or: words)
             } catch {
+                work.cancel()
                 if settle(version, { $0.refresh = .none }) { throw error }
             }
         }

@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import URLLoading
 
 extension Task where Failure == any Error {
     /// The value of a task that several callers await. A cancelled caller returns at once, and the task continues.
@@ -15,10 +16,29 @@ extension Task where Failure == any Error {
             waiting.end(.failure(_Concurrency.CancellationError()))
         }
     }
+
+    /// The value, if it comes in time. A cancelled caller returns at once, and so does one whose time is over; the task
+    /// continues.
+    ///
+    /// - Parameter words: the description of the error where the time is over.
+    /// - Throws: what the task throws, `CancellationError`, or `URLError.timedOut`.
+    func value(within limit: Duration?, or words: String) async throws -> Success {
+        guard let limit else { return try await valueUnlessCancelled() }
+        return try await withThrowingTaskGroup(of: Success.self) { group in
+            group.addTask { try await self.valueUnlessCancelled() }
+            group.addTask {
+                try await Task<Never, Never>.sleep(for: limit.bounded)
+                throw URLError(.timedOut, userInfo: [NSLocalizedDescriptionKey: words])
+            }
+            defer { group.cancelAll() }
+            guard let value = try await group.next() else { throw _Concurrency.CancellationError() }
+            return value
+        }
+    }
 }
 
-/// A caller that waits for a result or for its own cancellation, whichever comes first.
-private final class Waiting<Value: Sendable>: Sendable {
+/// A caller that waits for a result or for another end, whichever comes first.
+final class Waiting<Value: Sendable>: Sendable {
     private enum State {
         case fresh
         case waiting(CheckedContinuation<Value, any Error>)
@@ -26,6 +46,10 @@ private final class Waiting<Value: Sendable>: Sendable {
     }
 
     private let state = Mutex(State.fresh)
+
+    var value: Value {
+        get async throws { try await withCheckedThrowingContinuation { begin($0) } }
+    }
 
     func begin(_ continuation: CheckedContinuation<Value, any Error>) {
         let result = state.withLock { state -> Result<Value, any Error>? in

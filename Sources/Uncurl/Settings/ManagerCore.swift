@@ -81,7 +81,7 @@ final class ManagerCore: Sendable {
     private let places = Mutex<[ObjectIdentifier: URL]>([:])
 
     /// The requests under way.
-    let transfers = TransferList()
+    let transfers: TransferList
 
     /// The completion queue of a manager without one of its own.
     let ownQueue = DispatchQueue(label: "Uncurl.completion")
@@ -90,13 +90,15 @@ final class ManagerCore: Sendable {
     /// The queue that makes answers into values, several at once.
     static let processing = DispatchQueue(label: "Uncurl.serialization", attributes: .concurrent)
 
-    convenience init(_ hooks: TaskHooks, _ sessionHooks: SessionHooks) {
+    convenience init(_ hooks: TaskHooks, _ sessionHooks: SessionHooks, resourceLimit: TimeInterval) {
         var settings = Settings()
         (settings.hooks, settings.sessionHooks) = (hooks, sessionHooks)
-        self.init(settings)
+        self.init(settings, resourceLimit: resourceLimit)
     }
 
-    init(_ settings: Settings) {
+    /// - Parameter resourceLimit: the session's `timeoutIntervalForResource`, in seconds.
+    init(_ settings: Settings, resourceLimit: TimeInterval) {
+        transfers = TransferList(stepLimit: resourceLimit)
         stored = Mutex(Snapshot(settings))
         hooked.store(Self.interests(settings).rawValue, ordering: .relaxed)
     }

@@ -27,7 +27,7 @@ struct AttemptSteps: Sendable {
         var request = request
         do {
             for interceptor in interceptors {
-                request = try await control.carry { [request] in
+                request = try await control.carry(isLimited: true) { [request] in
                     try await InterceptionDepth.within { try await interceptor.adapt(request, for: attempt) }
                 }
             }
@@ -82,7 +82,7 @@ struct AttemptSteps: Sendable {
 
     private func decision(of interceptor: any RequestInterceptor, _ failure: FailedAttempt) async -> RetryDecision {
         do {
-            return try await control.carry {
+            return try await control.carry(isLimited: true) {
                 try await InterceptionDepth.within { await interceptor.retry(failure) }
             }
         } catch {

@@ -191,7 +191,9 @@ struct StreamOpening: Sendable {
         }
         let limit = session.answerLimit(of: request)
         do {
-            let answer = try await control.carry { try await question.value(within: limit) }
+            let answer = try await control.carry {
+                try await question.value(within: limit, or: "A hook has not answered within the request's limit.")
+            }
             if answer != .cancel { return }
         } catch let error as URLError {
             question.cancel()
@@ -225,26 +227,5 @@ struct StreamOpening: Sendable {
         }
         let reasons = [head.failure(of: answer), rejection].compactMap { $0?.reasons }.flatMap { $0 }
         if !reasons.isEmpty { throw .validation(ValidationFailure(reasons, answer: answer)) }
-    }
-}
-
-extension Task where Failure == any Error {
-    /// The value, if it comes in time. A cancelled caller returns at once, and so does one whose time is over; the task
-    /// continues.
-    ///
-    /// - Throws: what the task throws, `CancellationError`, or `URLError.timedOut`.
-    fileprivate func value(within limit: Duration?) async throws -> Success {
-        guard let limit else { return try await valueUnlessCancelled() }
-        return try await withThrowingTaskGroup(of: Success.self) { group in
-            group.addTask { try await self.valueUnlessCancelled() }
-            group.addTask {
-                try await Task<Never, Never>.sleep(for: limit)
-                let words = [NSLocalizedDescriptionKey: "A hook has not answered within the request's limit."]
-                throw URLError(.timedOut, userInfo: words)
-            }
-            defer { group.cancelAll() }
-            guard let value = try await group.next() else { throw _Concurrency.CancellationError() }
-            return value
-        }
     }
 }

@@ -348,4 +348,34 @@ struct AuthenticationInterceptorTests {
             isReplayable: true
         )
     }
+
+    @Test("a refresh that hangs ends its requests after the limit, and the next request begins another", .rows("B10"))
+    func hangingRefresh() async throws {
+        let server = try TestServer.start()
+        let gate = Gate()
+        let tokens = Tokens(gate: gate, expires: true)
+        let interceptor = AuthenticationInterceptor(
+            authenticator: tokens,
+            credential: 1,
+            refreshLimit: .milliseconds(100)
+        )
+        #expect(AuthenticationInterceptor(authenticator: tokens).refreshLimit == .seconds(60))
+        let manager = server.manager()
+        manager.interceptors = [interceptor]
+        for count in 1...2 {
+            let response = await manager.response(to: "headers", serializer: .string)
+            guard case .adaptation(AuthenticationFailure.refreshFailed(let error as URLError))? = response.error else {
+                Issue.record("\(response)")
+                return
+            }
+            #expect(error.code == .timedOut)
+            #expect(tokens.refreshes.entries.count == count)
+        }
+        #expect(server.requestCount == 0)
+        // What it still returns is used: the server may have taken the old credential out of service.
+        await gate.open()
+        #expect(await Sightings<Void>.eventually { interceptor.credential == 2 })
+        let response = await manager.response(to: "headers", serializer: .string)
+        #expect(response.value?.contains("Bearer 2") == true)
+    }
 }

@@ -20,7 +20,7 @@ struct RefusalTableTests {
 
     @Test("of thousands of refused hosts the last are known, each with its own and newest refusal")
     func limit() {
-        let core = ManagerCore(ManagerCore.Settings())
+        let core = ManagerCore(ManagerCore.Settings(), resourceLimit: 60)
         let error = URLError(.serverCertificateUntrusted)
         func known(_ host: String) -> String? {
             guard case .invalidURL(let name, _)? = core.refusal(behind: error, of: host) else { return nil }

@@ -1,3 +1,4 @@
+import Dispatch
 import FacadeTestSupport
 import Foundation
 import TestServer
@@ -272,5 +273,84 @@ struct BetweenStepsTests {
             }
             #expect(ended.error?.isCancelled == true)
         }
+    }
+
+    /// An interceptor that neither returns nor hears of a cancel, until the test ends.
+    private final class Deaf: RequestInterceptor {
+        let asked = Log<Bool>()
+        let end = Word<Bool>()
+        let adapts: Bool
+
+        init(adapts: Bool) { self.adapts = adapts }
+
+        private func wait() async {
+            asked.add(true)
+            await withCheckedContinuation { continuation in
+                DispatchQueue.global().async { [self] in
+                    Task {
+                        _ = await end.wait("the end of the test")
+                        continuation.resume()
+                    }
+                }
+            }
+        }
+
+        func adapt(_ request: URLRequest, for attempt: RequestAttempt) async throws -> URLRequest {
+            if adapts { await wait() }
+            return request
+        }
+
+        func retry(_ failure: FailedAttempt) async -> RetryDecision {
+            if !adapts { await wait() }
+            return .doNotRetry
+        }
+    }
+
+    @Test(
+        "a request whose interceptor does not return ends at once when it is cancelled",
+        arguments: Call.allCases,
+        [true, false]
+    )
+    func deaf(call: Call, adapts: Bool) async {
+        let manager = server.manager()
+        let deaf = Deaf(adapts: adapts)
+        manager.interceptors = [deaf]
+        let ended = Word<UncurlError?>()
+        let waiting = Task {
+            ended.give(await Self.error(of: call, "status/500", by: manager))
+        }
+        await deaf.asked.wait(for: 1)
+        manager.cancelAll()
+        #expect(await ended.wait("the end", .seconds(20))??.isCancelled == true)
+        #expect(manager.transfers.isEmpty)
+        deaf.end.give(true)
+        await waiting.value
+    }
+
+    @Test(
+        "a request whose interceptor does not return ends by the session's limit for a resource",
+        arguments: Call.allCases,
+        [true, false]
+    )
+    func late(call: Call, adapts: Bool) async {
+        let configuration = URLSessionConfiguration.isolated
+        configuration.timeoutIntervalForResource = 0.3
+        let manager = HTTPSessionManager(baseURL: URL(string: server.url("/")), configuration: configuration)
+        let deaf = Deaf(adapts: adapts)
+        manager.interceptors = [deaf]
+        let ended = Word<UncurlError?>()
+        let waiting = Task {
+            ended.give(await Self.error(of: call, "status/500", by: manager))
+        }
+        let error = await ended.wait("the end", .seconds(20)) ?? nil
+        switch error {
+        case .adaptation(let cause as URLError)? where adapts: #expect(cause.code == .timedOut)
+        case .retry(let cause as URLError, let original)? where !adapts:
+            #expect(cause.code == .timedOut && original.statusCode == 500)
+        default: Issue.record("\(String(describing: error))")
+        }
+        #expect(manager.transfers.isEmpty)
+        deaf.end.give(true)
+        await waiting.value
     }
 }
