@@ -210,7 +210,12 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     open var httpMaximumConnectionsPerHost = 6
 
     /// The store for cookies. Nil: cookies are neither sent nor stored.
-    open var httpCookieStorage: HTTPCookieStorage? = HTTPCookieStorage.shared
+    open var httpCookieStorage: HTTPCookieStorage? = HTTPCookieStorage.shared {
+        didSet { namesCookieStorage = true }
+    }
+
+    /// Whether ``httpCookieStorage`` was set, to whatever storage.
+    package var namesCookieStorage = false
 
     /// The store for credentials. Nil: credentials come from the delegate alone.
     open var urlCredentialStorage: URLCredentialStorage? = URLCredentialStorage.shared
@@ -313,6 +318,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
         copy.maximumHeldHeadLength = maximumHeldHeadLength
         copy.httpMaximumConnectionsPerHost = httpMaximumConnectionsPerHost
         copy.httpCookieStorage = httpCookieStorage
+        copy.namesCookieStorage = namesCookieStorage
         copy.urlCredentialStorage = urlCredentialStorage
         copy.urlCache = urlCache
         copy.usesHeuristicFreshness = usesHeuristicFreshness

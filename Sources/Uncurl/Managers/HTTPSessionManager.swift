@@ -12,8 +12,10 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - baseURL: the URL that references are resolved against (RFC 3986 §5). A slash is added to a path without one
-    ///     at its end. Nil: requests name whole URLs.
-    ///   - configuration: the session's configuration. It is copied.
+    ///     at its end. Only a reference with a scheme names another host; one that begins with `//` is an error. Nil:
+    ///     requests name whole URLs.
+    ///   - configuration: the session's configuration. It is copied. If its `httpCookieStorage` was not set, the
+    ///     manager has a storage of its own, in memory: see <doc:Cookies>.
     ///   - hooks: the ``URLSessionManager/hooks``, set before the first event.
     ///   - sessionHooks: the ``URLSessionManager/sessionHooks``, set before the first event.
     public init(

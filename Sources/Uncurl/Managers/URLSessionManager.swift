@@ -29,7 +29,8 @@ open class URLSessionManager: @unchecked Sendable {
     /// A manager with a session of its own.
     ///
     /// - Parameters:
-    ///   - configuration: the session's configuration. It is copied.
+    ///   - configuration: the session's configuration. It is copied. If its `httpCookieStorage` was not set, the
+    ///     manager has a storage of its own, in memory: see <doc:Cookies>.
     ///   - hooks: the ``hooks``, set before the first event. With a background configuration, the tasks of an earlier
     ///     process continue before this initializer returns.
     ///   - sessionHooks: the ``sessionHooks``, set before the first event.
@@ -38,8 +39,8 @@ open class URLSessionManager: @unchecked Sendable {
         hooks: TaskHooks = TaskHooks(),
         sessionHooks: SessionHooks = SessionHooks()
     ) {
-        configured = configuration.limited
-        core = ManagerCore(hooks, sessionHooks)
+        configured = configuration.ofManager
+        core = ManagerCore(hooks, sessionHooks, resourceLimit: configured.timeoutIntervalForResource)
         base = nil
         // The tasks that an earlier process has left continue from here.
         if configured.isBackground { _ = session }
@@ -51,16 +52,16 @@ open class URLSessionManager: @unchecked Sendable {
         _ hooks: TaskHooks,
         _ sessionHooks: SessionHooks
     ) {
-        configured = configuration.limited
-        core = ManagerCore(hooks, sessionHooks)
+        configured = configuration.ofManager
+        core = ManagerCore(hooks, sessionHooks, resourceLimit: configured.timeoutIntervalForResource)
         self.base = base
         if configured.isBackground { _ = session }
     }
 
-    /// A manager with the same configuration, serializers and policy. Hooks are not copied, because they may refer to
-    /// the original.
+    /// A manager with the same configuration, serializers and policy, and with a cookie storage of its own unless the
+    /// configuration names one. Hooks are not copied, because they may refer to the original.
     public init(copying other: URLSessionManager) {
-        configured = other.configured.copied
+        configured = other.configured.ofManager
         var settings = other.core.settings.values
         settings.hooks = TaskHooks()
         settings.sessionHooks = SessionHooks()
@@ -310,10 +311,16 @@ open class URLSessionManager: @unchecked Sendable {
 }
 
 extension URLSessionConfiguration {
-    /// A copy with a limit on the content that is kept in memory.
-    fileprivate var limited: URLSessionConfiguration {
+    /// A copy with a limit on the content that is kept in memory, and with a cookie storage of its own where none is
+    /// named: on a server, managers stand for different users.
+    fileprivate var ofManager: URLSessionConfiguration {
         let copy = copied
         if copy.maximumDataLength == nil { copy.maximumDataLength = URLSessionManager.usualMaximumDataLength }
+        if !copy.namesCookieStorage {
+            copy.httpCookieStorage = HTTPCookieStorage()
+            // A manager that is made of this configuration has another.
+            copy.namesCookieStorage = false
+        }
         return copy
     }
 
