@@ -33,7 +33,7 @@ extension ResolveError: CustomStringConvertible {
         case .invalidName: "this is no host name"
         case .noSuchHost: "no such host"
         case .noAddress: "the host has no address of this family"
-        case .temporaryFailure: "no name server answered"
+        case .temporaryFailure: "no name server answered, or the one that did could not look the name up now"
         case .serverFailure: "the name server failed"
         case .system(let error): "the look-up failed: \(error)"
         case .tooManyLookups: "too many look-ups at once"

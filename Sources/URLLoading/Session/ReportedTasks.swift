@@ -30,23 +30,32 @@ extension URLSession {
         report: TaskReport
     ) -> URLSessionTask {
         let receiver = TaskSpec.Receiver.report(report)
-        let task: URLSessionTask =
-            switch kind {
-            case .data: add { URLSessionDataTask(self, $0, TaskSpec(request, .request, receiver)) }
-            case .upload(let content): add { URLSessionUploadTask(self, $0, TaskSpec(request, content, receiver)) }
-            case .download(let content):
-                add { URLSessionDownloadTask(self, $0, TaskSpec(request, content, receiver)) }
-            case .resumedDownload(let data):
-                add {
-                    URLSessionDownloadTask(self, $0, TaskSpec(resumingFrom: data, by: request, in: self, receiver))
-                }
-            }
         let waitsOnLoop = report.wakesWaiter && home.isOnLoop
-        task.snapshot.withLock { snapshot in
+        // The session tells its delegate of a task when it takes it in: the task has its own delegate by then.
+        func made<Made: URLSessionTask>(_ make: (Int) -> Made) -> Made {
+            add { number in
+                let task = make(number)
+                task.listen(by: delegate, waitsOnLoop: waitsOnLoop)
+                return task
+            }
+        }
+        return switch kind {
+        case .data: made { URLSessionDataTask(self, $0, TaskSpec(request, .request, receiver)) }
+        case .upload(let content): made { URLSessionUploadTask(self, $0, TaskSpec(request, content, receiver)) }
+        case .download(let content): made { URLSessionDownloadTask(self, $0, TaskSpec(request, content, receiver)) }
+        case .resumedDownload(let data):
+            made { URLSessionDownloadTask(self, $0, TaskSpec(resumingFrom: data, by: request, in: self, receiver)) }
+        }
+    }
+}
+
+extension URLSessionTask {
+    /// Gives a new task its delegate, which also hears when the task is resumed or suspended.
+    func listen(by delegate: any SelectiveDelegate & TaskWatcher, waitsOnLoop: Bool = false) {
+        snapshot.withLock { snapshot in
             snapshot.listener = .selective(delegate)
             snapshot.watcher = delegate
             snapshot.waitsOnLoop = waitsOnLoop
         }
-        return task
     }
 }

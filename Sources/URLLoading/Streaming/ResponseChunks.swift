@@ -40,10 +40,10 @@ extension URLSession {
         delegate: any SelectiveDelegate & TaskWatcher
     ) -> ChunkTask {
         let channel = ByteChannel()
-        let task = add { URLSessionDataTask(self, $0, TaskSpec(request, content, .bytes(channel))) }
-        task.snapshot.withLock { snapshot in
-            snapshot.listener = .selective(delegate)
-            snapshot.watcher = delegate
+        let task = add { number -> URLSessionDataTask in
+            let task = URLSessionDataTask(self, number, TaskSpec(request, content, .bytes(channel)))
+            task.listen(by: delegate)
+            return task
         }
         return ChunkTask(task: task, channel: channel)
     }

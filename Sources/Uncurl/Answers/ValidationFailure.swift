@@ -40,12 +40,16 @@ public struct ValidationFailure: Error, Sendable {
 extension ValidationFailure: CustomStringConvertible, LocalizedError {
     public var description: String {
         let place = response?.url.map { " from \(URLText.redacted($0))" } ?? ""
-        let content = serialization.map { "; besides, \($0.words)" } ?? ""
-        return words + place + content
+        if reasons.contains(where: \.isStatus) { return words + place }
+        return words + place + (serialization.map { "; besides, \($0.words)" } ?? "")
     }
 
-    /// The reasons without the URL.
-    var words: String { reasons.map(\.words).joined(separator: ", and ") }
+    /// The reasons without the URL. A refused status is the whole reason: that its page is of another type, or does not
+    /// fit, says nothing of the answer that was wanted.
+    var words: String {
+        let told = reasons.first(where: \.isStatus).map { [$0] } ?? reasons
+        return told.map(\.words).joined(separator: ", and ")
+    }
 
     public var errorDescription: String? { description }
 }

@@ -35,8 +35,10 @@ public final class TransferControl: Sendable {
         var runs = false
         var isSteered = false
         var waiters = TransferWaiters()
-        /// Cancels the step between two tasks that the transfer waits for.
-        var step: (@Sendable () -> Void)?
+        /// The step between two tasks that the transfer waits for.
+        var step: Step?
+        /// Tells the monitors of the beginning. The first resume or cancel takes it; nil without monitors.
+        var beginning: (@Sendable () -> Void)?
         /// Cancels the Swift task that carries out the transfer.
         var run: (@Sendable () -> Void)?
         /// The number of changes of the state that monitors have not been told of, and the end that follows them.
@@ -169,9 +171,11 @@ public final class TransferControl: Sendable {
             reins.untold += 1
             reins.waiters = TransferWaiters()
             reins.run = nil
+            reins.beginning = nil
             return before
         }
         guard let before else { return }
+        before.beginning?()
         tell(.cancelled)
         // A cancelled download produces resume data.
         if let download = before.task as? URLSessionDownloadTask {
@@ -206,13 +210,21 @@ public final class TransferControl: Sendable {
             reins.hasBegun = true
             reins.untold += 1
             defer { reins.waiters = TransferWaiters() }
-            return reins.waiters
+            return (reins.waiters, reins.beginning.take())
         }
-        guard let waiters else { return }
+        guard let (waiters, beginning) = told else { return }
+        beginning?()
         place.withLock { if $0 == nil { $0 = list.add(self) } }
         steer()
         tell(.resumed)
         waiters.end(self)
+    }
+
+    /// Lets the monitors hear of the beginning before any other event. Called before the first resume.
+    func tellFirst(_ beginning: @autoclosure () -> TransferEvent.Kind) {
+        guard !watchers.monitors.isEmpty else { return }
+        let beginning = beginning()
+        reins.withLock { $0.beginning = { [watchers] in watchers.tell(beginning) } }
     }
 
     /// Tells the monitors of a change of the state. If the end waits for the last untold change, tells them of the end

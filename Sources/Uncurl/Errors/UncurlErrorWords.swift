@@ -42,6 +42,7 @@ extension UncurlError: LocalizedError, CustomStringConvertible {
         case .file: "The download is complete and could not be moved to its place."
         case .loading: "A loading class of the program failed the request."
         case .transport(let error) where error.file != nil: "The file could not be read."
+        case .transport(let error) where error.isUnsent: "The server could not be connected to; nothing was sent."
         case .transport: "The request or its answer was lost on the network."
         case .cancelled: "The program cancelled the request."
         case .sessionInvalidated: "The manager's session is closed."

@@ -16,6 +16,10 @@ struct TaskFinish: Sendable {
     let destination: DownloadDestination?
     let completion: @Sendable (ResponseFacts) -> Void
 
+    private var validation: ResponseValidation {
+        RequestOptions().validation(else: serializer.validation, settings.redirects)
+    }
+
     func run(_ outcome: TaskOutcome) {
         let group = settings.values.completionGroup ?? ManagerCore.sharedGroup
         group.enter()
@@ -33,7 +37,7 @@ struct TaskFinish: Sendable {
             destination: (delegate as? DownloadTaskDelegate)?.destination ?? destination
         )
         ManagerCore.processing.async {
-            if let refusal = move.refusal(file, outcome, by: serializer.validation) {
+            if let refusal = move.refusal(file, outcome, by: validation) {
                 return make(outcome, .refused(refusal), group)
             }
             session.delegateQueue.addLasting { make(outcome, move.run(file, outcome), group) }
@@ -45,6 +49,7 @@ struct TaskFinish: Sendable {
         ManagerCore.processing.async {
             let response = outcome.response(
                 by: serializer,
+                validation: validation,
                 reason: delegate.reason(for: outcome.error, of: outcome.task),
                 download: download
             )

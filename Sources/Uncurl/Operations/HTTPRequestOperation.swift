@@ -167,8 +167,8 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         if isCancelled { return finish(cancelled) }
         // The request's deadline, its tag and `cancelAll` cancel the operation in every state.
         control.carries { [weak self] in self?.cancel() }
+        control.tellFirst(.began(HTTPRequest(request)))
         control.resume()
-        control.watchers.tell(.began(HTTPRequest(request)))
         control.limit(by: options.deadline, on: manager.clock)
         if begins { begin() }
     }

@@ -40,7 +40,7 @@ extension HTTPRequestOperation {
         let whole = TaskOutcome(outcome, data: data, response: head, error: error)
         let all = whole.response(
             by: serializer,
-            validation: options.validation,
+            validation: options.validation(else: serializer.validation, manager.redirects),
             reason: failure ?? delegate.reason(for: error, of: outcome.task),
             download: nil,
             retryCount: facts.withLock { $0.retryCount }

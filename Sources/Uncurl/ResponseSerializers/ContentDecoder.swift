@@ -25,7 +25,8 @@ extension ContentDecoder {
 extension JSONDecoder: ContentDecoder {
     public var contentTypes: AcceptableTypes { JSONResponseSerializer.contentTypes }
 
-    /// Decodes a value. A member's name with more than 128 combining marks in a row is a ``JSONFailure``.
+    /// Decodes a value. Content that is not a JSON text is a ``JSONFailure``, unless ``allowsJSON5``; so is a member's
+    /// name with more than 128 combining marks in a row.
     public func decode<Value: Decodable>(
         _ type: Value.Type,
         from content: Data,
@@ -33,7 +34,13 @@ extension JSONDecoder: ContentDecoder {
     ) throws -> Value {
         let text = try JSONText.utf8(content, charset: charset)
         if let start = MarkRun.longName(inJSON: text.span) { throw JSONFailure.longName(at: start) }
-        return try decode(type, from: text)
+        do {
+            return try decode(type, from: text)
+        } catch DecodingError.dataCorrupted(let context) where !allowsJSON5 && context.codingPath.isEmpty {
+            // Its own description does not say what stands where.
+            _ = try JSONParser.value(of: text.span)
+            throw DecodingError.dataCorrupted(context)
+        }
     }
 
     /// Returns a subclass's object itself: its additions cannot be copied.

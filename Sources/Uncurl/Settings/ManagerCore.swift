@@ -17,6 +17,8 @@ final class ManagerCore: Sendable {
         var requestDefaults = RequestDefaults.none
         var decoder: any ContentDecoder = JSONDecoder()
         var securityPolicy: any ServerTrustEvaluator = SecurityPolicy()
+        /// Nil for the shared one.
+        var reachability: ReachabilityManager?
         var completionQueue: DispatchQueue?
         var completionGroup: DispatchGroup?
         var notificationCenter: NotificationCenter? = .default
@@ -48,6 +50,7 @@ final class ManagerCore: Sendable {
         let notificationCenter: NotificationCenter?
         let completionQueue: DispatchQueue?
         let collectsMetrics: Bool
+        let redirects: RedirectBehavior?
         let deadline: Duration?
         let didComplete: (@Sendable (URLSession, URLSessionTask, (any Error)?) -> Void)?
         /// Whether equal requests are built alike. A serializer of the program's own may build them differently, for
@@ -64,6 +67,7 @@ final class ManagerCore: Sendable {
             notificationCenter = values.notificationCenter
             completionQueue = values.completionQueue
             collectsMetrics = values.collectsMetrics
+            redirects = values.redirects
             deadline = values.deadline
             didComplete = values.hooks.didComplete
             buildsAlike = requestSerializer is HTTPRequestSerializer || requestSerializer is JSONRequestSerializer

@@ -214,6 +214,10 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
         queue?.isSuspended = false
     }
 
+    /// Whether the task's end has been reported, so that ``error`` is known. The end of a task that an earlier process
+    /// has left is not reported to its delegate: it counts as reported.
+    package var isTold: Bool { type(of: self) == TaskDelegate.self || state.withLock { $0.isOver } }
+
     /// The progress of the request's content.
     public var uploadProgress: TransferProgress { TransferProgress(sentBy: task) }
 

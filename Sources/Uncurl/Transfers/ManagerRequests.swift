@@ -11,7 +11,7 @@ extension URLSessionManager {
         to request: HTTPRequest,
         serializer: Serializer
     ) async -> Response<Serializer.Value> {
-        Response(await resumed(TransferRun(self, request.options, by: serializer)).response(to: request))
+        Response(await resumed(TransferRun(self, request.options, by: serializer), request).response(to: request))
     }
 
     /// Sends a request and makes the value with the manager's ``URLSessionManager/responseSerializer``.
@@ -30,7 +30,7 @@ extension URLSessionManager {
         to destination: DownloadDestination? = nil
     ) async -> Response<URL> {
         let run = TransferRun(self, request.options, by: .file, .file, to: destination)
-        return Response(await resumed(run).response(to: request))
+        return Response(await resumed(run, request).response(to: request))
     }
 
     /// Downloads to a file over several connections at once. It helps where a server or the route to it limits the rate
@@ -83,7 +83,7 @@ extension URLSessionManager {
         as type: Value.Type
     ) async throws(UncurlError) -> Value {
         let run = TransferRun(self, request.options, by: .decodable(type), .serializedFile, to: destination)
-        return try Response<Value>(await resumed(run).response(to: request)).result.get()
+        return try Response<Value>(await resumed(run, request).response(to: request)).result.get()
     }
 
     /// Resumes a download. It starts over if the server's content has changed. Interceptors and options apply to the
@@ -95,7 +95,7 @@ extension URLSessionManager {
         options: RequestOptions = RequestOptions()
     ) async -> Response<URL> {
         let run = TransferRun(self, options, by: .file, .rest(data), to: destination)
-        return Response(await resumed(run).response(to: HTTPRequest("", options: options)))
+        return Response(await resumed(run, nil).response(to: HTTPRequest("", options: options)))
     }
 
     /// Begins the request and returns its transfer. `completion` is called once, on the completion queue.
@@ -105,7 +105,7 @@ extension URLSessionManager {
         serializer: Serializer,
         completion: @escaping @Sendable (Response<Serializer.Value>) -> Void = { _ in }
     ) -> Transfer<Serializer.Value> {
-        let run = resumed(TransferRun(self, request.options, by: serializer))
+        let run = resumed(TransferRun(self, request.options, by: serializer), request)
         return Transfer(run.control, Task { await run.response(to: request, completion) })
     }
 
@@ -130,7 +130,9 @@ extension URLSessionManager {
 
     // MARK: Runs
 
-    private func resumed(_ run: TransferRun) -> TransferRun {
+    /// - Parameter request: what monitors hear of; nil for a resumed download.
+    private func resumed(_ run: TransferRun, _ request: HTTPRequest?) -> TransferRun {
+        run.control.tellFirst(.began(request))
         run.control.resume()
         return run
     }
@@ -145,6 +147,7 @@ extension URLSessionManager {
     ) -> Transfer<Serializer.Value> {
         let (settings, options) = (core.settings, request.options)
         let control = TransferControl(settings.monitors, in: core.transfers, tag: options.tag)
+        control.tellFirst(.began(request))
         let start = control.start()
         let task = Task {
             for await control in start {

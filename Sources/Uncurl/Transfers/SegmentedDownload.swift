@@ -138,6 +138,7 @@ final class SegmentedDownload: Sendable {
             hear?(progress)
         }
         let run = TransferRun(manager, plain.options, by: .file, .file, to: destination)
+        run.control.tellFirst(.began(plain))
         control.lead(run.control)
         return Response(await run.response(to: plain))
     }
@@ -258,7 +259,9 @@ final class SegmentedDownload: Sendable {
         await withCheckedContinuation { continuation in queue.addLasting { continuation.resume() } }
     }
 
-    private var validation: ResponseValidation { request.options.validation ?? ResponseValidation() }
+    private var validation: ResponseValidation {
+        request.options.validation(else: ResponseValidation(), manager.redirects)
+    }
 
     /// What the program's checks refuse of the whole file; see ``DownloadMove/refusal(_:_:by:)``.
     private func refusal(of file: URL, _ head: HTTPURLResponse) -> ValidationFailure? {

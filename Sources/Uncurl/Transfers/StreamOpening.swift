@@ -23,8 +23,9 @@ struct StreamOpening: Sendable {
         settings = manager.core.settings
         control = TransferControl(settings.monitors, in: manager.core.transfers, tag: request.options.tag)
         self.request = request.withProgressOfAllAttempts
-        self.validation = request.options.validation ?? validation
+        self.validation = request.options.validation(else: validation, settings.redirects)
         self.isHeld = isHeld
+        control.tellFirst(.began(self.request))
     }
 
     /// The outcome of a stream's request: the head of its answer has come, or the request has failed.
@@ -63,7 +64,6 @@ struct StreamOpening: Sendable {
     private var steps: AttemptSteps { AttemptSteps(settings, request.options.interceptors, control) }
 
     private func stream() async -> Begun {
-        control.watchers.tell(.began(request))
         await control.ready()
         var retryCount = 0
         while true {

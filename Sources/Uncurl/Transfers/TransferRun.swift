@@ -15,8 +15,6 @@ final class TransferRun: Sendable {
         /// The rest of a file. The request has only options.
         case rest(Data)
 
-        var isWhole: Bool { resumption == nil }
-
         var isSerializedFile: Bool {
             if case .serializedFile = self { true } else { false }
         }
@@ -111,12 +109,11 @@ final class TransferRun: Sendable {
         let request = request.withProgressOfAllAttempts
         let isHeld = control.state != .resumed
         if isHeld { await control.begun() }
-        control.watchers.tell(.began(kind.isWhole ? request : nil))
         if let deadline = request.options.deadline ?? settings.deadline {
             control.limit(by: deadline, on: settings.values.clock)
         }
         if isHeld { await control.ready() }
-        let validation = request.options.validation ?? serializer.validation
+        let validation = request.options.validation(else: serializer.validation, settings.redirects)
         var retryCount = 0
         var resumption = kind.resumption
         // The previous attempt. A background session keeps it until the next one is in its journal.

@@ -1,3 +1,4 @@
+internal import HTTPEngine
 internal import URLLoading
 
 /// The description of any error. Foundation's `localizedDescription` describes every error without a text of its own as
@@ -15,7 +16,15 @@ enum ErrorText {
     /// The particular cause that URLLoading stores; else the error's own description, or a text for its code.
     static func of(_ error: URLError) -> String {
         if let file = error.file { return "the file \(file.path) cannot be loaded: \(fileWords(error))" }
-        return error.particulars ?? error.userInfo[NSLocalizedDescriptionKey] as? String ?? words(for: error.code)
+        let words = ownWords(error)
+        guard error.isUnsent, let url = error.userInfo[NSURLErrorFailingURLErrorKey] as? URL else { return words }
+        let name = url.host.map { $0.contains(":") ? "[\($0)]" : $0 } ?? ""
+        let host = name + (url.port.map { ":\($0)" } ?? "")
+        return "there is no connection to \(host), so nothing was sent to \(URLText.redacted(url)): \(words)"
+    }
+
+    private static func ownWords(_ error: URLError) -> String {
+        error.particulars ?? error.userInfo[NSLocalizedDescriptionKey] as? String ?? words(for: error.code)
     }
 
     private static func fileWords(_ error: URLError) -> String {
@@ -56,6 +65,14 @@ enum ErrorText {
 }
 
 extension URLError {
+    /// Whether no connection could be made, so that the request was not sent: not to the server, and not to a proxy.
+    var isUnsent: Bool {
+        switch cause as? EngineError {
+        case .connect, .timedOut(.connect), .proxy(.unreachable): true
+        default: false
+        }
+    }
+
     /// The file whose load failed; nil where the URL is not a `file:` URL.
     var file: URL? {
         guard let url = userInfo[NSURLErrorFailingURLErrorKey] as? URL, url.isFileURL else { return nil }

@@ -27,6 +27,11 @@ struct ProgressLine {
 
     func text(width: Int) -> String {
         let name = label.isEmpty ? "" : label + "  "
+        // The reason comes first: how much of a refused answer came says less.
+        if case .failed(let words) = phase {
+            let whole = name + words + "  " + amount
+            return whole.count < width ? whole : String((name + words).prefix(max(0, width - 1)))
+        }
         var facts: [String] = []
         if let percent { facts.append(Self.padded("\(percent)%", 4)) }
         var rest: [String] = [amount]
@@ -36,7 +41,7 @@ struct ProgressLine {
             if let remaining { rest.append(Self.clock(remaining) + " left") }
         case .paused: rest.append("paused")
         case .completed: rest.append("done")
-        case .failed(let words): rest.append(words)
+        case .failed: break
         }
         let without = name + (facts + rest).joined(separator: "  ")
         // A bar of less than ten columns says no more than the number.

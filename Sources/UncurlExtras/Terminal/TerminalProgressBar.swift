@@ -92,7 +92,9 @@ public final class TerminalProgressBar: Sendable {
     @discardableResult
     public func bind(to task: URLSessionTask, _ direction: Direction = .download) -> Bool {
         guard task.state != .completed else { return false }
-        follow { TerminalProgressBar.look(at: task, direction) }
+        // A manager's task says why its answer was refused. It releases its delegate at its end.
+        let delegate = task.delegate as? TaskDelegate
+        follow { TerminalProgressBar.look(at: task, delegate, direction) }
         return true
     }
 
@@ -149,7 +151,11 @@ public final class TerminalProgressBar: Sendable {
         return snapshot
     }
 
-    private static func look(at task: URLSessionTask, _ direction: Direction) -> Snapshot {
+    private static func look(
+        at task: URLSessionTask,
+        _ delegate: TaskDelegate?,
+        _ direction: Direction
+    ) -> Snapshot {
         let isWaiting = TerminalProgressBar.isWaiting(for: task, direction)
         let (done, expected) =
             switch direction {
@@ -160,7 +166,8 @@ public final class TerminalProgressBar: Sendable {
             switch task.state {
             case .running, .canceling: .running
             case .suspended: .paused
-            case .completed: task.error.map { .failed($0.localizedDescription) } ?? .completed
+            case .completed where delegate?.isTold == false: .running
+            case .completed: (delegate?.error ?? task.error).map { .failed($0.localizedDescription) } ?? .completed
             }
         var snapshot = Snapshot(completed: done, total: expected > 0 ? expected : nil, phase: phase)
         snapshot.isWaiting = isWaiting

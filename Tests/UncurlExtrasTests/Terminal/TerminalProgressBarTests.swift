@@ -165,6 +165,44 @@ struct TerminalProgressBarTests {
         #expect(!bar.bind(to: transfer.control))
     }
 
+    @Test("a transfer that failed shows its reason at any width, and neither a bar nor 100%")
+    func reason() async throws {
+        let server = try TestServer.start()
+        let manager = server.manager()
+        for width in [40, 80, 400] {
+            let bar = TerminalProgressBar("a.iso", output: output(isTerminal: true, width: width), clock: clock)
+            let transfer = manager.transfer("status/404", serializer: .data)
+            #expect(bar.bind(to: transfer.control))
+            await clock.waitForSleepers()
+            transfer.resume()
+            _ = await transfer.response
+            await clock.runToNextDeadline()
+            await bar.waitForEnd()
+            let line = try #require(written.all.last)
+            #expect(line.contains("a.iso  unacceptable status 404") && !line.contains("%"), "\(line)")
+        }
+    }
+
+    @Test("a manager's task whose answer was refused shows the reason")
+    func refusedTask() async throws {
+        let server = try TestServer.start()
+        let bar = TerminalProgressBar(output: output(isTerminal: true), clock: clock)
+        let manager = server.manager()
+        let queue = DispatchQueue(label: "completion")
+        manager.completionQueue = queue
+        let ended = Word<Bool>()
+        let request = URLRequest(url: server.location("/status/404"))
+        let task = manager.dataTask(with: request, serializer: .data) { _ in ended.give(true) }
+        #expect(bar.bind(to: task))
+        await clock.waitForSleepers()
+        task.resume()
+        _ = await ended.wait("the end of the task")
+        await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
+        await clock.runToNextDeadline()
+        await bar.waitForEnd()
+        #expect(written.all.last?.contains("unacceptable status 404") == true, "\(written.all)")
+    }
+
     @Test("a narrow terminal loses the bar, then what matters less, and no line is wider than it", .rows("K5"))
     func narrow() {
         var line = ProgressLine(

@@ -165,8 +165,11 @@ struct ResponseValidationTests {
         }
         #expect(cause.reason == .unexpected(octet: UInt8(ascii: "<")))
         #expect(failure.serialization?.data == Data("<html>".utf8))
-        #expect(failure.description.contains("502") && failure.description.contains("text/html"))
-        #expect(failure.description.contains("unexpected <"))
+        // The content of an error page says nothing more: the status ends the sentence.
+        #expect(failure.description == "unacceptable status 502 (Bad Gateway) from http://h/p", "\(failure)")
+        let page = JSONResponseSerializer().outcome(of: answer("<html>", type: "text/html"))
+        let words = try #require(page.validationFailure?.description)
+        #expect(words.contains("text/html") && words.contains("besides, unexpected <"), "\(words)")
         let acceptable = JSONResponseSerializer().outcome(of: answer("<", type: "application/json"))
         #expect(acceptable.serializationFailure?.status == 200)
         #expect((acceptable.serializationFailure.map { $0 as NSError })?.code == -1016)

@@ -213,4 +213,26 @@ struct UncurlErrorTests {
             }
         }
     }
+
+    @Test("a failure to connect names the host and the URL, and says that nothing was sent")
+    func unconnected() async throws {
+        let port = try RefusingPort()
+        let manager = HTTPSessionManager(
+            baseURL: URL(string: "http://127.0.0.1:\(port.number)/"),
+            configuration: .isolated
+        )
+        let refused = try #require(await manager.response(to: "x?key=secret", serializer: .data).error)
+        let words = refused.description
+        #expect(
+            words.contains("127.0.0.1:\(port.number)") && words.contains("/x") && words.contains("refused"),
+            "\(words)"
+        )
+        #expect(words.contains("nothing was sent") && !words.contains("secret"), "\(words)")
+        #expect(refused.failureReason?.contains("nothing was sent") == true)
+        // A request that was sent may have had its effect.
+        let server = try RawServer.start([[.receive(.headEnd), .reset]])
+        let lost = try #require(await server.manager().response(to: HTTPRequest(.post, "x"), serializer: .data).error)
+        #expect(!lost.description.contains("nothing was sent"), "\(lost)")
+        #expect(lost.failureReason?.contains("nothing was sent") == false)
+    }
 }

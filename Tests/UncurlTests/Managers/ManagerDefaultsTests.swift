@@ -83,4 +83,45 @@ struct ManagerDefaultsTests {
         let answer = await manager.response(to: request, serializer: .string)
         #expect(answer.value?.contains("manager") == true, "\(answer)")
     }
+
+    @Test("changes of a manager's settings on several threads are all kept", .timeLimit(.minutes(5)))
+    func concurrent() async throws {
+        let manager = HTTPSessionManager(configuration: .isolated)
+        let count = 200
+        await withTaskGroup(of: Void.self) { group in
+            for thread in 0..<8 {
+                group.addTask {
+                    for index in 0..<count {
+                        try? manager.requestDefaults.setHeader("X-\(thread)-\(index)", to: "1")
+                        manager.interceptors.append(ClosureInterceptor())
+                        manager.monitors.append(ClosureEventMonitor(queue: .main) { _ in })
+                        if index % 2 == 0 { manager.deadline = .seconds(100) } else { manager.collectsMetrics.toggle() }
+                    }
+                }
+            }
+        }
+        #expect(manager.requestDefaults.headers.count == 8 * count)
+        #expect(manager.interceptors.count == 8 * count && manager.monitors.count == 8 * count)
+        #expect(manager.deadline == .seconds(100) && !manager.collectsMetrics)
+    }
+
+    @Test("a change of a setting may change another one, and read the same one")
+    func nested() throws {
+        let manager = HTTPSessionManager(configuration: .isolated)
+        manager.interceptors = [ClosureInterceptor(), ClosureInterceptor()]
+        manager.interceptors.removeAll { _ in
+            manager.deadline = .seconds(1)
+            return manager.monitors.isEmpty
+        }
+        #expect(manager.interceptors.isEmpty && manager.deadline == .seconds(1))
+    }
+
+    @Test("a manager has the shared reachability until the program sets its own")
+    func reachability() throws {
+        let manager = HTTPSessionManager(configuration: .isolated)
+        #expect(manager.reachability === ReachabilityManager.shared)
+        let own = try ReachabilityManager(host: "localhost")
+        manager.reachability = own
+        #expect(manager.reachability === own && HTTPSessionManager(copying: manager).reachability === own)
+    }
 }

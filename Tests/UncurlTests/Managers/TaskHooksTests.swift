@@ -1,3 +1,4 @@
+import Dispatch
 import FacadeTestSupport
 import Foundation
 import TestServer
@@ -414,5 +415,104 @@ struct TaskHooksTests {
         let response = await manager.response(to: HTTPRequest("bytes/50000"), serializer: .data)
         #expect(response.value?.count == 50_000)
         #expect(log.entries.reduce(0, +) == 50_000)
+    }
+
+    @Test("where redirects are not followed, their statuses are acceptable, and other statuses stay refused")
+    func acceptable() async throws {
+        let manager = server.manager()
+        manager.redirects = .doNotFollow
+        let answer = await manager.response(to: "redirect/1", serializer: .data)
+        #expect(answer.statusCode == 302 && answer.error == nil)
+        let stream = try await manager.stream("redirect/1")
+        #expect(stream.response.statusCode == 302)
+        for try await _ in stream {}
+        let download = await manager.download("redirect/1")
+        #expect(download.statusCode == 302 && download.error == nil)
+        if let file = download.fileURL { try FileManager.default.removeItem(at: file) }
+        #expect(await manager.response(to: "status/404", serializer: .data).error?.statusCode == 404)
+        manager.redirects = nil
+        var request = HTTPRequest("redirect/1")
+        request.options.redirects = .doNotFollow
+        #expect(await manager.response(to: request, serializer: .data).error == nil)
+        // What the program says of statuses counts.
+        request.options.validation = ResponseValidation(statusCodes: [200])
+        #expect(await manager.response(to: request, serializer: .data).error?.statusCode == 302)
+        manager.redirects = .doNotFollow
+        let ended = Word<Int?>()
+        let plain = URLRequest(url: server.location("/redirect/1"))
+        manager.dataTask(with: plain, serializer: .data) { ended.give($0.error == nil ? $0.statusCode : nil) }.resume()
+        #expect(await ended.wait("the end of the task") == 302)
+        let operation = HTTPRequestOperation(request: plain, manager: manager, serializer: .data)
+        let end = await withCheckedContinuation { continuation in
+            operation.onCompletion { continuation.resume(returning: $0) }
+            operation.start()
+        }
+        #expect(end.error == nil && end.statusCode == 302)
+    }
+
+    @Test("a task has its delegate when a hook hears of its creation")
+    func createdWhole() async throws {
+        let manager = server.manager()
+        let log = Log<Bool>()
+        manager.hooks.didCreate = { [weak manager] _, task in log.add(manager?.delegate(for: task) != nil) }
+        let tasks = (0..<300).map { index in
+            let request = URLRequest(url: server.location("/bytes/1"))
+            return index % 2 == 0
+                ? manager.dataTask(with: request, serializer: .data) { _ in } as URLSessionTask
+                : manager.downloadTask(with: request, serializer: .file) { response in
+                    if let file = response.fileURL { try? FileManager.default.removeItem(at: file) }
+                }
+        }
+        await log.wait(for: 300)
+        #expect(log.entries.allSatisfy { $0 })
+        for task in tasks { task.cancel() }
+    }
+
+    @Test("a monitor hears of a request's beginning before anything else, whichever way it begins")
+    func beginning() async throws {
+        let manager = server.manager()
+        let log = Log<(transfer: Int, word: String)>()
+        let queue = DispatchQueue(label: "monitor")
+        manager.monitors = [
+            ClosureEventMonitor(queue: queue) { event in
+                switch event.kind {
+                case .began: log.add((event.transfer, "began"))
+                case .resumed: log.add((event.transfer, "resumed"))
+                case .cancelled: log.add((event.transfer, "cancelled"))
+                case .finished: log.add((event.transfer, "finished"))
+                default: break
+                }
+            }
+        ]
+        _ = await manager.response(to: "bytes/1", serializer: .data)
+        for try await _ in try await manager.stream("bytes/1") {}
+        _ = await manager.start("bytes/1", serializer: .data).response
+        _ = await manager.transfer("bytes/1", serializer: .data).resumed.response
+        let cancelled = manager.transfer("bytes/1", serializer: .data)
+        cancelled.cancel()
+        _ = await cancelled.response
+        let closures = Word<Bool>()
+        manager.start(streaming: "bytes/1", each: { _ in }, completion: { _ in closures.give(true) })
+        _ = await closures.wait("the end of the stream")
+        let operation = try HTTPRequestOperation("bytes/1", manager: manager)
+        _ = await withCheckedContinuation { continuation in
+            operation.onCompletion { continuation.resume(returning: $0.error == nil) }
+            operation.start()
+        }
+        let download = await manager.download("bytes/1")
+        if let file = download.fileURL { try FileManager.default.removeItem(at: file) }
+        await log.wait(for: 24)
+        let transfers = Dictionary(grouping: log.entries, by: \.transfer).sorted { $0.key < $1.key }.map(\.value)
+        #expect(transfers.count == 8)
+        for words in transfers.map({ $0.map(\.word) }) {
+            #expect(words == ["began", "resumed", "finished"] || words == ["began", "cancelled", "finished"])
+        }
+    }
+}
+
+extension Transfer {
+    fileprivate var resumed: Transfer {
+        resume()
+        return self
     }
 }

@@ -375,4 +375,34 @@ struct ResponseSerializerTests {
         #expect(throws: SerializationFailure.self) { try made(.propertyList, "]") }
         #expect(throws: SerializationFailure.self) { try made(.file, "1") }
     }
+
+    @Test(
+        "content that is no JSON is told as that, with what stands at which octet, and not as another type",
+        arguments: [
+            ("{\"name\": x}", "unexpected x at octet 9"), ("<html>", "unexpected < at octet 0"),
+            ("{\"name\": \"a\"", "the text ends within a value"),
+            ("{\"name\": \"a\"}}", "more text after the value at octet 13"),
+        ]
+    )
+    func malformed(body: String, words: String) throws {
+        let failure = try #require(throws: SerializationFailure.self) {
+            try DecodableResponseSerializer<User>().serialize(answer(body))
+        }
+        #expect(failure.description.contains(words), "\(failure)")
+        #expect(!failure.description.contains("decoded type"), "\(failure)")
+    }
+
+    @Test("JSON that does not fit the type is told as that, and so is what only JSON5 allows where it is allowed")
+    func unfit() throws {
+        let failure = try #require(throws: SerializationFailure.self) {
+            try DecodableResponseSerializer<User>().serialize(answer("{\"name\": 1}"))
+        }
+        #expect(failure.description.contains("does not fit the decoded type"), "\(failure)")
+        let decoder = JSONDecoder()
+        decoder.allowsJSON5 = true
+        let lenient = DecodableResponseSerializer<User>(decoder: decoder)
+        #expect(try lenient.serialize(answer("{name: 'a'}")).name == "a")
+        let broken = try #require(throws: SerializationFailure.self) { try lenient.serialize(answer("{name: ")) }
+        #expect(!broken.description.contains("unexpected n"), "\(broken)")
+    }
 }
