@@ -19,17 +19,14 @@ public struct OfflineRetrier: RequestInterceptor {
     /// - Parameters:
     ///   - maximumWait: the longest wait for a network.
     ///   - limit: the most retries of one request.
-    ///   - reachability: a started manager that says when a network is available. Nil: the retrier itself watches for
-    ///     any network.
+    ///   - reachability: says when a network is available. Nil: the retrier itself watches for any network.
     public init(
         maximumWait: Duration = .seconds(5),
         limit: Int = 1,
         reachability: ReachabilityManager? = nil
     ) {
         self.init(maximumWait: maximumWait, limit: limit) {
-            let manager = reachability ?? ReachabilityManager()
-            if reachability == nil { try manager.start() }
-            try await manager.waitUntilReachable()
+            try await (reachability ?? ReachabilityManager()).waitUntilReachable()
         }
     }
 

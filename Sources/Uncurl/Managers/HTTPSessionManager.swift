@@ -42,23 +42,23 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
     /// it is.
     public var staysAtBaseOrigin: Bool {
         get { core.staysAtBaseOrigin }
-        set { core.staysAtBaseOrigin = newValue }
+        _modify { yield &core.staysAtBaseOrigin }
     }
 
     /// Puts parameters into requests. By default an ``HTTPRequestSerializer``.
     public var requestSerializer: any RequestSerializer {
         get { core.requestSerializer }
-        set { core.requestSerializer = newValue }
+        _modify { yield &core.requestSerializer }
     }
 
     /// What every request of this manager gets, whichever serializer it uses. By default nothing.
     ///
     /// A request's own fields and options come before these, and these before the serializer's defaults. A request made
-    /// of a `URLRequest` gets none of them. A change applies to requests that are made after it. Each read and each
-    /// write is atomic; a change of one member of the value is a read and a write.
+    /// of a `URLRequest` gets none of them. A change applies to requests that are made after it. Changes on several
+    /// threads are all kept.
     public var requestDefaults: RequestDefaults {
         get { core.requestDefaults }
-        set { core.requestDefaults = newValue }
+        _modify { yield &core.requestDefaults }
     }
 
     /// - Throws: ``SecurityPolicyError/pinsWithoutTLS(base:)`` for a policy that pins where the base URL is not https:

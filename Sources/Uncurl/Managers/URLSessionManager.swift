@@ -4,7 +4,8 @@ public import URLLoading
 
 /// Makes tasks of one session, gives each task a delegate object of its own, and makes values of the answers.
 ///
-/// Every member may be used on any thread. A task copies the settings when it is made. Hooks and the security policy
+/// Every member may be used on any thread. A change of a part of a setting, such as an appended interceptor, is one
+/// change: changes on several threads take turns, and none is lost. A task copies the settings when it is made. Hooks and the security policy
 /// are not copied: each is looked up when its event happens. The session does not retain its manager: after the program
 /// has released a manager, its tasks run to their end, and the session ends with the last of them.
 open class URLSessionManager: @unchecked Sendable {
@@ -65,7 +66,7 @@ open class URLSessionManager: @unchecked Sendable {
         var settings = other.core.settings.values
         settings.hooks = TaskHooks()
         settings.sessionHooks = SessionHooks()
-        core = ManagerCore(settings)
+        core = ManagerCore(settings, resourceLimit: configured.timeoutIntervalForResource)
         base = other.base
     }
 
@@ -195,29 +196,33 @@ open class URLSessionManager: @unchecked Sendable {
     /// ``TaskHooks/didComplete`` is set. So the end of a download may be reported twice, without its file and with it.
     public var hooks: TaskHooks {
         get { core.hooks }
-        set {
-            core.hooks = newValue
-            if configured.isBackground, case .open(let session) = life.withLock({ $0 }) { session.tellUnheard() }
+        _modify {
+            defer { tellUnheard() }
+            yield &core.hooks
         }
+    }
+
+    private func tellUnheard() {
+        if configured.isBackground, case .open(let session) = life.withLock({ $0 }) { session.tellUnheard() }
     }
 
     /// Closures for the events of the whole session.
     public var sessionHooks: SessionHooks {
         get { core.sessionHooks }
-        set { core.sessionHooks = newValue }
+        _modify { yield &core.sessionHooks }
     }
 
     /// Makes values of answers where a call gives no serializer. By default a ``JSONResponseSerializer``.
     public var responseSerializer: any ResponseSerializer {
         get { core.responseSerializer }
-        set { core.responseSerializer = newValue }
+        _modify { yield &core.responseSerializer }
     }
 
     /// Decodes values for `as:`, and for `.decodable(_:)` without a decoder of its own. By default a `JSONDecoder`. A
     /// task uses the decoder that is set when the task is made.
     public var decoder: any ContentDecoder {
         get { core.decoder }
-        set { core.decoder = newValue }
+        _modify { yield &core.decoder }
     }
 
     /// Decides which servers are trusted. It judges each new connection, whichever tasks use that connection later. A
@@ -246,20 +251,20 @@ open class URLSessionManager: @unchecked Sendable {
     /// queue has run, because the other one waits for it.
     public var completionQueue: DispatchQueue? {
         get { core.completionQueue }
-        set { core.completionQueue = newValue }
+        _modify { yield &core.completionQueue }
     }
 
     /// The group that each task's completion handler enters when it is queued and leaves when it has returned. Nil: one
     /// group for the process.
     public var completionGroup: DispatchGroup? {
         get { core.completionGroup }
-        set { core.completionGroup = newValue }
+        _modify { yield &core.completionGroup }
     }
 
     /// The center of notifications; nil posts none.
     public var notificationCenter: NotificationCenter? {
         get { core.notificationCenter }
-        set { core.notificationCenter = newValue }
+        _modify { yield &core.notificationCenter }
     }
 
     /// The interceptors, called before each attempt and after each failed one, in order. A request's own interceptors
@@ -267,32 +272,32 @@ open class URLSessionManager: @unchecked Sendable {
     /// `URLSessionTask` that the program makes: such a task is one attempt.
     public var interceptors: [any RequestInterceptor] {
         get { core.interceptors }
-        set { core.interceptors = newValue }
+        _modify { yield &core.interceptors }
     }
 
     /// The monitors, which receive every step of the manager's requests.
     public var monitors: [any EventMonitor] {
         get { core.monitors }
-        set { core.monitors = newValue }
+        _modify { yield &core.monitors }
     }
 
     /// What happens to redirects. Nil follows them by the rules of RFC 9110 §15.4, as the tasks that a background
     /// session restores always do.
     public var redirects: RedirectBehavior? {
         get { core.redirects }
-        set { core.redirects = newValue }
+        _modify { yield &core.redirects }
     }
 
     /// What happens to answers that may be stored. Nil stores them.
     public var caching: CacheBehavior? {
         get { core.caching }
-        set { core.caching = newValue }
+        _modify { yield &core.caching }
     }
 
     /// The clock of the waits between attempts.
     public var clock: any Clock<Duration> {
         get { core.clock }
-        set { core.clock = newValue }
+        _modify { yield &core.clock }
     }
 
     /// The longest time of a request with all its attempts and the waits between them, where its own
@@ -300,13 +305,13 @@ open class URLSessionManager: @unchecked Sendable {
     /// and tasks that the program makes itself.
     public var deadline: Duration? {
         get { core.deadline }
-        set { core.deadline = newValue }
+        _modify { yield &core.deadline }
     }
 
     /// Whether responses carry metrics. They cost a few microseconds per request. By default false.
     public var collectsMetrics: Bool {
         get { core.collectsMetrics }
-        set { core.collectsMetrics = newValue }
+        _modify { yield &core.collectsMetrics }
     }
 }
 

@@ -1,4 +1,5 @@
 public import Dispatch
+internal import HTTPEngine
 internal import Reactor
 internal import Synchronization
 public import URLLoading
@@ -73,7 +74,14 @@ public final class ReachabilityManager: Sendable {
     ///   - host: a name or an address, as in a URL.
     ///   - queue: the serial queue of observers and notifications; nil for a queue of the manager's own.
     ///   - center: where notifications are posted.
-    public convenience init(host: String, queue: DispatchQueue? = nil, center: NotificationCenter = .default) {
+    /// - Throws: ``ReachabilityError`` for what is neither a name nor an address: a URL, a host with a port, an empty
+    ///   text.
+    public convenience init(
+        host: String,
+        queue: DispatchQueue? = nil,
+        center: NotificationCenter = .default
+    ) throws(ReachabilityError) {
+        guard (try? URLHost(host)) != nil else { throw ReachabilityError(noHost: host) }
         let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
         let bare = isBracketed ? String(host.dropFirst().dropLast()) : host
         self.init(.host(bare), watch: .shared, queue: queue, center: center)
@@ -88,7 +96,7 @@ public final class ReachabilityManager: Sendable {
 
     deinit {
         stop()
-        for observation in state.withLock({ $0.observers.values.compactMap(\.observation) }) { observation.ended() }
+        endObservations()
     }
 
     // MARK: What is known
@@ -146,28 +154,36 @@ public final class ReachabilityManager: Sendable {
 
     // MARK: Observing
 
-    /// Calls `body` with each status, on the manager's queue, before its notification is posted.
+    /// Calls `body` with the current status, if one was reported since the last start, and then with each later one,
+    /// on the manager's queue, before its notification is posted.
     ///
     /// - Returns: the observation. It ends when it is released or cancelled.
     public func observe(_ body: @escaping @Sendable (ReachabilityStatus) -> Void) -> ReachabilityObservation {
         let observation = ReachabilityObservation(body)
-        add(observation)
+        queue.async { [weak self, weak observation] in
+            if let self, let observation { add(observation) }
+        }
         return observation
     }
 
     /// The number of observations that have been added and not been released.
     var observations: Int { state.withLock { $0.observers.values.count { $0.observation != nil } } }
 
+    /// Called on the queue, where no status is being reported: the next one follows the current one.
     private func add(_ observation: ReachabilityObservation) {
-        state.withLock { state in
+        let current = state.withLock { state in
             state.observers = state.observers.filter { $0.value.observation != nil }
             state.nextObserver += 1
             state.observers[state.nextObserver] = WeakObservation(observation: observation)
+            return state.hasTold ? state.told : nil
         }
+        if let current { observation.tell(current) }
+        // A failure before was told to those that observed already.
+        if failure != nil { observation.ended() }
     }
 
     /// The current status, if one was reported since the last start, and then each later one. The stream ends when its
-    /// reader's task is cancelled, and when the manager is released.
+    /// reader's task is cancelled, when the manager is released, and where the network cannot be read: see ``failure``.
     public var statuses: AsyncStream<ReachabilityStatus> {
         AsyncStream { continuation in
             let observation = ReachabilityObservation {
@@ -177,17 +193,18 @@ public final class ReachabilityManager: Sendable {
             }
             // A stream that has already ended would keep the handler, and the handler the observation.
             continuation.onTermination = { _ in observation.cancel() }
-            // On the queue no status is being reported, so the next one follows the current one.
-            queue.async { [self] in
-                if let current = state.withLock({ $0.hasTold ? $0.told : nil }) { continuation.yield(current) }
-                add(observation)
-            }
+            queue.async { [self] in add(observation) }
         }
     }
 
-    /// Returns when there is a network path; at once if there is one. The manager must have been started.
-    public func waitUntilReachable() async throws(CancellationError) {
+    /// Returns when there is a network path; at once if there is one. A manager that was not started is started.
+    ///
+    /// - Throws: `CancellationError` where the caller's task is cancelled, and ``ReachabilityError`` where the network
+    ///   cannot be read.
+    public func waitUntilReachable() async throws {
+        if state.withLock({ $0.subscription == nil }) { try start() }
         for await status in statuses where status.isReachable { return }
+        if let failure { throw failure }
         throw CancellationError()
     }
 
@@ -204,9 +221,17 @@ public final class ReachabilityManager: Sendable {
     }
 
     private func failed(_ error: Errno, _ generation: Int) {
-        state.withLock { state in
-            if state.generation == generation { state.failure = ReachabilityError(error) }
+        let isCurrent = state.withLock { state in
+            guard state.generation == generation else { return false }
+            state.failure = ReachabilityError(error)
+            return true
         }
+        guard isCurrent else { return }
+        queue.async { [weak self] in self?.endObservations() }
+    }
+
+    private func endObservations() {
+        for observation in state.withLock({ $0.observers.values.compactMap(\.observation) }) { observation.ended() }
     }
 
     private func tell(_ status: ReachabilityStatus, _ generation: Int) {
@@ -230,10 +255,12 @@ public final class ReachabilityManager: Sendable {
     private func isCurrent(_ generation: Int) -> Bool { state.withLock { $0.generation == generation } }
 }
 
-/// Why the network cannot be observed.
+/// Why the network, or a host, cannot be observed.
 public struct ReachabilityError: LocalizedError, Hashable, Sendable, CustomStringConvertible {
     public let description: String
     public var errorDescription: String? { description }
 
     init(_ error: Errno) { description = "the network cannot be followed: \(error)" }
+
+    init(noHost text: String) { description = "\(text.debugDescription) is neither a name nor an address of a host" }
 }

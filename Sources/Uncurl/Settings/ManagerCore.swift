@@ -75,6 +75,7 @@ final class ManagerCore: Sendable {
     }
 
     private let stored: Mutex<Snapshot>
+    private let turns = ChangeTurns()
     /// Which hooks are set. It is read with every event.
     private let hooked = Atomic<UInt16>(0)
     /// The last refusal of each host, and of any proxy. The tasks of that host, or by that proxy, fail with it.
@@ -111,24 +112,35 @@ final class ManagerCore: Sendable {
 
     subscript<Value: Sendable>(dynamicMember member: WritableKeyPath<Settings, Value>) -> Value {
         get { settings.values[keyPath: member] }
-        set {
-            // Releasing a value may run the program's code, so it happens outside the lock.
-            let old = stored.withLock { snapshot in
-                let old = snapshot
-                var settings = old.values
-                settings[keyPath: member] = newValue
-                snapshot = Snapshot(settings)
-                hooked.store(Self.interests(settings).rawValue, ordering: .relaxed)
-                return old
+        // From the read to the write no other thread changes a setting. A change that throws is kept as far as it came.
+        _modify {
+            let turn = turns.begin()
+            var value = settings.values[keyPath: member]
+            defer {
+                store(value, member)
+                turns.end(turn)
             }
-            withExtendedLifetime(old) {}
+            yield &value
         }
+    }
+
+    private func store<Value: Sendable>(_ value: Value, _ member: WritableKeyPath<Settings, Value>) {
+        // Releasing a value may run the program's code, so it happens outside the lock.
+        let old = stored.withLock { snapshot in
+            let old = snapshot
+            var settings = old.values
+            settings[keyPath: member] = value
+            snapshot = Snapshot(settings)
+            hooked.store(Self.interests(settings).rawValue, ordering: .relaxed)
+            return old
+        }
+        withExtendedLifetime(old) {}
     }
 
     /// Read with every event, so it does not use a key path.
     var hooks: TaskHooks {
         get { settings.values.hooks }
-        set { self[dynamicMember: \.hooks] = newValue }
+        _modify { yield &self[dynamicMember: \.hooks] }
     }
 
     var interests: TaskInterests { TaskInterests(rawValue: hooked.load(ordering: .relaxed)) }

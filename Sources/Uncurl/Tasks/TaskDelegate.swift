@@ -57,7 +57,15 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
     /// has no such closure, except ``TaskHooks/didFinishDownloading``: it is also called if the manager's returns nil.
     public var hooks: TaskHooks {
         get { state.withLock { $0.hooks }?.values ?? TaskHooks() }
-        set { use(HooksBox(newValue)) }
+        _modify {
+            let turn = Self.turns.begin()
+            var hooks = state.withLock { $0.hooks }?.values ?? TaskHooks()
+            defer {
+                use(HooksBox(hooks))
+                Self.turns.end(turn)
+            }
+            yield &hooks
+        }
     }
 
     /// Takes the hooks of a request's options, which other requests may have as well.
@@ -70,6 +78,9 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
         }
         withExtendedLifetime(old) {}
     }
+
+    /// The changes of hooks. All tasks share them: few have hooks that are changed later.
+    private static let turns = ChangeTurns()
 
     /// Called with the lock held.
     private func interests(_ state: State) -> TaskInterests {

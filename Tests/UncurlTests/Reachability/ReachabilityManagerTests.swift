@@ -315,12 +315,51 @@ struct ReachabilityManagerTests {
 
     @Test("the network of this machine has a status once the manager is started, and none before", .rows("R2", "R6"))
     func real() async throws {
-        let manager = ReachabilityManager(host: "127.0.0.1")
+        let manager = try ReachabilityManager(host: "127.0.0.1")
         let seen = Sightings<ReachabilityStatus>()
         let observation = manager.observe { seen.add($0) }
         #expect(manager.status == .unknown)
         try manager.start()
         #expect(await seen.wait { $0 == [.reachable(.wired)] })
         observation.cancel()
+    }
+
+    @Test(
+        "what is no host is refused: a URL, an empty text",
+        arguments: ["", "http://h/", "h:80", "a b", "[h]", "[]", "/"]
+    )
+    func noHost(text: String) {
+        #expect(throws: ReachabilityError.self) { try ReachabilityManager(host: text) }
+    }
+
+    @Test("a host is a name or an address", arguments: ["h", "example.com", "127.0.0.1", "::1", "[::1]", "a_b.test"])
+    func hostText(text: String) throws { _ = try ReachabilityManager(host: text) }
+
+    @Test("an observer that comes after the first status hears it, once, and then each change")
+    func lateObserver() async throws {
+        let manager = manager()
+        let first = Sightings<ReachabilityStatus>()
+        let early = manager.observe { first.add($0) }
+        try manager.start()
+        #expect(await first.wait { $0 == [.notReachable] })
+        let seen = Sightings<ReachabilityStatus>()
+        let late = manager.observe { seen.add($0) }
+        #expect(await seen.wait { $0 == [.notReachable] })
+        try connect()
+        #expect(await seen.wait { $0 == [.notReachable, .reachable(.wired)] })
+        #expect(await first.wait { $0 == [.notReachable, .reachable(.wired)] })
+        withExtendedLifetime((early, late)) {}
+    }
+
+    @Test("waiting for a path starts a manager that was not started, and fails where the network cannot be read")
+    func unstarted() async throws {
+        let manager = manager()
+        let waiting = Task { try await manager.waitUntilReachable() }
+        try connect()
+        try await waiting.value
+        #expect(manager.isReachable)
+        let watch = NetworkWatch(resolver: Resolver()) { () throws(Errno) in throw .accessDenied }
+        let forbidden = ReachabilityManager(.anyHost, watch: watch, queue: nil, center: NotificationCenter())
+        await #expect(throws: ReachabilityError.self) { try await forbidden.waitUntilReachable() }
     }
 }
