@@ -18,7 +18,9 @@ public struct FileBody: Sendable {
     private enum Source: Sendable {
         /// The file is opened again for each sending, so a form of a thousand files does not hold a thousand
         /// descriptors.
-        case path(String, OpenFile.Identity)
+        ///
+        /// The file must still have the size; any size will do for nil.
+        case path(String, OpenFile.Identity, size: UInt64?)
         case open(OpenFile)
     }
 
@@ -36,7 +38,14 @@ public struct FileBody: Sendable {
     ///   - range: in bytes; nil for the whole file.
     public init(path: String, range: Range<UInt64>? = nil) throws(Problem) {
         let file = try FileBody.opening { () throws(OpenFile.Problem) in try OpenFile(path: path) }
-        try self.init(.path(path, file.status.identity), file, range)
+        try self.init(.path(path, file.status.identity, size: nil), file, range)
+    }
+
+    /// Makes a body of a whole file that must keep its length: a file that has become longer fails the exchange with
+    /// ``EngineError/bodyFileReplaced`` too, since what would be sent of it is cut.
+    package init(unchangingPath path: String) throws(Problem) {
+        let file = try FileBody.opening { () throws(OpenFile.Problem) in try OpenFile(path: path) }
+        try self.init(.path(path, file.status.identity, size: file.status.size), file, nil)
     }
 
     /// Makes a body of an open file.
@@ -66,7 +75,7 @@ public struct FileBody: Sendable {
 
     /// The file's name; nil for a file that was given as a descriptor.
     package var path: String? {
-        if case .path(let path, _) = source { path } else { nil }
+        if case .path(let path, _, _) = source { path } else { nil }
     }
 
     /// Returns the file's content from an offset on; nil if the file ends before it.
@@ -79,7 +88,7 @@ public struct FileBody: Sendable {
         switch source {
         case .open(let file):
             return file
-        case .path(let path, let identity):
+        case .path(let path, let identity, let size):
             let file: OpenFile
             do throws(OpenFile.Problem) {
                 file = try OpenFile(path: path)
@@ -88,7 +97,9 @@ public struct FileBody: Sendable {
             } catch {
                 throw .bodyFileReplaced
             }
-            guard file.status.identity == identity else { throw .bodyFileReplaced }
+            // A shorter file fails when it is sent: the error says how much is missing.
+            let isLonger = size.map { file.status.size > $0 } ?? false
+            guard file.status.identity == identity, !isLonger else { throw .bodyFileReplaced }
             return file
         }
     }

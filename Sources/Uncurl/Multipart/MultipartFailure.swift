@@ -21,7 +21,7 @@ public import URLLoading
     case fileSizeUnknown(URL)
     /// The file cannot be opened or read.
     case fileUnreadable(URL, reason: String)
-    /// The file has been replaced or has become shorter.
+    /// The file has been replaced, or its length has changed.
     case fileChanged(reason: String)
     /// The part's stream cannot be opened.
     case streamUnopenable(part: String, reason: String)

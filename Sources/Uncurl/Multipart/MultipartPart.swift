@@ -53,7 +53,7 @@ struct MultipartPart: Sendable {
         default: throw .fileNotRegular(url)
         }
         do throws(FileBody.Problem) {
-            let file = try FileBody(path: url.path)
+            let file = try FileBody(unchangingPath: url.path)
             try checkSize(of: file, url)
             return file
         } catch {

@@ -122,11 +122,16 @@ struct MultipartReaderTests {
         #expect(throws: failure) { try reader.skip(1) }
     }
 
-    @Test("a file that has changed since is an error: gone, another, shorter", .rows("P5"))
+    @Test("a file that has changed since is an error: gone, another, shorter, longer", .rows("P5"))
     func changed() throws {
-        for change in [{ $0.remove() }, { $0.replace(with: noise(1_000)) }, { $0.truncate(to: 10) }]
-            as [(TemporaryFile) -> Void]
-        {
+        let rewrite: (TemporaryFile, Int) -> Void = { file, size in
+            file.truncate(to: 0)
+            file.append(noise(size))
+        }
+        for change in [
+            { $0.remove() }, { $0.replace(with: noise(1_000)) }, { $0.truncate(to: 10) }, { $0.append([1]) },
+            { rewrite($0, 2_000) },
+        ] as [(TemporaryFile) -> Void] {
             let file = TemporaryFile(noise(1_000))
             var form = MultipartForm()
             try form.append(.file(URL(fileURLWithPath: file.path)), name: "f")

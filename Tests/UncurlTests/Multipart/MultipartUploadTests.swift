@@ -172,12 +172,21 @@ struct MultipartUploadTests {
         #expect(try server.raw.waitForEnd(of: 0).sawReset)
     }
 
-    @Test("a file that is replaced before it is sent is a typed error", .rows("P5"))
-    func changed() async throws {
+    @Test(
+        "a file that is replaced or rewritten in place before it is sent is a typed error",
+        .rows("P5"),
+        arguments: [nil, 0, 500, 5_000]
+    )
+    func changed(size: Int?) async throws {
         let file = TemporaryFile(noise(1_000))
         var form = MultipartForm()
         try form.append(.file(URL(fileURLWithPath: file.path)), name: "f")
-        file.replace(with: noise(1_000))
+        if let size {
+            file.truncate(to: 0)
+            file.append(noise(size))
+        } else {
+            file.replace(with: noise(1_000))
+        }
         let server = try FormServer([])
         let failure = await #expect(throws: MultipartFailure.self) {
             try await session.upload(for: server.request, multipart: form)
