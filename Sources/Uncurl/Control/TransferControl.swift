@@ -213,8 +213,9 @@ public final class TransferControl: Sendable {
             return (reins.waiters, reins.beginning.take())
         }
         guard let (waiters, beginning) = told else { return }
-        beginning?()
+        // A monitor that hears of the beginning may cancel the transfer by its tag.
         place.withLock { if $0 == nil { $0 = list.add(self) } }
+        beginning?()
         steer()
         tell(.resumed)
         waiters.end(self)

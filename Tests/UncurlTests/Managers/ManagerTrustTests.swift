@@ -350,6 +350,7 @@ struct ManagerTrustTests {
             CustomEvaluator { _, _ in
                 asked.add(true)
                 if asked.entries.count == 1 { judged.give(true) }
+                return .trusted
             }
         )
         let waiting = Task { await manager.response(to: HTTPRequest("x"), serializer: .data) }
