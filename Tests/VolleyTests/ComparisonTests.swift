@@ -99,19 +99,135 @@ struct ComparisonTests {
         #expect(row.finding == .worse)
     }
 
-    @Test("the rank test finds separate samples, but no difference in equal or too few samples")
-    func ranks() throws {
-        // In an order without memory.
-        let low = [1.0, 8, 2, 7, 3, 6, 4, 5]
-        #expect(RankTest.probability([1, 2, 3, 4], low) == nil)
-        #expect(try #require(RankTest.probability(low, low)) > 0.9)
-        #expect(try #require(RankTest.probability(low, low.map { $0 + 100 })) < 0.001)
-        #expect(RankTest.probability([3, 3, 3, 3, 3], [3, 3, 3, 3, 3]) == 1)
-        #expect(RankTest.memory([1, -1, 1, -1, 1, -1]) == 0)
-        #expect(RankTest.memory((0..<100).map { Double($0 / 25) }) > 0.8)
-        // U = 12.5 and a variance of 90, by hand.
-        let shifted = try #require(RankTest.probability(low, low.map { $0 + 3 }))
-        #expect(abs(shifted - 0.0452) < 0.002, "\(shifted)")
+    /// Samples of seconds.
+    private func samples(_ values: [Double], from start: Double = 0, each length: Double = 1) -> [IntervalSample] {
+        values.enumerated().map { index, value in
+            let start = start + Double(index) * length
+            return IntervalSample(value: value, start: start, end: start + length, stolen: 0)
+        }
+    }
+
+    private func test(_ old: [Double], _ new: [Double]) -> PairedTest? {
+        PairedTest(samples(old), samples(new), tolerance: 0.02)
+    }
+
+    @Test("the paired test finds separate samples, but no difference in equal or too few samples")
+    func pairs() throws {
+        let low = [100.0, 108, 102, 107, 103, 106, 104, 105]
+        #expect(test([1, 2, 3, 4], low) == nil)
+        let equal = try #require(test(low, low))
+        #expect(equal.probability == 1 && equal.excludes(0.01) && !equal.isSeparate)
+        let double = try #require(test(low, low.map { $0 * 2 }))
+        #expect(double.probability < 0.001 && double.isSeparate && abs(double.difference - 2.0 / 3) < 1e-9)
+        #expect(test([3, 3, 3, 3, 3], [3, 3, 3, 3, 3])?.probability == 1)
+        // Five above five: one order of 126 at each end.
+        let few = try #require(test([1, 1.5, 1, 1.5, 1], [1.6, 90, 1.6, 90, 1.6]))
+        #expect(abs(few.probability - 2.0 / 252) < 1e-9)
+        // Differences of 1 and 3 % in turn: a mean of 2 % with an error of 0.4 %, and t = 5.2 with 6 degrees of freedom.
+        let turns = (0..<8).map { $0 % 2 == 0 ? 1.01005 : 1.03046 }
+        let shifted = try #require(test([Double](repeating: 1, count: 8), turns))
+        #expect(shifted.probability > 0.0005 && shifted.probability < 0.004, "\(shifted.probability)")
+        // Both rise by half: the difference is the same at both ends.
+        let rise: [Double] = (0..<30).map { index in
+            let noise = Double(index % 3) / 100
+            return 1 + Double(index) / 58 + noise
+        }
+        #expect(test(rise, rise.map { $0 * 1.1 })?.probability ?? 1 < 0.001)
+    }
+
+    @Test("intervals of two lengths are paired by their time, and those that only one run has are left out")
+    func unequalIntervals() throws {
+        let fine = samples((0..<40).map { Double(40 + $0) / 40 }, each: 0.5)
+        let coarse = samples((0..<30).map { Double(20 + $0 + $0 % 2) / 16 }, each: 1)
+        let test = try #require(PairedTest(fine, coarse, tolerance: 0.02))
+        #expect(abs(test.difference - 0.5 / 2.25) < 0.03 && test.probability < 0.001)
+        #expect(PairedTest(fine, samples([1, 1, 1, 1, 1, 1], from: 17, each: 1), tolerance: 0) == nil)
+    }
+
+    /// How the intervals of both runs drift. `none` of them changes the runs' ratio.
+    private enum Drift: CaseIterable { case rises, falls, warmsUp, swings }
+
+    /// The factors of a run's intervals under a drift of this share, with noise of 2 %.
+    private func course(_ drift: Drift, by share: Double, _ count: Int, _ random: inout SplitMix) -> [Double] {
+        (0..<count).map { index in
+            let time = Double(index) / Double(count - 1)
+            let drifted =
+                switch drift {
+                case .rises: 1 + share * time
+                case .falls: 1 + share * (1 - time)
+                case .warmsUp: 1 + share * exp(-5 * time)
+                case .swings: 1 + share * (0.5 + 0.5 * sin(2 * .pi * time))
+                }
+            let noise = (0..<12).reduce(-6) { sum, _ in sum + Double(random.next() % 10_000) / 10_000 }
+            return drifted * (1 + 0.02 * noise)
+        }
+    }
+
+    /// A report whose intervals have these factors of one millisecond.
+    private func report(_ factors: [Double]) throws -> SavedReport {
+        var result = try sampleResult(failing: false)
+        result.course = IntervalSeries()
+        var whole = LatencyHistogram()
+        for (index, factor) in factors.enumerated() {
+            var metrics = Metrics()
+            for step in 0..<40 { metrics.success.record(UInt64(factor * (800_000 + 10_000 * Double(step))), count: 10) }
+            metrics.completed = metrics.success.count
+            whole.merge(metrics.success)
+            let start = UInt64(index) * 1_000_000_000
+            result.course.add(Interval(start: start, end: start + 1_000_000_000, metrics: metrics), of: .requests)
+        }
+        (result.metrics.success, result.metrics.completed) = (whole, whole.count)
+        return try SavedReport(JSONReport.document(result), path: "r")
+    }
+
+    @Test("runs that drift by 5 to 50 % differ where one is slower by 20 % or more, and in at most 2 of 40 equal pairs")
+    func drifts() throws {
+        var random = SplitMix(seed: 30)
+        var found: [Double: Int] = [:]
+        let shifts = [0, 0.05, 0.2, 0.5, 1]
+        for index in 0..<40 {
+            let drift = Drift.allCases[index % 4]
+            let share = 0.05 + 0.05 * Double(index / 4)
+            let old = try report(course(drift, by: share, 20, &random))
+            for shift in shifts {
+                let new = try report(course(drift, by: share, 20, &random).map { $0 * (1 + shift) })
+                let comparison = try Comparison(old, new, tolerance: 0.02)
+                found[shift, default: 0] += comparison.isWorse ? 1 : 0
+            }
+        }
+        #expect(found[0] ?? 0 <= 2, "\(found)")
+        #expect(found[0.05] ?? 0 >= 20, "\(found)")
+        #expect(found[0.2] == 40 && found[0.5] == 40 && found[1] == 40, "\(found)")
+    }
+
+    @Test("if one run drifts and the other does not, they differ only where one is above the other from start to end")
+    func unlikeDrifts() throws {
+        var random = SplitMix(seed: 31)
+        var alarms = 0
+        for index in 0..<40 {
+            let share = 0.05 + 0.45 * Double(index) / 39
+            let still = course(.rises, by: 0, 28, &random)
+            let drifting = course(index % 2 == 0 ? .rises : .falls, by: share, 28, &random)
+            let equal = try #require(test(still, drifting))
+            // Six rows are compared, so that the first of them needs a sixth of 5 %.
+            alarms += equal.probability * 6 < 0.05 ? 1 : 0
+            #expect(share < 0.3 || !equal.excludes(0.2))
+            let above = try #require(test(still, drifting.map { $0 * 1.5 }))
+            #expect(above.isSeparate && above.probability * 6 < 0.05)
+        }
+        #expect(alarms <= 2, "\(alarms)")
+    }
+
+    @Test("a difference that chance explains is no statement of equality where the intervals vary too much")
+    func noPower() throws {
+        let old = try report([1, 3, 1, 2, 3, 1, 2, 1, 3, 2, 1, 3])
+        let new = try report([2, 1, 3, 3, 1, 3, 2, 3, 1, 2, 3, 2])
+        let comparison = try Comparison(old, new, tolerance: 0.02)
+        #expect(comparison.rows.first { $0.name == "p50" }?.finding == .unknown)
+        #expect(comparison.text.contains(#/p50 .*cannot tell\n/#), "\(comparison.text)")
+        #expect(comparison.text.contains("note: \"cannot tell\": the runs' intervals are too few, vary too much"))
+        #expect(!comparison.isWorse)
+        #expect(try Comparison(old, old, tolerance: 0.02).rows.first { $0.name == "p50" }?.finding == .same)
     }
 
     @Test("runs of two kinds, other schemas and other files are refused with a reason")

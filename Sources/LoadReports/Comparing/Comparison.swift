@@ -9,7 +9,7 @@ import TextCoding
 package struct Comparison: Sendable {
     enum Finding: Hashable, Sendable {
         case same, better, worse
-        /// There are too few intervals for a decision.
+        /// The intervals are too few, vary too much or drift apart.
         case unknown
     }
 
@@ -19,6 +19,8 @@ package struct Comparison: Sendable {
         var isCost: Bool
         package var old: Double
         package var new: Double
+        /// What the intervals say; nil with too few of them.
+        var test: PairedTest?
         /// The probability, corrected for the number of rows (Holm); nil with too few intervals.
         var probability: Double?
         var finding = Finding.unknown
@@ -28,12 +30,6 @@ package struct Comparison: Sendable {
         init(_ name: String, _ kind: ThresholdMetric.Kind, isCost: Bool = true, _ old: Double, _ new: Double) {
             (self.name, self.kind, self.isCost, self.old, self.new) = (name, kind, isCost, old, new)
             ownChange = Comparison.change(old, new)
-        }
-
-        /// Decides by the intervals of both runs.
-        mutating func judge(_ before: [IntervalSample], _ after: [IntervalSample]) {
-            let evidence = StolenShare(before, after, isCost: isCost)
-            (probability, ownChange) = (evidence.probability, evidence.change ?? change)
         }
 
         /// The change as a share of the old value.
@@ -55,13 +51,17 @@ package struct Comparison: Sendable {
     private let names: [OctetText: (old: JSONTree, new: JSONTree)]
 
     /// Below this probability, a difference counts as real and not as chance.
-    static let significance = 0.05
+    private static let significance = 0.05
+    /// "No difference" is said only if the intervals exclude a change of this share. Otherwise they cannot tell.
+    private var visible: Double { max(0.2, tolerance) }
+    private let tolerance: Double
 
     /// - Parameter tolerance: A change of at most this share counts as none, even if it is significant.
     package init(_ old: SavedReport, _ new: SavedReport, tolerance: Double) throws(ReportError) {
         for name in ["work", "mode"] where old.runMember(name) != new.runMember(name) {
             throw .twoKinds(old.path, new.path, member: name)
         }
+        self.tolerance = tolerance
         remarks = old.differences(to: new) + old.remarks("before") + new.remarks("after")
         isLimited = old.isLimited || new.isLimited
         failures = FailureComparison(old, new)
@@ -82,7 +82,7 @@ package struct Comparison: Sendable {
         for kind in SavedReport.ErrorKind.allCases {
             addShare(kind, old.count(kind), new.count(kind), before, after)
         }
-        correct(tolerance)
+        correct()
     }
 
     private static func pair<Value>(_ left: Value?, _ right: Value?) -> (Value, Value)? {
@@ -164,14 +164,27 @@ package struct Comparison: Sendable {
         _ after: [SavedReport.Interval],
         by figure: (SavedReport.Interval) -> Double?
     ) {
-        func samples(_ intervals: [SavedReport.Interval]) -> [IntervalSample] {
-            intervals.compactMap { interval in
-                figure(interval).map { IntervalSample(value: $0, stolen: interval.stolen) }
+        var row = row
+        let evidence = StolenShare(
+            Self.samples(before, by: figure),
+            Self.samples(after, by: figure),
+            isCost: row.isCost,
+            tolerance: tolerance
+        )
+        (row.test, row.probability) = (evidence.test, evidence.test?.probability)
+        row.ownChange = evidence.change ?? row.change
+        rows.append(row)
+    }
+
+    private static func samples(
+        _ intervals: [SavedReport.Interval],
+        by figure: (SavedReport.Interval) -> Double?
+    ) -> [IntervalSample] {
+        intervals.compactMap { interval in
+            figure(interval).map {
+                IntervalSample(value: $0, start: interval.start, end: interval.end, stolen: interval.stolen)
             }
         }
-        var row = row
-        row.judge(samples(before), samples(after))
-        rows.append(row)
     }
 
     private mutating func addShare(
@@ -184,11 +197,11 @@ package struct Comparison: Sendable {
         var row = Row(kind.rawValue, .share, old.share, new.share)
         row.countsErrors = true
         if !row.isEmpty {
-            let byInterval =
-                old.part == 0 || new.part == 0
-                ? nil
-                : RankTest.probability(before.compactMap { $0.shares[kind] }, after.compactMap { $0.shares[kind] })
-            row.probability = byInterval ?? ShareTest.probability(old, new)
+            if old.part > 0, new.part > 0 {
+                let course = { Self.samples($0) { $0.shares[kind] } }
+                row.test = PairedTest(course(before), course(after), tolerance: tolerance)
+            }
+            row.probability = row.test?.probability ?? ShareTest.probability(old, new)
         }
         rows.append(row)
     }
@@ -196,7 +209,7 @@ package struct Comparison: Sendable {
     /// Holm's correction: the smallest probability is multiplied by the number of tests, the next by one less, and none
     /// may be below the one before it. Without it, six tests at 5 % each would find a difference in every fourth pair
     /// of equal runs.
-    private mutating func correct(_ tolerance: Double) {
+    private mutating func correct() {
         for index in rows.indices where rows[index].isEmpty { rows[index].finding = .same }
         let order = rows.indices.filter { rows[$0].probability != nil }
             .sorted { rows[$0].probability ?? 1 < rows[$1].probability ?? 1 }
@@ -204,13 +217,20 @@ package struct Comparison: Sendable {
         for (place, index) in order.enumerated() {
             floor = max(floor, min(1, (rows[index].probability ?? 1) * Double(order.count - place)))
             rows[index].probability = floor
-            let row = rows[index]
-            if floor >= Self.significance || abs(row.ownChange) <= tolerance {
-                rows[index].finding = .same
-            } else {
-                rows[index].finding = (row.ownChange > 0) == row.isCost ? .worse : .better
-            }
+            rows[index].finding = finding(rows[index], isReal: floor < Self.significance)
         }
+    }
+
+    private func finding(_ row: Row, isReal: Bool) -> Finding {
+        let isMore = row.ownChange > 0
+        if isReal {
+            if abs(row.ownChange) <= tolerance { return .same }
+            // A figure of the whole run can come from a few of its requests, and its intervals say the contrary.
+            if let test = row.test, (test.difference > 0) != isMore { return .unknown }
+            return isMore == row.isCost ? .worse : .better
+        }
+        let isKnown = row.test.map { !$0.isSeparate && $0.excludes(visible) } ?? false
+        return isKnown && abs(row.ownChange) <= visible ? .same : .unknown
     }
 
     // MARK: Results
@@ -244,19 +264,26 @@ package struct Comparison: Sendable {
                 case .same: "no difference"
                 case .better: "better"
                 case .worse: "WORSE"
-                case .unknown: "too few intervals to tell"
+                case .unknown: "cannot tell"
                 }
             let figures =
                 [row.kind.text(row.old), row.kind.text(row.new), Self.text(row.change)]
                 + (shows ? [Self.text(row.ownChange)] : []) + [row.probability.map { fixed($0, 3) } ?? "-"]
             return left(row.name, 12) + figures.map { right($0, 12) }.joined() + "  " + finding
         }
-        let notes = remarks.map { "note: \($0)" } + (shows ? ["note: \(stolenRemark)"] : [])
-        return (notes + [head] + body + failures.lines).joined(separator: "\n") + "\n"
+        let isUnclear = shown.contains { $0.finding == .unknown }
+        let notes = remarks + (shows ? [stolenRemark] : []) + (isUnclear ? [unknownRemark] : [])
+        let lines = notes.map { "note: \($0)" } + [head] + body + failures.lines
+        return lines.joined(separator: "\n") + "\n"
     }
 
     private static func text(_ change: Double) -> String {
         change.isFinite ? (change > 0 ? "+" : "") + fixed(change * 100, 1) + " %" : "new"
+    }
+
+    private var unknownRemark: String {
+        "\"cannot tell\": the runs' intervals are too few, vary too much or drift apart, so that chance explains the "
+            + "difference and a change of \(fixed(visible * 100, 0)) % is possible too; compare longer runs, or warm up"
     }
 
     private var stolenRemark: String {

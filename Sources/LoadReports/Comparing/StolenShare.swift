@@ -1,8 +1,13 @@
 /// A figure of one interval, with the processor time that the host of the virtual machine took meanwhile.
 struct IntervalSample: Sendable {
-    let value: Double
+    var value: Double
+    /// The interval, in seconds after the start of the run's measured part.
+    let start: Double
+    let end: Double
     /// The stolen time as a share of the interval.
     let stolen: Double
+
+    var middle: Double { (start + end) / 2 }
 }
 
 /// How far the processor time that the host took explains the difference between two runs.
@@ -11,13 +16,15 @@ struct IntervalSample: Sendable {
 /// intervals show what a share of stolen time costs: the slope of the regression line of both runs, each about its own
 /// means (analysis of covariance). What this line explains is subtracted before the runs are compared.
 struct StolenShare: Sendable {
-    /// The probability of a difference at least as large as the rest, by chance; nil for too few intervals.
-    let probability: Double?
+    /// What the rest says of a difference; nil for too few intervals.
+    let test: PairedTest?
     /// The change of the intervals' mean without what stolen time explains; nil where it explains nothing.
     let change: Double?
 
-    /// - Parameter isCost: Whether stolen time can only raise the figure; otherwise it can only lower it.
-    init(_ old: [IntervalSample], _ new: [IntervalSample], isCost: Bool) {
+    /// - Parameters:
+    ///   - isCost: Whether stolen time can only raise the figure; otherwise it can only lower it.
+    ///   - tolerance: The share that a change must exceed.
+    init(_ old: [IntervalSample], _ new: [IntervalSample], isCost: Bool, tolerance: Double) {
         var (products, squares) = (0.0, 0.0)
         for run in [old, new] {
             let (value, stolen) = (Comparison.mean(run.map(\.value)), Comparison.mean(run.map(\.stolen)))
@@ -32,11 +39,19 @@ struct StolenShare: Sendable {
         let distance = Comparison.mean(old.map(\.stolen)) - Comparison.mean(new.map(\.stolen))
         let sampling = 1 / Double(max(old.count, 1)) + 1 / Double(max(new.count, 1))
         let doubt = squares > 0 ? (1 + distance * distance / squares / sampling).squareRoot() : 1
-        let (before, after) = (old.map { $0.value - slope * $0.stolen }, new.map { $0.value - slope * $0.stolen })
-        probability = RankTest.probability(before, after, doubt: doubt)
-        let (early, late) = (Comparison.mean(before), Comparison.mean(after))
-        let isExplained = slope != 0 && probability != nil && early > 0 && late > 0
+        let (before, after) = (Self.rest(old, slope), Self.rest(new, slope))
+        test = PairedTest(before, after, tolerance: tolerance, doubt: doubt)
+        let (early, late) = (Comparison.mean(before.map(\.value)), Comparison.mean(after.map(\.value)))
+        let isExplained = slope != 0 && test != nil && early > 0 && late > 0
         change = isExplained ? Comparison.change(early, late) : nil
+    }
+
+    private static func rest(_ samples: [IntervalSample], _ slope: Double) -> [IntervalSample] {
+        samples.map { sample in
+            var sample = sample
+            sample.value -= slope * sample.stolen
+            return sample
+        }
     }
 
     /// The shares of stolen time in the intervals, each with a part of its neighbours' shares. The kernel counts in

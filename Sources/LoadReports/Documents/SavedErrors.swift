@@ -26,8 +26,9 @@ extension SavedReport {
         /// The percentiles that a comparison needs.
         static let percentiles: [Double] = [50, 90, 99, 99.9]
 
-        /// The length of the interval.
-        var seconds: Double
+        /// Seconds after the start of the run's measured part.
+        var start: Double
+        var end: Double
         /// Completed requests or opened connections per second.
         package var perSecond: Double
         /// Of these, the ones without an HTTP error.
@@ -38,6 +39,8 @@ extension SavedReport {
         var stolen = 0.0
         /// The share of each error among the requests that ended in the interval; empty where none ended.
         var shares: [ErrorKind: Double] = [:]
+
+        var seconds: Double { end - start }
     }
 
     package func count(_ kind: ErrorKind) -> Count {

@@ -109,7 +109,8 @@ package struct SavedReport: Sendable {
             let slots = try point["latency"].flatMap { value throws(ReportError) in try Self.slots(value, path) }
             found.append(
                 Interval(
-                    seconds: (end - start) / 1e9,
+                    start: start / 1e9,
+                    end: end / 1e9,
                     perSecond: inTime * 1e9 / (end - start),
                     successesPerSecond: (inTime - (errors - drainedErrors)) * 1e9 / (end - start),
                     times: slots?.summary(percentiles: Interval.percentiles),

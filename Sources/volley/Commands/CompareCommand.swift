@@ -8,9 +8,10 @@ struct CompareCommand: SubCommand {
         abstract: "Compare two JSON reports, an earlier and a later one.",
         usage: "volley compare [--tolerance SHARE] [--fail-if CONDITION] BEFORE AFTER",
         discussion: """
-            A rank test (Mann-Whitney, corrected for the number of figures) compares each figure's intervals. A \
-            difference that chance explains at 5 %, or a change within the tolerance, counts as none. A dozen \
-            intervals per run are enough: use --interval. Errors that only one of the runs has are compared by their \
+            The intervals at the same time of both runs are compared in pairs (Student's t, corrected for the number \
+            of figures), so that a drift of both runs changes nothing. A difference that chance explains at 5 %, or a \
+            change within the tolerance, counts as none. "cannot tell" means that a change of 20 % is possible too. \
+            Two dozen intervals per run are enough: use --interval. Errors that only one of the runs has are compared by their \
             count. Differences between the runs' settings are noted.
 
             In a virtual machine, what the host took of the processors' time (steal) explains a part of the \
