@@ -1,5 +1,17 @@
 internal import Glibc
 
+/// A figure of one interval, with the processor time that the host of the virtual machine took meanwhile.
+struct IntervalSample: Sendable {
+    var value: Double
+    /// The interval, in seconds after the start of the run's measured part.
+    let start: Double
+    let end: Double
+    /// The stolen time as a share of the interval.
+    let stolen: Double
+
+    var middle: Double { (start + end) / 2 }
+}
+
 /// Tests whether a figure of two runs differs, by the intervals at the same time of both runs.
 ///
 /// A process that warms up, or a machine that slows down, moves both runs alike. The difference of a pair, as a share

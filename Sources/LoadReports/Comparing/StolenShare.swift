@@ -1,15 +1,3 @@
-/// A figure of one interval, with the processor time that the host of the virtual machine took meanwhile.
-struct IntervalSample: Sendable {
-    var value: Double
-    /// The interval, in seconds after the start of the run's measured part.
-    let start: Double
-    let end: Double
-    /// The stolen time as a share of the interval.
-    let stolen: Double
-
-    var middle: Double { (start + end) / 2 }
-}
-
 /// How far the processor time that the host took explains the difference between two runs.
 ///
 /// Where the host takes the processor, answers are late whatever the server does. Within a run the figures of the
