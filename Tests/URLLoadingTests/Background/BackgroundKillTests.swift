@@ -39,7 +39,8 @@ struct BackgroundKillTests {
         let (log, destination) = ("\(folder.path)/calls", "\(folder.path)/file")
         let program = [EndedProgram.built("OneRequest"), "--background", "waits", server.url("/range/1000")]
         let trace = ["strace", "-f", "-e", "trace=fsync,fdatasync", "-o", log]
-        let process = try ChildProcess("/usr/bin/env", ["XDG_STATE_HOME=\(folder.path)"] + trace + program + [destination])
+        let command = ["XDG_STATE_HOME=\(folder.path)"] + trace + program + [destination]
+        let process = try ChildProcess("/usr/bin/env", command)
         #expect(try process.waitForEnd() == 0)
         let calls = String(decoding: folder.bytes(of: "calls"), as: UTF8.self).split(separator: "\n")
         #expect(calls.filter { $0.contains("sync(") }.count == 7)
