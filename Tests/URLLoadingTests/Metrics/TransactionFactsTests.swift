@@ -56,8 +56,11 @@ struct TransactionFactsTests {
         }
     }
 
-    private func load(_ session: URLSession, _ address: String) async throws -> URLSessionTaskMetrics {
-        let recorder = Recorder(Self.trusting)
+    private func load(
+        _ session: URLSession,
+        _ address: String,
+        by recorder: Recorder = Recorder(trusting)
+    ) async throws -> URLSessionTaskMetrics {
         _ = try await session.data(from: try url(address), delegate: recorder)
         return try #require(recorder.told.metrics)
     }
@@ -77,7 +80,10 @@ struct TransactionFactsTests {
         let session = URLSession(configuration: .isolated)
         defer { session.invalidateAndCancel() }
         let address = server.url("/bytes/10", host: "localhost")
-        let (first, second) = (try await load(session, address), try await load(session, address))
+        // The connection is that of the delegate which trusts the server.
+        let recorder = Recorder(Self.trusting)
+        let first = try await load(session, address, by: recorder)
+        let second = try await load(session, address, by: recorder)
         for metrics in [first, second] {
             expectOrder(metrics)
             let transaction = try #require(metrics.transactionMetrics.first)
