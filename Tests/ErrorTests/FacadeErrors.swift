@@ -125,7 +125,7 @@ enum FacadeErrors {
         ErrorWords(UncurlError.challenge(URLError(.timedOut)), "timed out"),
         ErrorWords(UncurlError.output(.changedContent(written: 9)), "has changed"),
         ErrorWords(UncurlError.file(file), "/tmp/y"),
-        ErrorWords(UncurlError.loading(URLError(.timedOut)), "timed out"),
+        ErrorWords(UncurlError.loading(URLError(.fileDoesNotExist)), ""),
         ErrorWords(UncurlError.transport(URLError(.timedOut)), "timed out"),
         ErrorWords(UncurlError.cancelled, "cancelled"), ErrorWords(UncurlError.sessionInvalidated, "invalidated"),
         ErrorWords(UncurlError.retry(URLError(.timedOut), original: .cancelled), "cancelled"),

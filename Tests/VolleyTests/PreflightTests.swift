@@ -36,7 +36,7 @@ struct PreflightTests {
     func hosts() throws {
         let list = TemporaryFile(Array("/a\nhttp://a/1\nhttp://a/2\nhttp://b/\nhttps://b\n".utf8))
         let line = ["-c100", "-t2", "--input", "urls=\(list.path)", "https://c/"]
-        #expect(try check(line) { $0.softDescriptors = 1 }.descriptorLimit == 4 * 124)
+        #expect(try check(line) { $0.softDescriptors = 1 }.descriptorLimit == 4 * 140)
         #expect(try check(line) { ($0.softDescriptors, $0.hardDescriptors) = (1, 300) }.descriptorLimit == 300)
     }
 

@@ -19,6 +19,8 @@ struct DescriptorTests {
             let session = URLSession(configuration: .ephemeral)
             let urls = addresses.map { URL(string: $0)! }
             for url in urls { _ = try await session.data(from: url) }
+            // From the first download on, the process holds a descriptor for the folder of its files.
+            _ = try await session.download(from: urls[0])
             var limit = rlimit(rlim_cur: 256, rlim_max: 256)
             guard setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { _exit(2) }
             while dup(0) >= 0 {}

@@ -101,7 +101,8 @@ struct ExtrasOctetsTests {
         let plain = try #require(record { _ in }.encoded()?.count)
         let content = Array(try #require(BackgroundRecord.seal.content(of: whole)))
         let start = content.count - (whole.count - plain)
-        for count in (start + 2)..<content.count {
+        // Without the last flag, it is the record of a process that knew no limits of a request's own.
+        for count in (start + 2)..<(content.count - 1) {
             let file = try #require(BackgroundRecord.seal.closed(Array(content[..<count])))
             #expect(BackgroundRecord(file) == nil)
         }
