@@ -17,8 +17,7 @@ GROWTH = 8 << 10
 
 def build():
     folder = os.path.join(peers.ROOT, "Benchmarks", "Forms")
-    subprocess.run(["swift", "build", "-c", "release", "--product", "form", "-Xswiftc", "-enforce-exclusivity=unchecked"],
-                   cwd=folder, check=True, stdout=sys.stderr)
+    subprocess.run(["swift", "build", "-c", "release", "--product", "form"], cwd=folder, check=True, stdout=sys.stderr)
     return os.path.join(folder, ".build", "release", "form")
 
 

@@ -69,6 +69,33 @@ struct GeneratorLimitsTests {
         )
     }
 
+    @Test("a condition that fails without volley's lateness too fails the run, unless a thread was busy")
+    func failsAnyway() throws {
+        // Without 90 ms of lateness, 710 ms are left.
+        let verdict = { (condition: String, cpu: UInt64) in
+            var result = try self.result(lag: 90_000_000, corrected: 800_000_000, cpu: cpu)
+            let more = ["--fail-if", "p99>750ms"]
+            result.plan = try plan("-R", "1000", "-t", "2", "--fail-if", condition, more[0], more[1], "http://h/")
+            return result.verdict
+        }
+        let idle: UInt64 = 100_000_000
+        for condition in ["p99>500ms", "corrected_p50>500ms", "mean>0.7s"] {
+            #expect(try verdict(condition, idle) == .threshold, "\(condition)")
+            #expect(try verdict(condition, 950_000_000) == .generatorLimited, "\(condition)")
+        }
+        for condition in ["p99>750ms", "lag_p99>1ms", "p99>10s"] {
+            #expect(try verdict(condition, idle) == .generatorLimited, "\(condition)")
+        }
+        for (goal, isBad) in [("p99<500ms", true), ("p99<750ms", false)] {
+            var result = try result(lag: 90_000_000, corrected: 800_000_000)
+            var load = try options("-R", "1000", "-t", "2", "http://h/")
+            load.search = SearchTarget(try SearchGoal(goal))
+            result.plan = RunPlan(load, try Preflight(load, .usual))
+            #expect(SearchRun.trial(result, try SearchGoal(goal)) == (isBad ? .bad : .unclear), "\(goal)")
+            #expect(result.verdict == (isBad ? .threshold : .generatorLimited), "\(goal)")
+        }
+    }
+
     @Test("a busy thread makes a scheduled run invalid, and is a note in a closed loop")
     func cpu() throws {
         var busy = try result(lag: 100, corrected: 200_000, cpu: 950_000_000)

@@ -112,6 +112,20 @@ struct OptionsTests {
     func embedded() throws {
         #expect(try options().target == .embedded)
         #expect(try options("--source-address", "127.0.0.2").sources.count == 1)
+        #expect(try options("--self").target == .embedded)
+    }
+
+    @Test("a gate without a URL is refused, unless --self says that volley's own server is meant")
+    func gates() throws {
+        for gate in [["--fail-if", "p99>1s"], ["--search-max", "p99<1s"]] {
+            #expect(
+                complaint(gate[0], gate[1])
+                    == "\(gate[0]) has no URL to judge: add one, or --self for volley's own server"
+            )
+            #expect(complaint(gate[0], gate[1], url) == nil)
+            #expect(try options(gate + ["--self"]).target == .embedded)
+        }
+        #expect(complaint("--self", url)?.hasPrefix("--self and a URL exclude each other") == true)
     }
 
     @Test("defaults give way to given values")

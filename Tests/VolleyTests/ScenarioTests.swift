@@ -144,6 +144,59 @@ struct ScenarioTests {
         #expect(error?["detail"] as? String == words && error?["count"] as? Int == 6)
     }
 
+    @Test("a check is filled with the values of the visit, and its failure says what was found and what is wanted")
+    func filledChecks() throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let run = { (check: String) in
+            let scenario = file(
+                #"{"steps": [{"url": "/anything?x=a%22b&n=7", "extract": {"x": {"json": "/args/x"}, "n": {"json": "/args/n"}}},"#
+                    + #"{"url": "/anything?y=a%22b", "json": {"n": 7}, "check": \#(check)}]}"#
+            )
+            let line = ["--scenario", scenario.path, "-n", "2", "-c", "1", "--format", "json", server.url("/")]
+            let ended = try volley(line)
+            let error = (ended.report["errors"] as? [[String: Any]])?.first
+            let example = error?["example"] as? String ?? ended.err
+            return (ended.status, example.drop { $0 != " " }.dropFirst())
+        }
+        for check in [
+            #"{"json": {"/args/y": "{{x}}", "/json/n": "{{n}}", "/json": {"n": 7}}}"#, #"{"body": "\"n\": {{n}}"}"#,
+            #"{"fields": {"Content-Length": null}, "json": {"/url": "http://127.0.0.1:PORT/anything?y=a%22b"}}"#
+                .replacing("PORT", with: "\(server.port)"),
+        ] {
+            let (status, example) = try run(check)
+            #expect(status == 0, "\(check): \(example)")
+        }
+        for (check, words) in [
+            (#"{"json": {"/args/y": "{{n}}"}}"#, #"/args/y is "a\"b", and "7" is wanted"#),
+            (#"{"json": {"/none": "{{n}}"}}"#, #"/none is not there, and "7" is wanted"#),
+            (#"{"json": {"/json/n": 8}}"#, "/json/n is 7, and 8 is wanted"),
+            (
+                #"{"fields": {"Content-Type": "{{x}}"}}"#,
+                #"the field Content-Type is "application/json", and "a\"b" is wanted"#
+            ),
+            (
+                #"{"fields": {"Content-Type": "text/css"}}"#,
+                #"the field Content-Type is "application/json", and "text/css" is wanted"#
+            ),
+            (#"{"fields": {"X-None": null}}"#, "the field X-None is not there, and any value is wanted"),
+            (#"{"body": "nowhere"}"#, #"the content does not have "nowhere", which is wanted"#),
+            (#"{"status": "404,500-599"}"#, "the status is 200, and 404, 500-599 is wanted"),
+        ] {
+            let (status, example) = try run(check)
+            #expect(status == 4 && example.hasSuffix(words), "\(check): \(example)")
+        }
+        let (status, example) = try run(#"{"body": "{{x}} {{n}}"}"#)
+        #expect(status == 4 && example.hasSuffix(#"and "a\"b 7" in it is wanted"#), "\(example)")
+        for (check, words) in [
+            (#"{"body": "{{uuid}}"}"#, "is filled in with a new value"),
+            (#"{"json": {"/a": "{{later}}"}}"#, "cannot be filled in"),
+        ] {
+            let (status, complaint) = try run(check)
+            #expect(status == 1 && complaint.contains(words), "\(complaint)")
+        }
+    }
+
     @Test("a visit continues after a failure if the step says so, and a missing value is a failure")
     func continued() throws {
         let server = try TestServer.start()

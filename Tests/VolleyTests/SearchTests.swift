@@ -185,7 +185,9 @@ struct SearchTests {
         ] as [([String], String)]
     )
     func impossible(line: [String], words: String) throws {
-        let ended = try volley(["--search-max", "p99<20s", "-d", "100ms"] + line)
+        let ended = try volley(
+            ["--search-max", "p99<20s", "-d", "100ms"] + (line[0].hasPrefix("http") ? [] : ["--self"]) + line
+        )
         #expect(ended.status == 1)
         #expect(ended.err.contains(words) && ended.err.filter(\.isNewline).count == 1, "\(ended.err)")
     }
@@ -193,7 +195,7 @@ struct SearchTests {
     @Test("where no rate is good the last run is reported, with the words that none was, and the goal is what failed")
     func noneGood() throws {
         let ended = try volley([
-            "--search-max", "p99<1us", "-R", "0.01", "-d", "100ms", "-c", "1", "-q", "--format", "json",
+            "--search-max", "p99<1us", "-R", "0.01", "-d", "100ms", "-c", "1", "-q", "--format", "json", "--self",
         ])
         #expect([2, 3].contains(ended.status), "\(ended.err)")
         #expect((ended.report["notes"] as? [String])?.contains { $0.hasPrefix("no rate keeps p99<1us") } == true)
@@ -203,12 +205,48 @@ struct SearchTests {
     func staleFiles() throws {
         let files = (0..<3).map { _ in TemporaryFile(Array("stale,stale,stale\n".utf8)) }
         let formats = zip(["csv", "hlog", "requests"], files).flatMap { ["--format", "\($0)=\($1.path)"] }
-        let line = ["--search-max", "p99<1ns", "-R", "40", "-d", "100ms", "-c", "1", "-t", "1", "-q", "--drain", "60s"]
+        let line = [
+            "--self", "--search-max", "p50<1ns", "-R", "40", "-d", "100ms", "-c", "1", "-t", "1", "-q", "--drain",
+            "60s",
+        ]
         let ended = try volley(line + formats + ["--format", "json"])
         #expect([2, 3].contains(ended.status), "\(ended.err)")
         for file in files { #expect(!file.text.contains("stale") && !file.text.isEmpty && !file.text.contains("\0")) }
         // The last run's requests alone.
         #expect(files[2].text.split(separator: "\n").count - 1 == ended.number("requests", "completed"))
+    }
+
+    @Test("a goal says how many requests can show that it is kept")
+    func needed() throws {
+        for (text, count) in [
+            ("errors<1%", 299), ("p99<1s", 299), ("p50<1s", 5), ("max<1s", 0), ("p99<1s,errors<0.1%", 2_995),
+        ] {
+            #expect(try SearchGoal(text).needed == UInt64(count), "\(text)")
+        }
+    }
+
+    @Test(
+        "a search whose trials have too few requests for the goal makes them longer, and ends as unclear where that is no help"
+    )
+    func tooFew() throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        // A fiftieth of the answers are errors, which is twice what the goal allows. Forty requests may have none.
+        let list = TemporaryFile(Array("/bytes/1 x49\n/status/500\n".utf8))
+        let line = [
+            "--input", "urls=\(list.path)", "-c", "4", "-t", "1", "-d", "100ms", "-q", "--format", "json", "--drain",
+            "60s",
+        ]
+        let few = try volley(line + ["--search-max", "errors<1%", "-R", "45", server.url("/")])
+        #expect(few.status == 3, "\(few.err)")
+        let notes = few.report["notes"] as? [String] ?? []
+        #expect(notes.contains { $0.contains(": good, of too few requests to know") }, "\(notes)")
+        #expect(
+            notes.contains {
+                $0.wholeMatch(of: #/that is unclear: such a goal needs trials of 299 requests: use -d \d+s/#) != nil
+            },
+            "\(notes)"
+        )
     }
 
     @Test("a search that is interrupted reports the run it was in")
@@ -247,7 +285,7 @@ struct SearchTests {
         let words = TemporaryFile()
         let search = try ChildProcess(
             EndedProgram.built("volley"),
-            ["--search-max", "p99<20s", "-R", "50", "-d", "1s", "-c", "2", "-t", "1", "-T", "60s", "--prometheus", "0"]
+            ["--search-max", "p50<20s", "-R", "50", "-d", "1s", "-c", "2", "-t", "1", "-T", "60s", "--prometheus", "0"]
                 + ["--interval", "100ms", "--format", "json", server.url("/bytes/1")],
             output: "/dev/null",
             error: words.path
@@ -271,7 +309,7 @@ struct SearchTests {
 
     @Test("a terminal gets a plot of each run of a search")
     func plotted() throws {
-        let line = ["--search-max", "p99<1us", "-R", "50", "-d", "300ms", "-c", "1", "-t", "1", "-T", "60s"]
+        let line = ["--self", "--search-max", "p50<1us", "-R", "50", "-d", "300ms", "-c", "1", "-t", "1", "-T", "60s"]
         let ended = try volleyOnTerminal(line + ["--live", "--interval", "100ms"])
         #expect([2, 3].contains(ended.status), "\(ended.out)")
         // Each run's plot is erased before the line with its result.

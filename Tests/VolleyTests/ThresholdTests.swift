@@ -95,6 +95,30 @@ struct ThresholdTests {
         return RunPlan(options, try Preflight(options, .usual))
     }
 
+    @Test("a condition that is kept by too few requests to show it is unclear, and its reports say how many it needs")
+    func unclear() throws {
+        let conditions = ["errors>1%", "p99>1h", "p50>1h", "max>1h", "failed>9"].map { try? Threshold($0) }.compactMap(
+            \.self
+        )
+        for (count, few) in [(17 as UInt64, true), (299, false)] {
+            var metrics = Metrics()
+            metrics.success.record(1_000_000, count: count)
+            (metrics.sent, metrics.completed) = (count, count)
+            let figures = ThresholdFigures(metrics, of: .requests, measured: 1_000_000_000, names: [])
+            let outcome = ThresholdOutcome(conditions, figures)
+            #expect(outcome.thresholds.map(\.isUnclear) == [few, few, false, false, false])
+            #expect(!outcome.thresholds.contains { !$0.isKept })
+            let line = "unclear: errors>1%: errors is 0.000 % of 17 requests, and 299 are needed to know"
+            #expect(outcome.lines.contains(line) == few, "\(outcome.lines)")
+        }
+        // What fails, fails, however few the requests are.
+        var metrics = Metrics()
+        metrics.httpError.record(1_000_000, count: 1)
+        metrics.completed = 1
+        let figures = ThresholdFigures(metrics, of: .requests, measured: 1_000_000_000, names: [])
+        #expect(ThresholdOutcome([conditions[0]], figures).lines == ["FAILED: errors>1%: errors is 100.000 %"])
+    }
+
     @Test("each report names the conditions, kept and not, with what was found")
     func told() throws {
         let result = try sampleResult { $0.thresholds = [try Threshold("p50>1us"), try Threshold("errors>50%")] }

@@ -100,6 +100,47 @@ struct ThresholdWatchTests {
         #expect(watch.notes.first?.hasPrefix("the run was ended after 4.20 s, ") == true, "\(watch.notes)")
     }
 
+    @Test("requests without an end count with the time that they have waited")
+    func overdue() throws {
+        var total = Metrics()
+        total.success.record(1_000_000, count: 10)
+        total.completed = 10
+        var watch = try watch("p50>2s", "p99>1h", "completed<1")
+        for tenths in stride(from: 10 as UInt64, through: 40, by: 2) where watch.breach == nil {
+            watch.look(at: total, measured: tenths * Self.second / 10, underWay: 20)
+        }
+        // They were there at 1 s.
+        #expect(
+            watch.breach?.threshold.text == "p50>2s" && watch.breach?.time == Self.second / 5 * 16
+        )
+        // Of one that ended, the next has waited since the look at which it began.
+        var later = try self.watch("max>900ms")
+        for step in 0..<20 as Range<UInt64> {
+            total.completed += 1
+            later.look(at: total, measured: (10 + step) * Self.second / 10, underWay: 5)
+        }
+        #expect(later.breach == nil)
+    }
+
+    @Test(
+        "--abort-on-fail ends the run of a server that stopped to answer long before the time limits",
+        arguments: [[], ["-R", "20"]]
+    )
+    func stalled(rate: [String]) throws {
+        let server = try TestServer.start(loops: 1)
+        defer { server.stop() }
+        let run = try volley(
+            rate + [
+                "-d", "50s", "-c", "2", "-T", "50s", "--drain", "0s", "-q", "--fail-if", "p50>1s", "--abort-on-fail",
+            ]
+                + [server.url("/never")]
+        )
+        #expect(run.status == 2, "\(run.err)\(run.out)")
+        #expect(run.out.contains("when p50>1s held (--abort-on-fail)"), "\(run.out)")
+        let measured = try #require(run.out.firstMatch(of: /Measured +(\d+(?:\.\d+)?) s/).flatMap { Double($0.1) })
+        #expect(measured < 30)
+    }
+
     @Test("the values found during the run decide at its end")
     func outcome() throws {
         let (window, whole) = (try Threshold("p99>50ms over 30s"), try Threshold("p99>1h"))

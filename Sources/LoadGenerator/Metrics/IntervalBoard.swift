@@ -13,6 +13,8 @@ package struct IntervalPart: Sendable {
     package let end: UInt64
     /// The start of the worker's measured part; nil where another machine measured.
     package let origin: Instant?
+    /// The requests that are under way at the end, at least; 0 where another machine measured.
+    package let underWay: UInt64
     package let metrics: Metrics
 
     package init(
@@ -22,9 +24,10 @@ package struct IntervalPart: Sendable {
         next: UInt64,
         end: UInt64,
         origin: Instant? = nil,
+        underWay: UInt64 = 0,
         metrics: Metrics
     ) {
-        (self.worker, self.isWarmUp) = (worker, isWarmUp)
+        (self.worker, self.isWarmUp, self.underWay) = (worker, isWarmUp, underWay)
         (self.first, self.next, self.end, self.origin, self.metrics) = (first, next, end, origin, metrics)
     }
 }

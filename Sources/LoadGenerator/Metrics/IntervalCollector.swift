@@ -20,6 +20,8 @@ package struct IntervalCollector {
     private let board: IntervalBoard
     /// The sum of the counts that each worker has handed over.
     private var totals: [Metrics]
+    /// The requests that each worker had under way when it last handed over counts.
+    private var underWayOf: [UInt64]
     /// Workers whose counts are those of the measured part.
     private var isMeasuring: [Bool]
     /// The first interval that each worker may still hand over a part of.
@@ -52,9 +54,13 @@ package struct IntervalCollector {
         (self.board, self.work) = (board, work)
         stolenTime.read()
         totals = (0..<workers).map { _ in Metrics() }
+        underWayOf = [UInt64](repeating: 0, count: workers)
         isMeasuring = [Bool](repeating: false, count: workers)
         reached = [UInt64](repeating: 0, count: workers)
     }
+
+    /// The requests that were under way when the counts were last handed over, at least.
+    package var underWay: UInt64 { underWayOf.reduce(0, &+) }
 
     /// Returns the intervals that have become complete, in order. Call it about once per interval.
     package mutating func collect() -> [Interval] {
@@ -73,6 +79,7 @@ package struct IntervalCollector {
             }
             endWarmUp(part.worker)
             totals[part.worker].merge(part.metrics)
+            underWayOf[part.worker] = part.underWay
             origin = origin ?? part.origin
             // A last part ends within an interval.
             let last = min(max(part.next, 1) - 1, (max(part.end, 1) - 1) / board.length)

@@ -11,8 +11,31 @@ package struct Template: Hashable, Sendable {
     package let pieces: [Piece]
 
     /// Whether there is nothing to fill in.
-    var isFixed: Bool {
+    package var isFixed: Bool {
         pieces.allSatisfy { if case .text = $0 { true } else { false } }
+    }
+
+    /// Whether everything that is filled in is a variable of the user.
+    package var isOfVariables: Bool {
+        pieces.allSatisfy { piece in
+            switch piece {
+            case .text, .value(.variable), .value(.escaped(.variable, _)): true
+            case .value: false
+            }
+        }
+    }
+
+    /// Returns the text with these variables, where it ``isOfVariables``.
+    func filled(with variables: [[UInt8]]) -> [UInt8] {
+        let variable = { (number: Int) in variables.indices.contains(number) ? variables[number] : [] }
+        return pieces.flatMap { piece -> [UInt8] in
+            switch piece {
+            case .text(let bytes): bytes
+            case .value(.variable(let number)): variable(number)
+            case .value(.escaped(.variable(let number), let escape)): escape.apply(to: variable(number))
+            case .value: []
+            }
+        }
     }
 
     /// The text's position in a request, which decides how a value is escaped.

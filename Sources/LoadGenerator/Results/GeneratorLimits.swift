@@ -11,10 +11,15 @@ package enum GeneratorLimits {
         guard let schedule = result.metrics.schedule else { return [] }
         var reasons: [String] = []
         if let reason = lateness(schedule, result.plan) { reasons.append(reason) }
-        // A thread that polls is always busy.
-        if result.plan.spin == 0, let text = busiest(result) { reasons.append(text) }
+        if let text = overload(result) { reasons.append(text) }
         return reasons
     }
+
+    /// Whether volley was late, and in no other way the limit.
+    static func isOnlyLate(_ result: RunResult) -> Bool { overload(result) == nil && !reasons(result).isEmpty }
+
+    /// A thread that polls is always busy.
+    private static func overload(_ result: RunResult) -> String? { result.plan.spin == 0 ? busiest(result) : nil }
 
     /// Describes the highest percentile that volley's lateness raised by more than a tenth and by more than
     /// ``RunPlan/maxLag``. Nil if there is none.

@@ -30,6 +30,8 @@ package struct RunResult: Sendable {
     package var lost: [String] = []
     /// The figures that conditions found during the run.
     package var watched: [Threshold: Double] = [:]
+    /// The conditions that did not hold during the run, even without volley's own lateness.
+    package var punctual: Set<Threshold> = []
 
     /// Puts the threads' results together. The measured time lasts from the first thread's start to the last one's end.
     package init(plan: RunPlan, startedAt: UInt64, workers: [WorkerResult], interrupted: Bool) {
@@ -89,6 +91,7 @@ package struct RunResult: Sendable {
             of: plan.work,
             interrupted: interrupted,
             generatorLimited: !generatorLimits.isEmpty,
+            isOnlyLate: GeneratorLimits.isOnlyLate(self),
             thresholds: thresholds,
             search: plan.search
         )
@@ -97,12 +100,18 @@ package struct RunResult: Sendable {
 
     /// The result of `--fail-if`, and of a search's goal.
     package var thresholds: ThresholdOutcome {
-        ThresholdOutcome(plan.thresholds, figures, watched: watched, plan.search)
+        ThresholdOutcome(plan.thresholds, figures, watched: watched, punctual: punctual, plan.search)
     }
 
     /// This run's figures, for conditions.
     package var figures: ThresholdFigures {
         ThresholdFigures(metrics, of: plan.work, measured: measured, names: plan.requestNames.all)
+    }
+
+    /// Whether a trial of a search misses its goal for reasons that are not volley's.
+    package func misses(_ goal: SearchGoal) -> Bool {
+        let isOwnFault = !GeneratorLimits.isOnlyLate(self) || goal.holds(metrics, punctually: true)
+        return !goal.holds(metrics) && (generatorLimits.isEmpty || !isOwnFault)
     }
 
     /// Why volley, and not the server, limited the figures of a run with a schedule. Empty if volley kept up.

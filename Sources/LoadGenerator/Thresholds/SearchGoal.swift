@@ -20,6 +20,20 @@ package struct SearchGoal: Hashable, Sendable {
         terms.compactMap { if case .percentile(let percentile, _) = $0 { percentile } else { nil } }
     }
 
+    /// The least number of requests that can show that the goal is kept.
+    package var needed: UInt64 {
+        let counts = terms.map { term in
+            switch term {
+            case .percentile(let percentile, _): ThresholdMetric.requests(toShow: 1 - percentile / 100)
+            case .errors(let share): ThresholdMetric.requests(toShow: share)
+            }
+        }
+        return counts.max() ?? 0
+    }
+
+    /// Whether a run keeps the goal, but by so few requests that they cannot show it.
+    package func isUnclear(_ metrics: Metrics) -> Bool { holds(metrics) && metrics.schedule?.due ?? 0 < needed }
+
     /// Returns a run's figures for all terms of the goal.
     package func finding(_ figures: ThresholdFigures) -> ThresholdOutcome.Finding {
         var texts = terms.compactMap { term -> String? in
@@ -32,21 +46,27 @@ package struct SearchGoal: Hashable, Sendable {
         }
         texts.append("\(grouped(figures.metrics.errors)) errors")
         if let unsent = figures.metrics.schedule?.unsent, unsent > 0 { texts.append("\(grouped(unsent)) never sent") }
+        let isUnclear = isUnclear(figures.metrics)
+        let size = (found: figures.metrics.schedule?.due ?? 0, needed: needed)
         return ThresholdOutcome.Finding(
             condition: condition,
-            figure: texts.joined(separator: ", "),
-            isKept: holds(figures.metrics)
+            figure: texts.joined(separator: ", ") + (isUnclear ? ThresholdOutcome.remark(size) : ""),
+            isKept: holds(figures.metrics),
+            isUnclear: isUnclear
         )
     }
 
     /// Returns whether a run keeps the goal. An unsent request breaks it, and without an error term a failed one, too.
-    package func holds(_ metrics: Metrics) -> Bool {
+    ///
+    /// - Parameter punctually: Whether volley's own lateness is left out.
+    package func holds(_ metrics: Metrics, punctually: Bool = false) -> Bool {
         guard let schedule = metrics.schedule, schedule.unsent == 0, !schedule.corrected.isEmpty else { return false }
+        let times = punctually ? schedule.unlagged : schedule.corrected
         var errorLimit: Double?
         for term in terms {
             switch term {
             case .percentile(let percentile, let limit):
-                guard let value = schedule.corrected.summary(percentiles: [percentile])?[percentile], value < limit
+                guard let value = times.summary(percentiles: [percentile])?[percentile], value < limit
                 else {
                     return false
                 }

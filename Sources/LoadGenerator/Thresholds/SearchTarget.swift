@@ -8,8 +8,11 @@ package struct SearchTarget: Hashable, Sendable {
     package init(_ goal: SearchGoal) { self.goal = goal }
 
     /// A run that keeps the goal is good even if volley was late, because the latency includes volley's lateness.
-    package func verdict(of metrics: Metrics, generatorLimited: Bool) -> Verdict {
-        guard goal.holds(metrics) else { return generatorLimited ? .generatorLimited : .threshold }
-        return isLimitedAbove ? .generatorLimited : .good
+    func verdict(of metrics: Metrics, generatorLimited: Bool, isOnlyLate: Bool = false) -> Verdict {
+        guard goal.holds(metrics) else {
+            let isOwnFault = !isOnlyLate || goal.holds(metrics, punctually: true)
+            return generatorLimited && isOwnFault ? .generatorLimited : .threshold
+        }
+        return isLimitedAbove || goal.isUnclear(metrics) ? .generatorLimited : .good
     }
 }

@@ -66,6 +66,11 @@ package struct Threshold: Hashable, Sendable {
         }
     }
 
+    /// Returns whether `figures` fail by this condition without volley's own lateness, too.
+    func failsPunctually(_ figures: ThresholdFigures) -> Bool {
+        figures.punctual(metric).map { comparison.holds($0, limit) } ?? false
+    }
+
     /// Returns whether `figures` fail by this condition. Nil where they do not contain its figure.
     func fails(_ figures: ThresholdFigures) -> Bool? { figures.value(metric).map { comparison.holds($0, limit) } }
 

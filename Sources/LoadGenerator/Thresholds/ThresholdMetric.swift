@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// A figure of a run that a condition can be about.
 package struct ThresholdMetric: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
@@ -155,30 +157,44 @@ package struct ThresholdMetric: Hashable, Sendable {
     }
 }
 
+extension ThresholdMetric {
+    /// The least number of requests that can show that fewer than this share of all are of a kind: without one such
+    /// request among them, the chance of that is 5 %. Zero for a share that no number can show.
+    static func requests(toShow share: Double) -> UInt64 {
+        guard share > 0 else { return 0 }
+        return share < 1 ? UInt64(clamping: Int((log(0.05) / log1p(-share)).rounded(.up))) : 1
+    }
+}
+
 /// The figures for conditions: those of a finished run, or of a saved report.
 package struct ThresholdFigures: Sendable {
     package let metrics: Metrics
     private let work: LoadKind
     private let measured: UInt64
     private let names: [String]
+    private let waiting: [(count: UInt64, time: UInt64)]
 
     /// - Parameters:
     ///   - measured: The measured time in nanoseconds.
     ///   - names: The names of the requests, in the order of the metrics' own.
-    package init(_ metrics: Metrics, of work: LoadKind, measured: UInt64, names: [String]) {
+    ///   - waiting: Requests without an end, and for how many nanoseconds they have waited at least. They belong to the
+    ///     times that the run is about.
+    package init(
+        _ metrics: Metrics,
+        of work: LoadKind,
+        measured: UInt64,
+        names: [String],
+        waiting: [(count: UInt64, time: UInt64)] = []
+    ) {
         (self.metrics, self.work, self.measured, self.names) = (metrics, work, measured, names)
+        self.waiting = waiting
     }
 
     package func value(_ metric: ThresholdMetric) -> Double? {
         if let name = metric.requestName { return value(metric, of: name) }
         switch metric.figure {
         case .time(let series, let statistic): return time(series, statistic)
-        case .errors:
-            let all =
-                work == .handshakes
-                ? metrics.connectionsOpened &+ metrics.connectionsFailed
-                : metrics.completed &+ metrics.failed &+ metrics.connectionsFailed
-            return all == 0 ? nil : Double(metrics.errors) / Double(all)
+        case .errors: return ended == 0 ? nil : Double(metrics.errors) / Double(ended)
         case .successRate:
             return perSecond(
                 work == .handshakes ? metrics.connectionsOpened : metrics.succeeded - metrics.drainedSuccesses
@@ -201,6 +217,36 @@ package struct ThresholdFigures: Sendable {
         }
     }
 
+    /// The figure as it would be if volley had been on time; nil where that is not known.
+    func punctual(_ metric: ThresholdMetric) -> Double? {
+        guard metric.requestName == nil, case .time(let series, let statistic) = metric.figure else { return nil }
+        return switch series {
+        case nil, "corrected": metrics.schedule.flatMap { Self.time(withWaiting($0.unlagged), statistic) }
+        case "lag", "wait": nil
+        default: time(series, statistic)
+        }
+    }
+
+    /// The requests that the figure of a condition is of, and the least number that could show that the condition does
+    /// not hold. Nil for a figure that is not a share of requests.
+    func size(_ threshold: Threshold) -> (found: UInt64, needed: UInt64)? {
+        guard threshold.comparison == .above || threshold.comparison == .atLeast else { return nil }
+        let metric = threshold.metric
+        let row = metric.requestName.flatMap { names.firstIndex(of: $0) }.flatMap { place in
+            metrics.names.indices.contains(place) ? metrics.names[place] : nil
+        }
+        guard metric.requestName == nil || row != nil else { return nil }
+        switch metric.figure {
+        case .errors: return (row?.ended ?? ended, ThresholdMetric.requests(toShow: threshold.limit))
+        case .time(let series, .percentile(let percentile)):
+            let needed = ThresholdMetric.requests(toShow: 1 - percentile / 100)
+            return (row.map { $0.latency.count } ?? histogram(series)?.count ?? 0, needed)
+        case .time, .successRate, .completedRate, .rateRatio, .failures, .completed, .failed, .httpErrors, .sentAgain,
+            .unsent, .events, .eventRate, .stalls, .opened, .openRate, .dropped, .pushed:
+            return nil
+        }
+    }
+
     private func value(_ metric: ThresholdMetric, of name: String) -> Double? {
         guard let place = names.firstIndex(of: name), metrics.names.indices.contains(place) else { return nil }
         let metrics = metrics.names[place]
@@ -218,10 +264,23 @@ package struct ThresholdFigures: Sendable {
 
     private func perSecond(_ count: UInt64) -> Double { measured == 0 ? 0 : Double(count) * 1e9 / Double(measured) }
 
+    /// The requests, or connections where only these are made, that came to an end.
+    private var ended: UInt64 {
+        let begun = work == .handshakes ? metrics.connectionsOpened : metrics.completed &+ metrics.failed
+        return begun &+ metrics.connectionsFailed
+    }
+
+    private func histogram(_ series: String?) -> LatencyHistogram? {
+        guard let series, series != "corrected" else { return withWaiting(metrics.headline(work)) }
+        return metrics.series(work).first { $0.tag == series }?.histogram
+    }
+
+    private func withWaiting(_ histogram: LatencyHistogram) -> LatencyHistogram {
+        waiting.reduce(into: histogram) { $0.record($1.time, count: $1.count) }
+    }
+
     private func time(_ series: String?, _ statistic: ThresholdMetric.Statistic) -> Double? {
-        let histogram =
-            series.map { name in metrics.series(work).first { $0.tag == name }?.histogram } ?? metrics.headline(work)
-        return histogram.flatMap { Self.time($0, statistic) }
+        histogram(series).flatMap { Self.time($0, statistic) }
     }
 
     package static func time(_ histogram: LatencyHistogram, _ statistic: ThresholdMetric.Statistic) -> Double? {

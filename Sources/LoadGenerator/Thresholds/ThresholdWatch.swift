@@ -40,6 +40,11 @@ package struct ThresholdWatch: Sendable {
     private let names: [String]
     /// For each condition about stretches the worst value, and for a broken condition the value that broke it.
     package private(set) var values: [Threshold: Double] = [:]
+    /// Of the broken conditions, those that volley's own lateness did not break.
+    package private(set) var punctual: Set<Threshold> = []
+    /// How many requests had begun at the looks so far, and the time of each look. Only the looks that requests without
+    /// an end began at are kept.
+    private var begun: [(count: UInt64, time: UInt64)] = []
     /// The first broken condition, and the time, in nanoseconds after the start of the measured part.
     package private(set) var breach: (threshold: Threshold, time: UInt64)?
 
@@ -68,22 +73,51 @@ package struct ThresholdWatch: Sendable {
 
     /// Checks the conditions about the whole against the counts of the first `measured` nanoseconds. Those that require
     /// a number that may still be reached are left for the end.
-    package mutating func look(at total: Metrics, measured: UInt64) {
+    ///
+    /// A request that has not ended counts with the time that it has waited for at least. Without that, nothing would
+    /// be noticed of a server that has stopped to answer until its time limits pass.
+    ///
+    /// - Parameter underWay: The requests that are under way now, at least. With a schedule those that came due count.
+    package mutating func look(at total: Metrics, measured: UInt64, underWay: UInt64 = 0) {
+        let waiting = waiting(total, underWay, at: measured)
         guard breach == nil, measured >= Self.shortest else { return }
-        let figures = ThresholdFigures(total, of: work, measured: measured, names: names)
+        let figures = ThresholdFigures(total, of: work, measured: measured, names: names, waiting: waiting)
         for threshold in whole where !threshold.isReachedInTime && threshold.fails(figures) == true {
             note(threshold, figures, measured)
         }
     }
 
+    /// Returns the requests that had begun by earlier looks and have not ended. Those that began last are taken for the
+    /// ones that wait, so that no time is too long.
+    private mutating func waiting(
+        _ total: Metrics,
+        _ underWay: UInt64,
+        at time: UInt64
+    ) -> [(count: UInt64, time: UInt64)] {
+        let ended = total.completed &+ total.failed &+ (total.schedule?.refused ?? 0) &+ (total.schedule?.unsent ?? 0)
+        let count = total.schedule?.due ?? ended &+ underWay
+        // The counts begin anew with the measured part, and fall where requests are withdrawn to be sent again.
+        begun.removeAll { $0.count <= ended || $0.count > count || $0.time >= time }
+        var (found, rest): ([(UInt64, UInt64)], UInt64) = ([], ended)
+        for look in begun where look.count > rest {
+            found.append((look.count - rest, time - look.time))
+            rest = look.count
+        }
+        begun.append((count, time))
+        return found
+    }
+
     /// Prepares for another run: no stretch contains parts of both.
     package mutating func renew() {
+        begun = []
         for index in windows.indices { windows[index].parts = [] }
     }
 
     private mutating func note(_ threshold: Threshold, _ figures: ThresholdFigures, _ time: UInt64) {
         guard let value = figures.value(threshold.metric) else { return }
         values[threshold] = values[threshold].map { threshold.worse($0, value) } ?? value
-        if breach == nil, threshold.comparison.holds(value, threshold.limit) { breach = (threshold, time) }
+        guard threshold.comparison.holds(value, threshold.limit) else { return }
+        if threshold.failsPunctually(figures) { punctual.insert(threshold) }
+        if breach == nil { breach = (threshold, time) }
     }
 }

@@ -19,12 +19,16 @@ package enum Verdict: Int32, Sendable {
     /// The verdict on a finished run. The outcomes of requests come first, because they count whether volley kept up or
     /// not.
     ///
-    /// - Parameter search: the goal of a trial of `--search-max`, which decides on errors and on volley's lateness.
+    /// - Parameters:
+    ///   - isOnlyLate: Whether its lateness is the one way in which volley was the limit. A condition that fails
+    ///     without the lateness, too, then fails by the server.
+    ///   - search: The goal of a trial of `--search-max`, which decides on errors and on volley's lateness.
     package init(
         _ metrics: Metrics,
         of work: LoadKind,
         interrupted: Bool,
         generatorLimited: Bool = false,
+        isOnlyLate: Bool = false,
         thresholds: ThresholdOutcome? = nil,
         search: SearchTarget? = nil
     ) {
@@ -32,9 +36,9 @@ package enum Verdict: Int32, Sendable {
         if search != nil { tolerated.formUnion(ToleratedErrors(failed: true, httpErrors: true)) }
         if interrupted {
             self = .interrupted
-        } else if thresholds?.thresholds.contains(where: { !$0.isKept && ($0.countsErrors || !generatorLimited) })
-            == true
-        {
+        } else if thresholds?.thresholds.contains(where: {
+            !$0.isKept && ($0.countsErrors || !generatorLimited || isOnlyLate && $0.failsPunctually)
+        }) == true {
             self = .threshold
         } else if metrics.done(work) == 0 && metrics.stream?.events ?? 0 == 0 || !metrics.isBalanced
             || metrics.failed &+ metrics.connectionsFailed &+ metrics.connectionsStray > 0
@@ -45,7 +49,7 @@ package enum Verdict: Int32, Sendable {
         } else if metrics.httpErrors > 0, !tolerated.httpErrors {
             self = .httpErrors
         } else if let search {
-            self = search.verdict(of: metrics, generatorLimited: generatorLimited)
+            self = search.verdict(of: metrics, generatorLimited: generatorLimited, isOnlyLate: isOnlyLate)
         } else {
             self = generatorLimited ? .generatorLimited : .good
         }

@@ -8,6 +8,8 @@ package struct ResponseChecks: Hashable, Sendable {
     package private(set) var headers: [Pair] = []
     /// The bytes that must occur in the content.
     package private(set) var body: ByteSearch?
+    /// The same as text.
+    private(set) var bodyText = ""
 
     package struct Pair: Hashable, Sendable {
         var name: String
@@ -19,6 +21,7 @@ package struct ResponseChecks: Hashable, Sendable {
     package init(statuses: [Bool]?, headers: [Pair], body: [UInt8]?) {
         (self.statuses, self.headers) = (statuses, headers)
         self.body = body.map { ByteSearch($0) }
+        bodyText = String(decoding: body ?? [], as: UTF8.self)
     }
 
     package init() {}
@@ -30,4 +33,17 @@ package struct ResponseChecks: Hashable, Sendable {
         return statuses.indices.contains(status) && statuses[status]
     }
 
+    /// The accepted status codes: `200`, `200-299, 404`.
+    var statusText: String {
+        var ranges: [ClosedRange<Int>] = []
+        for code in 0..<1_000 where accepts(status: code) {
+            if let last = ranges.last, last.upperBound == code - 1 {
+                ranges[ranges.count - 1] = last.lowerBound...code
+            } else {
+                ranges.append(code...code)
+            }
+        }
+        return ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
+            .joined(separator: ", ")
+    }
 }

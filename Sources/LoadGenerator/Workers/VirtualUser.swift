@@ -102,6 +102,8 @@ struct ResponseFindings {
     var redirect: Redirect?
     /// The first field that was not as expected.
     var problem: String?
+    /// What was found in the place of what is wanted.
+    var words: String?
     /// Whether the content is examined, and was sent encoded.
     var isEncoded = false
     /// The number of bytes found so far of the content that is looked for.

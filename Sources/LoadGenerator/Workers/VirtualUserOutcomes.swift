@@ -62,7 +62,7 @@ extension VirtualUserDriver {
             // The time limit counts from the exchange's start, so a late answer's latency does too.
             let isLate = failure.kind == .timeout
             let latency = isLate ? worker.nanoseconds(from: timings.start, to: end) : latency
-            let words = missed?.words(report, latency) ?? "status \(report.status ?? 0)"
+            let words = missed?.words(report, latency) ?? user.findings.words ?? "status \(report.status ?? 0)"
             let time = worker.sinceBegin(worker.loop.now)
             worker.metrics.failed(failure, latency: latency, at: time, example: "\(label(request)): \(words)")
             if let name = user.name { worker.metrics.failed(name: name) }
@@ -130,7 +130,8 @@ extension VirtualUserDriver {
         guard case .success = verdict,
             let problem = user.step?.read(user.findings.response, into: &user.variables)
         else { return verdict }
-        return .unwanted(Failure(.check, .unexpected, detail: problem + Self.remark(user)))
+        user.findings.words = problem.words
+        return .unwanted(Failure(.check, .unexpected, detail: problem.kind + Self.remark(user)))
     }
 
     /// Contents are examined as they were sent.
@@ -145,12 +146,14 @@ extension VirtualUserDriver {
         let checks = checks(of: user)
         if checks.isEmpty { return Metrics.isSuccess(status: status) ? .success(next: nil) : .httpError }
         if !checks.accepts(status: status) {
+            user.findings.words = "the status is \(status), and \(checks.statusText) is wanted"
             // Without checks of statuses, an error counts as in every run.
             return checks.statuses == nil
                 ? .httpError : .unwanted(Failure(.check, .unexpected, detail: "status \(status)"))
         }
         if let problem = user.findings.problem { return .unwanted(Failure(.check, .unexpected, detail: problem)) }
         if let search = checks.body, !search.isFound(user.findings.matched) {
+            user.findings.words = "the content does not have \(quoted(checks.bodyText)), which is wanted"
             return .unwanted(Failure(.check, .unexpected, detail: "body" + Self.remark(user)))
         }
         return .success(next: nil)
@@ -178,7 +181,12 @@ extension VirtualUserDriver {
             let values = fields.values(of: wanted.name)
             let isThere =
                 wanted.value.map { text in values.contains { $0.utf8.elementsEqual(text.utf8) } } ?? !values.isEmpty
-            if !isThere { user.findings.problem = "header \(oneLine(wanted.name))" }
+            guard !isThere else { continue }
+            let name = oneLine(wanted.name)
+            let found = values.isEmpty ? "is not there" : "is \(values.map { quoted($0) }.joined(separator: ", "))"
+            user.findings.problem = "header \(name)"
+            user.findings.words =
+                "the field \(name) \(found), and \(wanted.value.map { quoted($0) } ?? "any value") is wanted"
         }
         if user.readsContent || checks(of: user).body != nil {
             user.findings.isEncoded = fields.values(of: "Content-Encoding").contains {

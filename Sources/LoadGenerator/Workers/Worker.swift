@@ -330,6 +330,7 @@ final class Worker: TimerHandler {
                 next: next,
                 end: end,
                 origin: since,
+                underWay: UInt64(engine.statistics.busy + engine.statistics.waiting),
                 metrics: metrics.exchange(for: fresh)
             )
         )

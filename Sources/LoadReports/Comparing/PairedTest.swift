@@ -17,8 +17,8 @@ struct IntervalSample: Sendable {
 /// A process that warms up, or a machine that slows down, moves both runs alike. The difference of a pair, as a share
 /// of its mean, is free of that. What is left is a straight line with noise (least squares, outliers cut off at three
 /// deviations). If the line rises or falls, the runs drift apart, and a difference counts only if both ends of the
-/// line have it. Neighbors are correlated where the state of a machine outlasts an interval, so the noise counts as that
-/// of a smaller number of pairs.
+/// line have it. Neighbors are correlated where the state of a machine outlasts an interval, so the noise counts as
+/// that of a smaller number of pairs.
 struct PairedTest: Sendable {
     /// The two-sided probability of such a difference by chance.
     let probability: Double
@@ -39,11 +39,11 @@ struct PairedTest: Sendable {
         let pairs = Self.pairs(old, new)
         guard pairs.count >= 5 else { return nil }
         let count = Double(pairs.count)
-        let middle = Comparison.mean(pairs.map(\.time))
+        let middle = Self.mean(pairs.map(\.time))
         let times = pairs.map { $0.time - middle }
         let values = Self.withoutOutliers(pairs.map(\.difference), times)
         let squares = times.reduce(0) { $0 + $1 * $1 }
-        let level = Comparison.mean(values)
+        let level = Self.mean(values)
         let slope = zip(times, values).reduce(0) { $0 + $1.0 * $1.1 } / squares
         let errors = zip(times, values).map { $1 - level - slope * $0 }
         let scatter = errors.reduce(0) { $0 + $1 * $1 }
@@ -109,6 +109,8 @@ struct PairedTest: Sendable {
         guard limit > 0 else { return values }
         return zip(rest, times).map { min(max($0, center - limit), center + limit) + slope * $1 }
     }
+
+    private static func mean(_ values: [Double]) -> Double { values.reduce(0, +) / Double(values.count) }
 
     private static func median(_ values: [Double]) -> Double {
         let sorted = values.sorted()

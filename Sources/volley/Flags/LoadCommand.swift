@@ -15,7 +15,7 @@ struct LoadCommand: ParsableCommand {
         discussion: """
             Numbers may have fractions, powers of ten, and k, M or G (1.5k, 1e3); times have us, ms, s, m or h, and \
             are seconds without (0.2s, 1h30m); shares are such as 0.1% or 0.001. A file named - is standard input or \
-            output. Without a URL, volley starts its own server and tests that.
+            output. Without a URL, volley starts its own server and tests that (--self).
 
             Exit status: 0 success; 1 the command line or the machine does not allow the run; 2 a condition of \
             --fail-if holds or its figure was not measured, or no rate keeps --search-max; 3 volley did not keep up \
@@ -36,6 +36,12 @@ struct LoadCommand: ParsableCommand {
 
     @Argument(help: ArgumentHelp("What to request, such as https://127.0.0.1:8443/path.", valueName: "URL"))
     var url: String?
+
+    @Flag(
+        name: .customLong("self"),
+        help: "Test volley's own server. Without a URL that is so, but --fail-if and --search-max want it said."
+    )
+    var ownServer = false
 
     @Option(
         name: [.customShort("c", allowingJoined: true), .long],

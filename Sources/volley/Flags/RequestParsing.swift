@@ -12,7 +12,17 @@ extension LoadOptions {
         // TLS.
         let absolute = input.drafts.lazy.filter { !$0.url.hasPrefix("/") }
         let first = absolute.first { $0.url.lowercased().hasPrefix("https:") } ?? absolute.first
-        guard let url = command.url ?? input.url ?? first?.url else { return .embedded }
+        guard let url = command.url ?? input.url ?? first?.url else {
+            // Such a gate would pass whatever the server does that was meant.
+            guard command.ownServer || command.failIf.isEmpty && command.pace.searchMax == nil else {
+                let flag = command.failIf.isEmpty ? "--search-max" : "--fail-if"
+                throw UsageError("\(flag) has no URL to judge: add one, or --self for volley's own server")
+            }
+            return .embedded
+        }
+        guard !command.ownServer else {
+            throw UsageError("--self and a URL exclude each other: --self tests volley's own server")
+        }
         let text = command.what.template ? try orUsage(template: try slots.protect(url)) : url
         // The opening handshake of a WebSocket is an HTTP request.
         let scheme = WebSocketFlags.scheme(of: text)

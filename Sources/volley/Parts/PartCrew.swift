@@ -73,7 +73,7 @@ struct PartCrew: TrialMaker {
             result.append(next)
         }
         result.notes += result.lost + watch.notes
-        result.watched = watch.conditions.values
+        (result.watched, result.punctual) = (watch.conditions.values, watch.conditions.punctual)
         return Run.Measured(result: result, trouble: watch.trouble)
     }
 
@@ -90,7 +90,8 @@ struct PartCrew: TrialMaker {
                     arguments: arguments,
                     shard: "\(part.number)/\(parts.count)",
                     interval: invocation.interval,
-                    rate: rate
+                    rate: rate,
+                    duration: rate == nil ? nil : invocation.load.duration
                 )
             )
         }
@@ -215,7 +216,8 @@ struct PartCrew: TrialMaker {
         var results = board.finished ?? []
         watch.finish(&results, measured: RunResult.measured(results))
         var result = RunResult(plan: plan, startedAt: start, workers: results, interrupted: interrupted)
-        (result.course, result.watched, result.lost) = (watch.series, watch.conditions.values, lost)
+        (result.course, result.lost) = (watch.series, lost)
+        (result.watched, result.punctual) = (watch.conditions.values, watch.conditions.punctual)
         result.notes += notes
         return result
     }

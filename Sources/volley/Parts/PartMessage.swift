@@ -6,9 +6,9 @@ import TextCoding
 /// names the message.
 enum PartMessage: Sendable {
     // Messages of the lead.
-    /// Prepare this part of the command line's run, and report counts at this interval in nanoseconds. The rate, if
-    /// any, replaces the command line's.
-    case run(arguments: [String], shard: String, interval: UInt64, rate: Rate?)
+    /// Prepare this part of the command line's run, and report counts at this interval in nanoseconds. The rate and
+    /// the duration in nanoseconds, if any, replace the command line's.
+    case run(arguments: [String], shard: String, interval: UInt64, rate: Rate?, duration: UInt64?)
     /// Report the time of the clock.
     case clock
     /// Start at this time, in milliseconds since 1970 by the part's clock.
@@ -34,10 +34,11 @@ enum PartMessage: Sendable {
 
     private var tree: JSONTree {
         switch self {
-        case .run(let arguments, let shard, let interval, let rate):
+        case .run(let arguments, let shard, let interval, let rate, let duration):
             .object([
                 ("run", .array(arguments.map { .string($0) })), ("shard", .string(shard)),
                 ("interval", .integer(interval)), ("rate", rate.map { .integer($0.units) } ?? .null),
+                ("duration", duration.map { .integer($0) } ?? .null),
             ])
         case .clock: .object([("clock", .null)])
         case .start(let time): .object([("start", .integer(time))])
@@ -78,7 +79,14 @@ enum PartMessage: Sendable {
                 return nil
             }
             let rate = tree["rate"]?.integer.map { Rate(units: min($0, Rate.highest.units)) }
-            self = .run(arguments: arguments, shard: shard, interval: number("interval"), rate: rate)
+            let duration = tree["duration"]?.integer
+            self = .run(
+                arguments: arguments,
+                shard: shard,
+                interval: number("interval"),
+                rate: rate,
+                duration: duration
+            )
         case ("clock", _): self = .clock
         case ("start", .integer(let time)): self = .start(at: time)
         case ("stop", _): self = .stop

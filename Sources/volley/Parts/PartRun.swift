@@ -21,14 +21,22 @@ struct PartRun {
         }
         var hasRun = false
         while let message = link.next() {
-            guard case .run(let arguments, let shard, let interval, let rate) = message else {
+            guard case .run(let arguments, let shard, let interval, let rate, let duration) = message else {
                 // A message about a run that is already over.
                 guard hasRun else { break }
                 continue
             }
             hasRun = true
             do throws(UsageError) {
-                try perform(try Self.invocation(arguments, shard: shard, interval: interval, rate: rate))
+                try perform(
+                    try Self.invocation(
+                        arguments,
+                        shard: shard,
+                        interval: interval,
+                        rate: rate,
+                        duration: duration
+                    )
+                )
             } catch {
                 link.send(.refused(error.description))
                 return .unusable
@@ -44,7 +52,8 @@ struct PartRun {
         _ arguments: [String],
         shard: String,
         interval: UInt64,
-        rate: Rate?
+        rate: Rate?,
+        duration: UInt64?
     ) throws(UsageError) -> Invocation {
         guard var command = try? LoadCommand.parse(arguments) else {
             throw UsageError("the lead's command line is not one of volley \(PackageVersion.text)")
@@ -58,6 +67,7 @@ struct PartRun {
         (invocation.reports, invocation.chatter) = ([], .quiet)
         (invocation.metricsPort, invocation.collector) = (nil, nil)
         invocation.interval = interval
+        if let duration { invocation.load.duration = duration }
         if let rate {
             invocation.load.profile = LoadProfile(rate: rate, duration: invocation.load.duration ?? Quantity.longest)
         }

@@ -56,7 +56,7 @@ struct Run {
             result.append(try stage.run(plan, requests, &watch))
         }
         result.notes += watch.notes
-        result.watched = watch.conditions.values
+        (result.watched, result.punctual) = (watch.conditions.values, watch.conditions.punctual)
         let isLocal = invocation.load.targetsThisMachine
         if let note = ListenQueues.note(since: queues, now: ListenQueues(), isLocal: isLocal) {
             result.notes.append(note)

@@ -97,7 +97,7 @@ struct RunWatch: RunObserver {
         self.collector = collector
         noteBeginning(collector)
         if abortsOnFail, let last = complete.last {
-            conditions.look(at: collector.total, measured: last.end)
+            conditions.look(at: collector.total, measured: last.end, underWay: collector.underWay)
         }
         guard display.isShown || live.isWanted else { return }
         let total = collector.total

@@ -76,7 +76,7 @@ struct SearchRun {
                 return try report(measured, lines, to: files, &stage)
             }
             let verdict = Self.trial(measured.result, target.goal)
-            lines.append(Self.line(rate, measured.result, verdict))
+            lines.append(line(rate, measured.result, verdict))
             stage.say(lines[lines.count - 1])
             search.record(verdict)
         }
@@ -84,6 +84,13 @@ struct SearchRun {
         if case .found(let rate) = search.step {
             let words = Self.words(search)
             lines.append("the highest rate with \(target.goal.text) is \(rate), \(words); this is the last run at it")
+            if target.goal.isUnclear(last.result.metrics) {
+                let seconds = (Double(target.goal.needed) / rate.perSecond).rounded(.up)
+                lines.append(
+                    "that is unclear: such a goal needs trials of \(grouped(target.goal.needed)) requests: use "
+                        + "-d \(fixed(seconds, 0))s"
+                )
+            }
             return try report(last, lines, to: files, &stage)
         }
         lines.append("no rate keeps \(target.goal.text): this is the last run that was tried")
@@ -98,7 +105,11 @@ struct SearchRun {
         var trial = invocation
         trial.load.search = target
         trial.load.search?.isLimitedAbove = isLimitedAbove
-        trial.load.profile = LoadProfile(rate: rate, duration: trialLength)
+        // A trial of too few requests for the goal is longer, up to ten times.
+        let needed = UInt64(clamping: Int((Double(target.goal.needed) * 1e9 / rate.perSecond).rounded(.up)))
+        let length = max(trialLength, min(needed, trialLength.multipliedReportingOverflow(by: 10).partialValue))
+        trial.load.profile = LoadProfile(rate: rate, duration: length)
+        if trial.load.duration != nil { trial.load.duration = length }
         return trial
     }
 
@@ -118,7 +129,7 @@ struct SearchRun {
     /// Judges a trial. A trial that keeps the goal is good even if volley was late: the latency includes the lateness.
     static func trial(_ result: RunResult, _ goal: SearchGoal) -> RateSearch.Trial {
         if goal.holds(result.metrics) { return .good }
-        return result.generatorLimits.isEmpty ? .bad : .unclear
+        return result.misses(goal) ? .bad : .unclear
     }
 
     private static func words(_ search: RateSearch) -> String {
@@ -128,9 +139,10 @@ struct SearchRun {
         return "\(span) of one that was missed when volley was the limit, so that the server may take more"
     }
 
-    private static func line(_ rate: Rate, _ result: RunResult, _ trial: RateSearch.Trial) -> String {
+    private func line(_ rate: Rate, _ result: RunResult, _ trial: RateSearch.Trial) -> String {
         let verdict =
             switch trial {
+            case .good where target.goal.isUnclear(result.metrics): "good, of too few requests to know"
             case .good: result.generatorLimits.isEmpty ? "good" : "good, though volley was late"
             case .bad: "not good"
             case .unclear: "not good, and volley was the limit"

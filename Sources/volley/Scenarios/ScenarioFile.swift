@@ -270,19 +270,30 @@ private struct ScenarioReader {
             for (name, value) in try check["fields"]?.members() ?? [] {
                 if case .null = value.tree {
                     headers.append(name)
+                } else if let template = try filledCheck(try value.text(), at: value) {
+                    expectations.append(.field(name, template))
                 } else {
                     headers.append("\(name): \(try value.text())")
                 }
             }
+            var body = try check["body"]?.text()
+            if let node = check["body"], let text = body, let template = try filledCheck(text, at: node) {
+                expectations.append(.content(template))
+                body = nil
+            }
             let all = try ResponseChecks(
                 statuses: try check["status"]?.text(),
                 headers: headers,
-                body: try check["body"]?.text(),
+                body: body,
                 names: ("\(check.place).status", "\(check.place).fields", "\(check.place).body")
             )
             checks = all.isEmpty ? nil : all
             for (pointer, value) in try check["json"]?.members() ?? [] {
-                expectations.append(ScenarioStep.Expectation(try Self.pointer(pointer, at: value), value.tree))
+                let pointer = try Self.pointer(pointer, at: value)
+                let wanted = Array(try filled(value.tree, at: value).line().utf8)
+                let template = slots.template(wanted)
+                try checkFilling(template, at: value)
+                expectations.append(template.isFixed ? .json(pointer, value.tree) : .filledJSON(pointer, template))
             }
         }
         var extractions: [Extraction] = []
@@ -297,6 +308,23 @@ private struct ScenarioReader {
             extractions: extractions,
             goesOn: try node["continue"]?.bool() ?? false
         )
+    }
+
+    /// Returns the text of a check as a template; nil if it has nothing to fill in.
+    private mutating func filledCheck(_ text: String, at node: ScenarioNode) throws(UsageError) -> Template? {
+        let text = try protect(text, at: node)
+        let template = slots.template(text)
+        try checkFilling(template, at: node)
+        return template.isFixed ? nil : template
+    }
+
+    /// Refuses what would be drawn anew for the check, so that it has nothing to do with the request.
+    private func checkFilling(_ template: Template, at node: ScenarioNode) throws(UsageError) {
+        guard template.isOfVariables else {
+            throw node.problem(
+                "is filled in with a new value: a check can have values of the visit, such as extracted ones"
+            )
+        }
     }
 
     private mutating func readExtraction(_ name: String, _ node: ScenarioNode) throws(UsageError) -> Extraction {

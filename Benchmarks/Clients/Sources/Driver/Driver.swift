@@ -2,20 +2,22 @@ import Glibc
 
 /// Sends requests from so many tasks at once and says what each cost: CPU time of the whole process, user and system.
 public enum Driver {
-    /// The arguments: a URL, how many tasks, how many requests in all.
+    /// The arguments: a URL, how many tasks, how many requests in all, and how many different queries. Without
+    /// the last, each request has the URL as it is, which a client may remember.
     public static func run(_ get: @escaping @Sendable (String) async throws -> Int) async throws {
         let arguments = CommandLine.arguments
-        guard arguments.count == 4, let tasks = Int(arguments[2]), let total = Int(arguments[3]), tasks > 0,
+        guard arguments.count == 4 || arguments.count == 5, let tasks = Int(arguments[2]),
+            let total = Int(arguments[3]), let queries = arguments.count == 5 ? Int(arguments[4]) : 0, tasks > 0,
             total >= tasks
         else {
-            print("usage: \(arguments[0]) URL TASKS REQUESTS")
+            print("usage: \(arguments[0]) URL TASKS REQUESTS [QUERIES]")
             exit(1)
         }
-        let url = arguments[1]
+        let urls = queries == 0 ? [arguments[1]] : (0..<queries).map { "\(arguments[1])?query=\($0)" }
         // Connections, caches of types and the like are made before the clock starts.
-        try await burst(url, tasks, tasks * 20, get)
+        try await burst(urls, tasks, tasks * 20, get)
         let (cpu, wall) = (cpuTime(), wallTime())
-        let bytes = try await burst(url, tasks, total, get)
+        let bytes = try await burst(urls, tasks, total, get)
         let (cpuSpent, wallSpent) = (cpuTime() - cpu, wallTime() - wall)
         print(
             "requests \(total) bytes \(bytes) cpu_us \(cpuSpent / Double(total) * 1e6) wall_us \(wallSpent / Double(total) * 1e6)"
@@ -24,7 +26,7 @@ public enum Driver {
 
     @discardableResult
     private static func burst(
-        _ url: String,
+        _ urls: [String],
         _ tasks: Int,
         _ total: Int,
         _ get: @escaping @Sendable (String) async throws -> Int
@@ -34,7 +36,7 @@ public enum Driver {
                 let share = total / tasks + (index < total % tasks ? 1 : 0)
                 group.addTask {
                     var bytes = 0
-                    for _ in 0..<share { bytes += try await get(url) }
+                    for number in 0..<share { bytes += try await get(urls[(index * share + number) % urls.count]) }
                     return bytes
                 }
             }

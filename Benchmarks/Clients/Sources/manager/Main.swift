@@ -14,8 +14,9 @@ enum Main {
         if ProcessInfo.processInfo.environment["QUIET"] != nil { manager.notificationCenter = nil }
         let executor = ProcessInfo.processInfo.environment["ON_LOOP"] == nil ? nil : manager.session.taskExecutor
         try await withTaskExecutorPreference(executor) {
-            try await Driver.run { _ in
-                try await manager.response(to: HTTPRequest(""), serializer: .data).result.get().count
+            try await Driver.run { text in
+                try await manager.response(to: HTTPRequest(text == url ? "" : text), serializer: .data).result.get()
+                    .count
             }
         }
     }

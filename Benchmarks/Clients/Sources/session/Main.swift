@@ -9,7 +9,8 @@ enum Main {
         // Every request is to go over the network.
         configuration.urlCache = nil
         let session = URLSession(configuration: configuration)
-        let url = URL(string: CommandLine.arguments.dropFirst().first ?? "")
+        // A program that repeats one URL has parsed it before.
+        let url = CommandLine.arguments.count == 4 ? URL(string: CommandLine.arguments[1]) : nil
         // As most programs do it, or as those do who count microseconds: on the session's own thread.
         let executor = ProcessInfo.processInfo.environment["ON_LOOP"] == nil ? nil : session.taskExecutor
         try await withTaskExecutorPreference(executor) {
