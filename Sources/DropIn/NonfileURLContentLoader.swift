@@ -1,8 +1,8 @@
 @_spi(SwiftCorelibsFoundation) public import Foundation
 internal import URLLoading
 
-/// Loads what `NSData(contentsOf:)`, `NSString(contentsOf:)` and `XMLParser(contentsOf:)` are given for URLs that are no
-/// files.
+/// Loads what `NSData(contentsOf:)`, `NSString(contentsOf:)` and `XMLParser(contentsOf:)` are given for URLs that are
+/// no files.
 ///
 /// Foundation finds this class by its name in the module FoundationNetworking, and blocks the calling thread while it
 /// loads.

@@ -1,7 +1,7 @@
 @_exported public import URLLoading
 
-// Names of this module's own for what it re-exports: `import struct FoundationNetworking.URLRequest` is ambiguous without
-// them. `DropInTests` compares the list with the public types of URLLoading.
+// Names of this module's own for what it re-exports: `import struct FoundationNetworking.URLRequest` is ambiguous
+// without them. `DropInTests` compares the list with the public types of URLLoading.
 
 public typealias CachedURLResponse = URLLoading.CachedURLResponse
 public typealias HTTPCookie = URLLoading.HTTPCookie

@@ -75,7 +75,8 @@ public final class Cassette: Sendable {
     ///   - mode: whether the cassette replays or records.
     ///   - matching: the parts of a request that must equal the recorded one.
     ///   - secrets: fields whose values are not written to the file; the list is read as
-    ///     `URLSessionConfiguration.secretHeaderFields` is, so that with the usual names a field counts by its words too.
+    ///     `URLSessionConfiguration.secretHeaderFields` is, so that with the usual names a field counts by its words
+    ///     too.
     ///   - session: loads the requests while recording; nil for a session of its own. It must not follow redirects, so
     ///     that each answer is recorded.
     /// - Throws: ``CassetteError/unreadable(_:reason:)`` where the file is needed and cannot be read. A file in which a

@@ -32,20 +32,21 @@ struct FolderTests {
                 "RequestSerializers",
             ],
             "Monitors": ["Errors", "Hooks", "Requests"],
-            "Control": ["Errors", "Monitors", "Requests", "Time"],
+            "Control": ["Errors", "Interceptors", "Monitors", "Requests", "Time"],
             "Adapters": ["Errors", "Interceptors", "Monitors"],
             "Streams": ["Errors", "Words"],
             "Reachability": [],
             // How a request comes to its answer.
             "Settings": [
-                "Control", "Errors", "Hooks", "Interceptors", "Monitors", "RequestSerializers", "Requests",
+                "Control", "Errors", "Hooks", "Interceptors", "Monitors", "Reachability", "RequestSerializers",
+                "Requests",
                 "ResponseSerializers", "Security",
             ],
             "Downloads": ["Answers", "Errors", "Hooks", "Settings"],
             "Responses": ["Answers", "Downloads", "Errors", "Multipart", "ResponseSerializers"],
             "Tasks": ["Downloads", "Errors", "Hooks", "Monitors", "Requests", "Responses", "Settings"],
             "Managers": [
-                "Control", "Downloads", "Errors", "Fields", "Hooks", "Interceptors", "Monitors", "RequestSerializers",
+                "Answers", "Reachability", "Control", "Downloads", "Errors", "Fields", "Hooks", "Interceptors", "Monitors", "RequestSerializers",
                 "Requests",
                 "ResponseSerializers", "Responses", "Security", "Settings", "Tasks",
             ],
@@ -63,7 +64,7 @@ struct FolderTests {
             "": [],
             // What all the others use.
             "Messages": [],
-            "Errors": [],
+            "Errors": ["Messages"],
             "Questions": [],
             "Proxies": [],
             "Observation": ["Errors", "Messages"],
@@ -163,7 +164,7 @@ struct FolderTests {
             "Connecting": [
                 "Errors", "Origins", "Pool", "Proxies", "Reports", "Routing", "Security", "Transport", "Upgrades",
             ],
-            "Connections": ["Settings"],
+            "Connections": ["Requests", "Settings"],
             // What becomes of a request.
             "Exchanges": ["Bodies", "Decoding", "Errors", "Pool", "Rates", "Reports", "Requests", "Upgrades"],
             "Engine": [

@@ -1,8 +1,9 @@
 /// A field section: header fields or trailers, in their order, octets as received.
 ///
-/// One block of octets and a table of ranges into it. Strings are made when asked for: of UTF-8, and of ISO 8859-1 where
-/// a value is no UTF-8. Such a string is to be shown, not sent: `block` with `nameRange(at:)` and `valueRange(at:)` gives the octets themselves. Copies share storage until
-/// one of them changes. Names compare without case (RFC 9110 §5.1). Values carry no blanks at either end.
+/// One block of octets and a table of ranges into it. Strings are made when asked for: of UTF-8, and of ISO 8859-1
+/// where a value is no UTF-8. Such a string is to be shown, not sent: `block` with `nameRange(at:)` and
+/// `valueRange(at:)` gives the octets themselves. Copies share storage until one of them changes. Names compare without
+/// case (RFC 9110 §5.1). Values carry no blanks at either end.
 public struct HTTPFields: Sendable {
     /// The octets the ranges point into. Others may lie between and behind them: a start line, removed fields, what an
     /// earlier message left.

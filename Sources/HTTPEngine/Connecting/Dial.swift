@@ -34,7 +34,8 @@ protocol DialOwner: AnyObject {
     /// Closes the connection, because its evaluator could ask no user about the peer. Dials again if exchanges wait.
     func dialUnjudged(_ dial: Dial)
 
-    /// Notes whether the dial waits for the answer to a question. Called in pairs; the second call may come with its end.
+    /// Notes whether the dial waits for the answer to a question. Called in pairs; the second call may come with its
+    /// end.
     func dial(_ dial: Dial, isAsking: Bool)
 
     func observed(_ event: EngineEvent)

@@ -9,18 +9,18 @@ struct LentPlaces {
     /// Armed while one that waits for the program may have to lend its place.
     var timer: TimerID?
 
-    /// How long one waits for the program before it lends its place, in nanoseconds. Most questions are answered sooner, and
-    /// then the limits on connections are kept. Where another place is already lent, those that follow have to be quick:
-    /// what the program waits for may stand behind all of them.
+    /// How long one waits for the program before it lends its place, in nanoseconds. Most questions are answered
+    /// sooner, and then the limits on connections are kept. Where another place is already lent, those that follow have
+    /// to be quick: what the program waits for may stand behind all of them.
     static func patience(at host: Host) -> Int64 { host.pool.hasLent ? 10_000_000 : 100_000_000 }
 }
 
-/// Lets exchanges that wait for the program lend their places. What the program waits for may itself need a connection to
-/// the same host: otherwise the answer to a question would wait for the question.
+/// Lets exchanges that wait for the program lend their places. What the program waits for may itself need a connection
+/// to the same host: otherwise the answer to a question would wait for the question.
 extension Engine {
-    /// Notes what an exchange waits for on the program's side. While it waits, its connection does not count towards the
-    /// limits on connections after a tenth of a second, if another exchange waits for a connection. When it goes on, its
-    /// connection counts again, and connections above the limits are closed as they come free.
+    /// Notes what an exchange waits for on the program's side. While it waits, its connection does not count towards
+    /// the limits on connections after a tenth of a second, if another exchange waits for a connection. When it goes
+    /// on, its connection counts again, and connections above the limits are closed as they come free.
     public func rest(_ id: ExchangeID, for reason: Rest) {
         guard let exchange = exchange(id), exchange.rest != reason else { return }
         guard reason != .none else { return endRest(of: exchange) }

@@ -1,5 +1,5 @@
-/// The small chunks of one read, which are delivered together: a delegate is called as often as the socket is read, and not
-/// as often as a server makes a chunk (`./dev bench chunks`).
+/// The small chunks of one read, which are delivered together: a delegate is called as often as the socket is read, and
+/// not as often as a server makes a chunk (`./dev bench chunks`).
 struct JoinedChunks {
     /// The longest chunk that is joined to others, in bytes. To deliver a longer one costs less than to copy it.
     static let most = 1 << 10

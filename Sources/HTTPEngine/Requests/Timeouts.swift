@@ -6,14 +6,14 @@ public struct Timeouts: Hashable, Sendable {
     /// s.
     public var connect: Duration?
     /// The wait for a place in the pool: the host's limit is reached and others are served first. It is separate from
-    /// ``connect``, since the peer has no part in it: it does not pass while a connection is opened for the exchange. The
-    /// time stops while the consumer has paused the exchange. Default: none.
+    /// ``connect``, since the peer has no part in it: it does not pass while a connection is opened for the exchange.
+    /// The time stops while the consumer has paused the exchange. Default: none.
     public var poolWait: Duration?
     /// From the last byte of the request to the first of its response, an informational one included. The time begins
     /// anew when a consumer that has paused the exchange resumes it. Default: none, since ``idle`` covers it.
     public var responseHead: Duration?
-    /// Without a byte moving in either direction. The time stops while the consumer has paused the exchange, unless that
-    /// waits for the answer to a question (``Rest/question``). Default: 60 s.
+    /// Without a byte moving in either direction. The time stops while the consumer has paused the exchange, unless
+    /// that waits for the answer to a question (``Rest/question``). Default: 60 s.
     public var idle: Duration?
     /// From start to outcome, everything included: pool, dial, retries, both bodies. Default: none.
     public var total: Duration?

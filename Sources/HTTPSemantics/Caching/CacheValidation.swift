@@ -7,8 +7,8 @@ public enum CacheValidation {
         fields.contains(.etag) || fields.contains(.lastModified)
     }
 
-    /// Returns the fields to add to the request (§4.3.1), with the octets that the server has sent; none if the response
-    /// cannot be validated.
+    /// Returns the fields to add to the request (§4.3.1), with the octets that the server has sent; none if the
+    /// response cannot be validated.
     public static func conditions(_ fields: HTTPFields) -> [(name: String, value: [UInt8])] {
         var conditions: [(name: String, value: [UInt8])] = []
         if let tag = fields.first(.etag) { conditions.append(("If-None-Match", Array(fields.block[tag]))) }

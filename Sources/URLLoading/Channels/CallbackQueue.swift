@@ -5,10 +5,10 @@ internal import Synchronization
 /// Calls the program's code for one task, in order, on the session's delegate queue, even if that queue runs several
 /// operations at once.
 ///
-/// At most one operation is on the queue at a time. It makes the calls that had gathered when it was queued. When it has
-/// returned, the next one is queued, at the end of a turn of the loop as the first one: what the program has put on the
-/// queue meanwhile runs before it, and so does, nearly always, what that has put there in turn. An operation cannot be
-/// cancelled, so no call is lost.
+/// At most one operation is on the queue at a time. It makes the calls that had gathered when it was queued. When it
+/// has returned, the next one is queued, at the end of a turn of the loop as the first one: what the program has put on
+/// the queue meanwhile runs before it, and so does, nearly always, what that has put there in turn. An operation cannot
+/// be cancelled, so no call is lost.
 ///
 /// Content that waits here has a weight. When too much waits, ``add(weight:on:_:)`` returns false, and the loader stops
 /// reading until ``whenRoom(_:)`` calls it back.

@@ -70,9 +70,9 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
 
     /// How long a task may go without sending or receiving a byte, in seconds; fractions count. The wait for a
     /// connection counts, and so does the wait for a delegate's answer while the response has not wholly come. The time
-    /// stops while the task is suspended, while its delegate has not taken what was delivered, and while a connection is
-    /// opened. A request's own limit replaces it if the program has set one; 60 seconds given to `URLRequest.init` count
-    /// as not set.
+    /// stops while the task is suspended, while its delegate has not taken what was delivered, and while a connection
+    /// is opened. A request's own limit replaces it if the program has set one; 60 seconds given to `URLRequest.init`
+    /// count as not set.
     open var timeoutIntervalForRequest: TimeInterval = 60
 
     /// How long a task may take in all, in seconds, redirects, retries and waiting for connectivity included. Seven
@@ -204,9 +204,9 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     /// ``responseLimits``.
     open var maximumHeldHeadLength = 128 << 20
 
-    /// The most connections to one host and port at a time; at least one. The connection of a task that is suspended, or
-    /// waits for its delegate's answer, does not count while another task waits for one: what the delegate waits for may
-    /// be a request of its own.
+    /// The most connections to one host and port at a time; at least one. The connection of a task that is suspended,
+    /// or waits for its delegate's answer, does not count while another task waits for one: what the delegate waits for
+    /// may be a request of its own.
     open var httpMaximumConnectionsPerHost = 6
 
     /// The store for cookies. Nil: cookies are neither sent nor stored.

@@ -13,8 +13,9 @@ internal import Reactor
 /// ```
 /// - starting: nothing is under way, and what begins next waits for a date, or for the task to be resumed.
 /// - loading: a source delivers; a suspended task, and one whose delegate is behind, have it paused.
-/// - asking: one question to the program is open. What its source delivers is kept, and once that is much, or if it needs
-///   no connection, the source is paused. Questions have numbers, so a late answer to an earlier question is recognised.
+/// - asking: one question to the program is open. What its source delivers is kept, and once that is much, or if it
+///   needs no connection, the source is paused. Questions have numbers, so a late answer to an earlier question is
+///   recognised.
 /// - draining: the rest of an answer that is not the last one is read, so that its connection can be used again.
 /// - ended: everything has been reported. No other phase follows.
 struct Course {
@@ -117,8 +118,8 @@ struct Course {
         return held
     }
 
-    /// Notes that the answer has ended. Returns true while a question is open: the end of a short answer may come before
-    /// the delegate's answer, and is then handled after it.
+    /// Notes that the answer has ended. Returns true while a question is open: the end of a short answer may come
+    /// before the delegate's answer, and is then handled after it.
     mutating func endBehindQuestion(_ then: @escaping () -> Void) -> Bool {
         guard case .asking(let question, _) = phase else { return false }
         phase = .asking(question, .ended(then))

@@ -2,9 +2,8 @@ internal import HTTPEngine
 internal import Reactor
 
 /// Pauses and resumes the sources of a task's answer. One source at a time delivers; it is paused while the task is
-/// suspended, while the delegate is behind, and while a question is open and enough has come. The ``Course`` decides, and
-/// this class acts.
-/// Loop-confined.
+/// suspended, while the delegate is behind, and while a question is open and enough has come. The ``Course`` decides,
+/// and this class acts. Loop-confined.
 ///
 /// Loaders inherit from it: as an object of its own it would cost each request an allocation.
 class HeldLoad {
@@ -34,8 +33,8 @@ class HeldLoad {
 
     // MARK: Flow
 
-    /// Lets the source run if nothing holds it: neither a suspension, nor a question behind which enough has come, nor a
-    /// delegate that is behind.
+    /// Lets the source run if nothing holds it: neither a suspension, nor a question behind which enough has come, nor
+    /// a delegate that is behind.
     final func updateFlow() {
         guard let (source, holds) = course.holds else { return }
         source.hold(holds, engine)
@@ -202,8 +201,8 @@ class HeldLoad {
         }
     }
 
-    /// Notes that the answer has ended. Returns true while a question is open: `then` runs when that is answered, unless
-    /// the answer to it is that this answer does not matter.
+    /// Notes that the answer has ended. Returns true while a question is open: `then` runs when that is answered,
+    /// unless the answer to it is that this answer does not matter.
     final func endBehindQuestion(_ then: @escaping () -> Void) -> Bool { course.endBehindQuestion(then) }
 
     // MARK: The end

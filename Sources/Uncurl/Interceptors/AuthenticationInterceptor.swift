@@ -6,8 +6,8 @@ public import URLLoading
 /// Requests that begin during a refresh wait for it. A request that is refused with an older credential is sent again
 /// at once; a refusal of the current credential begins a refresh. A failed refresh ends the requests that waited for
 /// it; the next request begins another one, within the limit of the ``RefreshWindow``. A refresh that takes longer than
-/// ``refreshLimit`` has failed; the credential that it still returns is used if there is no newer one. Requests that the authenticator
-/// sends during its refresh get no credential.
+/// ``refreshLimit`` has failed; the credential that it still returns is used if there is no newer one. Requests that
+/// the authenticator sends during its refresh get no credential.
 public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInterceptor {
     /// Limits how often a credential is refreshed within an interval.
     public struct RefreshWindow: Hashable, Sendable {

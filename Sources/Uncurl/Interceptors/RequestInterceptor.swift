@@ -9,7 +9,8 @@ public import URLLoading
 /// for each other, the last request fails with ``InterceptionFailure/tooDeep(limit:)``.
 ///
 /// Each call may take as long as the session's `timeoutIntervalForResource`. A call that takes longer ends its request
-/// with `URLError.timedOut`, and a cancelled request ends at once; in both cases the Swift task of the call is cancelled.
+/// with `URLError.timedOut`, and a cancelled request ends at once; in both cases the Swift task of the call is
+/// cancelled.
 public protocol RequestInterceptor: Sendable {
     /// Called before each attempt, with the request as it was built.
     func adapt(_ request: URLRequest, for attempt: RequestAttempt) async throws -> URLRequest

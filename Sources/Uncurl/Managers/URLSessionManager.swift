@@ -5,9 +5,10 @@ public import URLLoading
 /// Makes tasks of one session, gives each task a delegate object of its own, and makes values of the answers.
 ///
 /// Every member may be used on any thread. A change of a part of a setting, such as an appended interceptor, is one
-/// change: changes on several threads take turns, and none is lost. A task copies the settings when it is made. Hooks and the security policy
-/// are not copied: each is looked up when its event happens. The session does not retain its manager: after the program
-/// has released a manager, its tasks run to their end, and the session ends with the last of them.
+/// change: changes on several threads take turns, and none is lost. A task copies the settings when it is made. Hooks
+/// and the security policy are not copied: each is looked up when its event happens. The session does not retain its
+/// manager: after the program has released a manager, its tasks run to their end, and the session ends with the last of
+/// them.
 open class URLSessionManager: @unchecked Sendable {
     private enum Life {
         case none
@@ -239,8 +240,8 @@ open class URLSessionManager: @unchecked Sendable {
         if case .open(let session) = life.withLock({ $0 }) { session.renewConnections() }
     }
 
-    /// Says whether there is a network path. By default ``ReachabilityManager/shared``, for any host. The program starts
-    /// it; no request waits for it or asks it.
+    /// Says whether there is a network path. By default ``ReachabilityManager/shared``, for any host. The program
+    /// starts it; no request waits for it or asks it.
     public var reachability: ReachabilityManager {
         get { core.reachability ?? .shared }
         set { core.reachability = newValue }

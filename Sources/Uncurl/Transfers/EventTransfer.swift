@@ -11,7 +11,8 @@ extension URLSessionManager {
     ///   - request: a request whose validation names the acceptable statuses; by default 200 and 204. The content type
     ///     is checked in any case.
     ///   - lastEventID: the last id of an earlier stream, to continue after that event.
-    ///   - limit: the most bytes of one event. A longer one ends the sequence with ``StreamFailure/eventTooLong(limit:)``.
+    ///   - limit: the most bytes of one event. A longer one ends the sequence with
+    ///     ``StreamFailure/eventTooLong(limit:)``.
     ///   - policy: says when and how often the stream is requested again.
     public func events(
         _ request: HTTPRequest,
