@@ -12,6 +12,7 @@ public typealias HTTPURLResponse = URLLoading.HTTPURLResponse
 public typealias NSMutableURLRequest = URLLoading.NSMutableURLRequest
 public typealias NSURLRequest = URLLoading.NSURLRequest
 public typealias ProxyConfiguration = URLLoading.ProxyConfiguration
+public typealias ResponseLimits = URLLoading.ResponseLimits
 public typealias URLAuthenticationChallenge = URLLoading.URLAuthenticationChallenge
 public typealias URLAuthenticationChallengeSender = URLLoading.URLAuthenticationChallengeSender
 public typealias URLCache = URLLoading.URLCache

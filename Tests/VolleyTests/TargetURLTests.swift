@@ -55,7 +55,7 @@ struct TargetURLTests {
             ("http://[::1/", "the URL \"http://[::1/\" has no IPv6 address in its brackets: write [::1]"),
             (
                 "http://[fe80::1%lo]/",
-                "the URL \"http://[fe80::1%lo]/\" has no IPv6 address in its brackets: write [::1]"
+                "the URL \"http://[fe80::1%lo]/\" has a zone in its IPv6 address, which no URL can hold: leave it out"
             ),
             (
                 "http://1.2.3/",
