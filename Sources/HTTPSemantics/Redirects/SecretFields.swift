@@ -45,7 +45,7 @@ public struct SecretFields: Hashable, Sendable {
     /// not count.
     public func lists(_ name: String) -> Bool {
         let name = name.lowercased()
-        return names.contains(name) || goesByWords && SecretFields.hasSecretWord(name)
+        return names.contains(name) || goesByWords && SecretFields.findsSecretWord(name)
     }
 
     /// A part of a word, as the octets that were read last show it: the newest is the lowest.
@@ -72,7 +72,7 @@ public struct SecretFields: Hashable, Sendable {
     /// It is asked of every field of a request that a cache may answer, so it allocates nothing.
     ///
     /// - Parameter name: in lower case.
-    private static func hasSecretWord(_ name: String) -> Bool {
+    private static func findsSecretWord(_ name: String) -> Bool {
         var read: UInt64 = 0
         var (hasAuth, hasKey, hasAPI) = (false, false, false)
         for octet in name.utf8 {

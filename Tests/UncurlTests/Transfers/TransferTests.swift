@@ -58,7 +58,7 @@ struct TransferTests {
         transfer.resume()
         await log.wait(for: 7)
         #expect(
-            log.entries == ["resumed", "began", "built", "createdTask", "completedTask", "serialized", "finished"]
+            log.entries == ["began", "resumed", "built", "createdTask", "completedTask", "serialized", "finished"]
         )
     }
 
@@ -89,7 +89,7 @@ struct TransferTests {
         _ = await manager.response(to: HTTPRequest("bytes/4"), serializer: .data)
         await log.wait(for: 7)
         #expect(
-            log.entries == ["resumed", "began", "built", "createdTask", "completedTask", "serialized", "finished"]
+            log.entries == ["began", "resumed", "built", "createdTask", "completedTask", "serialized", "finished"]
         )
     }
 
