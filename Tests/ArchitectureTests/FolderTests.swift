@@ -46,7 +46,8 @@ struct FolderTests {
             "Responses": ["Answers", "Downloads", "Errors", "Multipart", "ResponseSerializers"],
             "Tasks": ["Downloads", "Errors", "Hooks", "Monitors", "Requests", "Responses", "Settings"],
             "Managers": [
-                "Answers", "Reachability", "Control", "Downloads", "Errors", "Fields", "Hooks", "Interceptors", "Monitors", "RequestSerializers",
+                "Answers", "Reachability", "Control", "Downloads", "Errors", "Fields", "Hooks", "Interceptors",
+                "Monitors", "RequestSerializers",
                 "Requests",
                 "ResponseSerializers", "Responses", "Security", "Settings", "Tasks",
             ],

@@ -19,12 +19,18 @@ struct SharedFieldsTests {
             (
                 "values that keep their own rules",
                 [
-                    "closingServers", "connections", "descriptorLine", "dials", "hosts", "localAddresses", "probes",
-                    "readings", "spareDecoders", "starved",
+                    "closingServers", "connections", "descriptorLine", "dials", "hosts", "localAddresses", "places",
+                    "probes", "readings", "spareDecoders", "starved",
                 ]
             ),
         ],
         "Connection": [("the transport: sending, receiving and gathering move bytes through it", ["link"])],
+        "Dial": [
+            (
+                "the engine's notes: how often a proxy has asked, and for how many exchanges the connection is",
+                ["isRetired", "proxyRounds"]
+            )
+        ],
         "ConnectionSetup": [
             ("the step under way: the steps that a proxy answers stand in a file of their own", ["step"])
         ],
