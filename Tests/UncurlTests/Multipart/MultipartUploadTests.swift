@@ -111,9 +111,9 @@ struct MultipartUploadTests {
             [[.receive(.headEnd), .receive(.bytes(whole.count)), .send(challenge), .finish]],
             otherwise: [.receive(.headEnd), .receive(.bytes(whole.count)), .send(FormServer.ok)]
         )
-        var request = server.request
-        request.url = URL(string: server.url.absoluteString.replacingOccurrences(of: "//", with: "//user:password@"))
-        _ = try await session.upload(for: request, multipart: form)
+        let session = URLSession(configuration: .isolated, delegate: Answering(), delegateQueue: nil)
+        defer { session.finishTasksAndInvalidate() }
+        _ = try await session.upload(for: server.request, multipart: form)
         #expect(server.content(0) == whole && server.content(1) == whole)
         #expect(server.head(1).contains("\r\nAuthorization: Basic "))
     }
@@ -283,6 +283,18 @@ private final class Trusting: NSObject, URLSessionDelegate {
             return completionHandler(.performDefaultHandling, nil)
         }
         completionHandler(.useCredential, URLCredential(trust: trust))
+    }
+}
+
+/// Answers each challenge with a name and a password.
+private final class Answering: NSObject, URLSessionTaskDelegate {
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        completionHandler(.useCredential, URLCredential(user: "user", password: "password", persistence: .none))
     }
 }
 
