@@ -84,6 +84,7 @@ struct InnerRequestTests {
             think(.stream, session) { completionHandler(InputStream(data: Data("content".utf8))) }
         }
 
+        @available(*, deprecated)
         func urlSession(
             _ session: URLSession,
             dataTask: URLSessionDataTask,
