@@ -11,6 +11,9 @@ package enum Python {
         return FileManager.default.isExecutableFile(atPath: path) ? path : nil
     }()
 
+    /// The one with packages where there is one, or else the system's, which has none.
+    package static var anyPath: String { path ?? "/usr/bin/python3" }
+
     package static var isInstalled: Bool { path != nil }
 
     /// Whether a package's program is there too: the folder may be older than the list of packages.
@@ -22,6 +25,6 @@ package enum Python {
 
     /// What a script printed; its arguments are `sys.argv[1:]`.
     package static func run(_ script: String, _ arguments: String...) throws -> EndedProgram {
-        try EndedProgram(path ?? "/usr/bin/python3", ["-c", script] + arguments)
+        try EndedProgram(anyPath, ["-c", script] + arguments)
     }
 }

@@ -20,5 +20,5 @@ func volleyOnTerminal(_ arguments: [String]) throws -> EndedProgram {
         sys.stdout.buffer.write(got)
         sys.exit(os.waitstatus_to_exitcode(status))
         """
-    return try EndedProgram(Python.path ?? "python3", ["-c", script, EndedProgram.built("volley")] + arguments)
+    return try EndedProgram(Python.anyPath, ["-c", script, EndedProgram.built("volley")] + arguments)
 }

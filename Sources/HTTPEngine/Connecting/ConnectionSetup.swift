@@ -18,8 +18,8 @@ final class ConnectionSetup: ReadinessHandler {
         /// CONNECT was sent, with these credentials. `isRepeated`: for a second time, and nothing has come since.
         case tunnel(ProxyTunnel, sent: [UInt8]?, isRepeated: Bool)
         case socks(SOCKS5)
-        /// The addresses for a SOCKS proxy; `fallback` is used if there is no IPv4 address.
-        case lookup(Lookup, fallback: IPAddress?)
+        /// The addresses for a SOCKS proxy; `other` is what the first family has, if it has no IPv4 address.
+        case lookup(Lookup, other: Result<IPAddress, ResolveError>?)
         case none
         case over
     }

@@ -147,7 +147,7 @@ extension ConnectionSetup {
                 }
                 greet(.address(address), port, rest)
             case .pending(let lookup):
-                step = .lookup(lookup, fallback: nil)
+                step = .lookup(lookup, other: nil)
                 wait(holding: rest)
             }
         } catch {
@@ -164,19 +164,16 @@ extension ConnectionSetup {
     }
 
     private func found(_ family: IPAddress.Family, _ result: Result<[IPAddress], ResolveError>, _ port: UInt16) {
-        guard case .lookup(let lookup, let fallback) = step else { return }
-        let address = (try? result.get())?.first
-        if let chosen = family == .v4 ? address : nil {
+        guard case .lookup(let lookup, let other) = step else { return }
+        let found = result.flatMap { $0.first.map(Result.success) ?? .failure(.noAddress) }
+        switch (found, other) {
+        case (.success(let chosen), _) where family == .v4:
             lookup.cancel()
             goOn { greet(.address(chosen), port, $0) }
-        } else if !lookup.pending.isEmpty {
-            step = .lookup(lookup, fallback: address)
-        } else if let chosen = address ?? fallback {
-            goOn { greet(.address(chosen), port, $0) }
-        } else if case .failure(let error) = result {
-            lookupFailed(error)
-        } else {
-            lookupFailed(.noAddress)
+        case _ where !lookup.pending.isEmpty: step = .lookup(lookup, other: found)
+        case (.success(let chosen), _), (_, .success(let chosen)?): goOn { greet(.address(chosen), port, $0) }
+        case (.failure(let error), .failure(let first)?): lookupFailed(first.joined(with: error))
+        case (.failure(let error), nil): lookupFailed(error)
         }
     }
 }

@@ -5,14 +5,6 @@ extension Engine {
     /// How often a dial that waits for a descriptor tries again: other parts of the process may have released one.
     private static let descriptorPause = Duration.milliseconds(50)
 
-    /// Closes an idle connection, so that a descriptor comes free: this engine's oldest, or else one of an engine that
-    /// shares its budget. Waits for other loops, for `limit` at most. Returns false if there was none. Loop thread
-    /// only.
-    public func makeRoom(within limit: Duration = .milliseconds(100)) -> Bool {
-        if closeEldestIdle() { return true }
-        return configuration.budget?.relieve(within: limit) ?? false
-    }
-
     /// Lets a dial that has found no descriptor wait until one may have come free, up to its own limit: an idle
     /// connection is closed for it, of an engine that shares the budget if this one has none, or a busy one ends, or
     /// another part of the process gives one back. Returns false for a probe: it is to find out whether a connection
@@ -29,8 +21,9 @@ extension Engine {
         return true
     }
 
-    /// Lets content wait for a file's descriptor: closes an idle connection for it, and calls `retry` after a pause.
-    func awaitDescriptor(then retry: @escaping @Sendable () -> Void) {
+    /// Waits for the descriptor of something else, such as a file: closes an idle connection for it, this engine's
+    /// oldest or else one of an engine that shares its budget, and calls `retry` after 50 ms. Loop thread only.
+    public func awaitDescriptor(then retry: @escaping () -> Void) {
         if !closeEldestIdle() { configuration.budget?.relieve { _ in } }
         _ = loop.arm(at: loop.now.advanced(by: Engine.descriptorPause), DescriptorRetry(retry))
     }
@@ -64,7 +57,7 @@ private final class DescriptorTimer: TimerHandler {
 }
 
 private final class DescriptorRetry: TimerHandler {
-    let retry: @Sendable () -> Void
-    init(_ retry: @escaping @Sendable () -> Void) { self.retry = retry }
+    let retry: () -> Void
+    init(_ retry: @escaping () -> Void) { self.retry = retry }
     func timerFired(_ id: TimerID) { retry() }
 }

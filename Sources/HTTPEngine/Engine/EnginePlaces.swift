@@ -9,7 +9,7 @@ extension Engine {
     public func rest(_ id: ExchangeID, for reason: Rest) {
         guard let exchange = exchange(id), exchange.rest != reason else { return }
         guard reason != .none else { return endRest(of: exchange) }
-        if exchange.rest == .none { places.resting += 1 }
+        if exchange.rest == .none { places.restBegan() }
         exchange.rest(for: reason, at: loop.now)
         exchange.watch(at: loop.now)
         if let connection = connection(of: exchange) { watchPlaces(at: connection.host) }
@@ -17,36 +17,38 @@ extension Engine {
 
     func endRest(of exchange: Exchange) {
         guard exchange.rest != .none else { return }
-        places.resting -= 1
+        places.restEnded()
         exchange.rest(for: .none, at: loop.now)
         takePlaceBack(of: exchange)
     }
 
     func takePlaceBack(of exchange: Exchange) {
         guard let host = exchange.takePlaceBack() else { return }
-        places.lent -= 1
+        places.takeBack()
         host.pool.takePlaceBack(ofQueueDial: false)
     }
 
     func dial(_ dial: Dial, isAsking: Bool) {
         guard let isQueueDial = dial.isQueueDial else { return }
-        places.resting += isAsking ? 1 : -1
-        if isAsking { return watchPlaces(at: dial.host) }
+        guard !isAsking else {
+            places.restBegan()
+            return watchPlaces(at: dial.host)
+        }
+        places.restEnded()
         guard dial.takePlaceBack() else { return }
-        places.lent -= 1
+        places.takeBack()
         dial.host.pool.takePlaceBack(ofQueueDial: isQueueDial)
     }
 
     /// Arms the timer if an exchange waits for a connection while others wait for the program.
     func watchPlaces(at host: Host) {
-        guard places.resting > places.lent, places.timer == nil, isWanted(host) else { return }
+        guard places.isWorthWatching, isWanted(host) else { return }
         let instant = loop.now.advanced(byNanoseconds: LentPlaces.patience(at: host))
-        places.timer = loop.arm(at: instant, PlaceTimer(self))
+        places.watch(by: loop.arm(at: instant, PlaceTimer(self)))
     }
 
     func stopLending() {
-        if let timer = places.timer { loop.cancel(timer) }
-        places.timer = nil
+        if let timer = places.endWatch() { loop.cancel(timer) }
     }
 
     /// Whether an exchange waits for a place at this host, or at another one for any place.
@@ -54,7 +56,7 @@ extension Engine {
 
     /// Lends the places of those that have waited long enough for the program.
     fileprivate func lendPlaces() {
-        places.timer = nil
+        _ = places.endWatch()
         for exchange in exchanges where exchange.rest != .none && exchange.lentAt == nil {
             guard let host = connection(of: exchange)?.host, isWanted(host) else { continue }
             guard isDue(since: exchange.restingSince, at: host) else {
@@ -81,7 +83,7 @@ extension Engine {
     }
 
     private func lendPlace(at host: Host, ofQueueDial isQueueDial: Bool) {
-        places.lent += 1
+        places.lend()
         host.pool.lendPlace(ofQueueDial: isQueueDial)
         perform(host.pool.dialIfNeeded(), host)
         feedStarved()

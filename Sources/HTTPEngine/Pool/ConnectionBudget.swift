@@ -15,7 +15,7 @@ protocol BudgetMember: AnyObject {
 /// Busy connections are never closed for it. Above the limit, each connection that would be parked is closed instead,
 /// and each one that is opened closes an idle one, of any engine that has one. So idle connections are bounded for the
 /// process, however many engines there are. If descriptors run out even so, an engine asks the others for their idle
-/// connections (`makeRoom(within:)`). Any thread.
+/// connections. Any thread.
 public final class ConnectionBudget: Sendable {
     /// The budget of engines that name no other one (``EngineConfiguration/budget``).
     public static let process = ConnectionBudget()
@@ -83,16 +83,7 @@ public final class ConnectionBudget: Sendable {
         let ask: @Sendable () -> Void = {
             if first.value.closeEldestIdle() { then(true) } else { relieve(members.dropFirst(), then) }
         }
-        // A caller that waits blocks its own loop, so it is asked directly.
         if first.loop.isCurrent { return ask() }
         if !first.loop.post(ask) { relieve(members.dropFirst(), then) }
-    }
-
-    /// Does the same for a caller that cannot go on without a descriptor: it waits for other loops until one of them
-    /// has closed a connection, for `limit` at most.
-    func relieve(within limit: Duration) -> Bool {
-        let answer = Monitor<Bool?>(nil)
-        relieve { found in answer.update { $0 = found } }
-        return answer.wait(atMost: limit, until: { $0 }) ?? false
     }
 }

@@ -170,8 +170,7 @@ public final class Connector {
             race.answered(family, addresses.map { SocketAddress($0, port: port) }, now: loop.now)
         case .failure(let error):
             race.answered(family, [], now: loop.now)
-            // One family has "no such host" and the other a dead server: the latter may change, so it counts.
-            if resolution == nil || resolution == .noAddress || resolution == .noSuchHost { resolution = error }
+            resolution = resolution?.joined(with: error) ?? error
         }
         proceed()
     }

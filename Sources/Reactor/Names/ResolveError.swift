@@ -42,3 +42,11 @@ extension ResolveError: CustomStringConvertible {
         }
     }
 }
+
+extension ResolveError {
+    /// The error of a name of which one family's look-up has failed with this error, and the other's with `other`. One
+    /// family may have no address and the other a dead server: the latter may change, so it counts.
+    package func joined(with other: ResolveError) -> ResolveError {
+        self == .noAddress || self == .noSuchHost ? other : self
+    }
+}

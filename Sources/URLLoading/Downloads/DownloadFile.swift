@@ -20,37 +20,24 @@ final class DownloadFile: @unchecked Sendable {
     /// - Parameters:
     ///   - path: the path of a file that another process may resume, and whose ``sum`` is kept; nil for a name of its
     ///     own in the temporary folder.
-    ///   - makeRoom: called once where no descriptor is left. Returns whether one has become free.
-    init(for source: URL?, at path: String? = nil, makingRoom makeRoom: () -> Bool = { false }) throws(URLError) {
+    init(for source: URL?, at path: String? = nil) throws(URLError) {
         self.source = source
         url = URL(fileURLWithPath: path ?? DownloadParts.newPart(in: NSTemporaryDirectory()))
         sum = path.map { _ in ContentSum() }
         do throws(Errno) {
-            do throws(Errno) {
-                file = try WritableFile(creating: url.path)
-            } catch {
-                guard error.isResourceExhaustion, makeRoom() else { throw error }
-                file = try WritableFile(creating: url.path)
-            }
+            file = try WritableFile(creating: url.path)
         } catch {
-            throw ErrorTranslation.urlError(.cannotCreateFile, source, "the download's file: \(error)")
+            throw ErrorTranslation.fileError(.cannotCreateFile, source, "the download's file", error)
         }
     }
 
     /// Continues after the bytes that an earlier download has written.
-    ///
-    /// - Parameter makeRoom: called once where no descriptor is left. Returns whether one has become free.
-    init(_ resumption: ResumeData, total: Int64, for source: URL?, makingRoom makeRoom: () -> Bool) throws(Errno) {
+    init(_ resumption: ResumeData, total: Int64, for source: URL?) throws(Errno) {
         self.source = source
         self.total = total
         url = URL(fileURLWithPath: resumption.path)
         let offset = UInt64(clamping: resumption.received)
-        do throws(Errno) {
-            file = try WritableFile(path: resumption.path, continuingAt: offset)
-        } catch {
-            guard error.isResourceExhaustion, makeRoom() else { throw error }
-            file = try WritableFile(path: resumption.path, continuingAt: offset)
-        }
+        file = try WritableFile(path: resumption.path, continuingAt: offset)
         // A part that is in use again is not an old one.
         StoreFile.touch(resumption.path)
         written = resumption.received

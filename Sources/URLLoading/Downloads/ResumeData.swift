@@ -142,7 +142,7 @@ struct ResumeData: Sendable {
     }
 
     /// Why a download cannot resume now, though its file may be as it was.
-    static func unreadable(_ reason: any Error & CustomStringConvertible, _ url: URL?) -> URLError {
-        ErrorTranslation.urlError(.cannotOpenFile, url, "the file of the download to resume: \(reason)")
+    static func unreadable(_ reason: Errno, _ url: URL?) -> URLError {
+        ErrorTranslation.fileError(.cannotOpenFile, url, "the file of the download to resume", reason)
     }
 }

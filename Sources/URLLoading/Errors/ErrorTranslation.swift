@@ -27,6 +27,13 @@ enum ErrorTranslation {
         urlError(code, url, underlying: UnderlyingError(reason).nsError)
     }
 
+    /// - Parameter file: names the file that could not be opened.
+    static func fileError(_ code: URLError.Code, _ url: URL?, _ file: String, _ reason: Errno) -> URLError {
+        var error = urlError(code, url, "\(file): \(reason)")
+        error.cause = reason
+        return error
+    }
+
     private static func urlError(_ code: URLError.Code, _ url: URL?, underlying: NSError) -> URLError {
         var info: [String: Any] = [
             NSLocalizedDescriptionKey: CFNetworkWords.of(code, host: url?.host), NSUnderlyingErrorKey: underlying,
@@ -167,6 +174,15 @@ extension URLError {
     }
 
     private static let causeKey = "URLLoading.cause"
+
+    /// Whether a file could not be opened because the process has no descriptor to spare.
+    var isOfDescriptors: Bool {
+        switch cause {
+        case let reason as Errno: reason.isResourceExhaustion
+        case FileBody.Problem.unreadable(let reason)?: reason.isResourceExhaustion
+        default: false
+        }
+    }
 
     /// The error of its own with which one of the program's loading classes has failed; nil for other errors.
     package var ofClass: (any Error)? { code == .unknown ? cause : nil }

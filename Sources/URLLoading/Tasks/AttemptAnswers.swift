@@ -106,8 +106,7 @@ extension Attempt {
         case .rest(let total):
             guard let resumption else { return nil }
             do throws(Errno) {
-                let room = { engine.engine.makeRoom() }
-                let file = try DownloadFile(resumption, total: total, for: request.url, makingRoom: room)
+                let file = try DownloadFile(resumption, total: total, for: request.url)
                 if engine.background != nil { file.beginLedger(at: engine.loop.now) }
                 resumed = file
                 return nil

@@ -25,7 +25,7 @@ extension Attempt {
     /// it before the process can end.
     func makeFile(for task: URLSessionTask, _ engine: SessionEngine) throws(URLError) -> DownloadFile {
         let path = engine.background?.freshPart(of: task)
-        let file = try DownloadFile(for: request.url, at: path, makingRoom: { engine.engine.makeRoom() })
+        let file = try DownloadFile(for: request.url, at: path)
         file.total = response?.expectedContentLength ?? -1
         guard let background = engine.background, let path else { return file }
         file.beginLedger(at: engine.loop.now)

@@ -108,12 +108,12 @@ class RequestLoader: TaskLoader {
         guard let resumption = attempt.resumption, resumption.isUnread(isSummed: background != nil) else {
             return start(request)
         }
-        verify(resumption, makingRoom: true) { [self] in start(request) }
+        verify(resumption) { [self] in start(request) }
     }
 
     /// Looks whether the part of an earlier download is what was written, and then runs `next`. If it cannot be read
     /// now, the task fails, and the part stays.
-    private func verify(_ resumption: ResumeData, makingRoom: Bool, _ next: @escaping () -> Void) {
+    private func verify(_ resumption: ResumeData, _ next: @escaping () -> Void) {
         offLoop {
             Result { () throws(Errno) in try resumption.verified() }
         } _: { [self] result in
@@ -121,9 +121,8 @@ class RequestLoader: TaskLoader {
             case .success(let read):
                 attempt.resume(from: read)
                 next()
-            case .failure(let error) where makingRoom && error.isResourceExhaustion && engine.engine.makeRoom():
-                verify(resumption, makingRoom: false, next)
-            case .failure(let error): end(ResumeData.unreadable(error, attempt.request.url))
+            case .failure(let error):
+                end(ResumeData.unreadable(error, attempt.request.url)) { [self] in verify(resumption, next) }
             case nil: end(.cannotOpenFile, attempt.request.url, "no thread can read the file of the download to resume")
             }
         }
@@ -145,8 +144,7 @@ class RequestLoader: TaskLoader {
                 throw ErrorTranslation.urlError(.requestBodyStreamExhausted, attempt.request.url, ContentUsedUp())
             }
         } catch {
-            guard error.code == .cannotOpenFile, awaitsDescriptor() else { return end(error) }
-            start(after: Self.shortagePause) { [self] in start(request) }
+            end(error) { [self] in start(request) }
         }
     }
 

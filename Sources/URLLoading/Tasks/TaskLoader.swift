@@ -67,29 +67,24 @@ class TaskLoader: HeldLoad, TaskLoad {
         do throws(URLError) {
             try delivery.begin(response, onRoom: onRoom, makeFile: makeFile(for:))
         } catch {
-            guard error.code == .cannotCreateFile, awaitsDescriptor() else { return end(error) }
-            return ask { answer in
-                _ = engine.loop.arm(at: engine.loop.now.advanced(by: Self.shortagePause), Alarm { answer.give(true) })
-            } _: { [self] _, held in
-                deliver(response, held)
-            }
+            return end(error) { [self] in accept(response) }
         }
-        shortage = nil
         if delivery.asksForDisposition { askForDisposition(response) }
     }
 
-    /// How long a task waits until it tries again to open a file.
-    static let shortagePause = Duration.milliseconds(50)
-
-    /// Whether a file could not be opened because the process has no descriptor to spare, and the task may wait for
-    /// one: no longer than its request may be idle.
-    final func awaitsDescriptor() -> Bool {
-        guard !DescriptorLimit.hasPlace else { return false }
-        let now = Instant.current()
+    /// Ends the task with the error of a file; or waits if the process has no descriptor to spare for it, and then runs
+    /// `open` again. A task waits no longer, all in all, than its request may be idle.
+    final func end(_ error: URLError, unlessDescriptorComes open: @escaping () -> Void) {
+        let now = engine.loop.now
         let since = shortage ?? now
         shortage = since
         let limit = RequestBuilder.duration(request?.values.explicitTimeout ?? engine.settings.requestTimeout)
-        return limit.map { now < since.advanced(by: $0) } ?? true
+        guard error.isOfDescriptors, limit.map({ now < since.advanced(by: $0) }) ?? true else { return end(error) }
+        ask { answer in
+            engine.engine.awaitDescriptor { answer.give(true) }
+        } _: { [self] _, held in
+            resume(held, open)
+        }
     }
 
     /// Ends a task whose whole answer has been delivered.

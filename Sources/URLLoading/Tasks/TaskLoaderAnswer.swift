@@ -4,10 +4,13 @@ internal import HTTPSemantics
 /// How a task's answer reaches the program: content, the end, and the delegate's decision about what the task becomes.
 extension TaskLoader {
     /// Takes a response as the answer although it asked for a redirect or for credentials.
-    func deliver(_ response: URLResponse, _ held: Held) {
+    func deliver(_ response: URLResponse, _ held: Held) { resume(held) { accept(response) } }
+
+    /// Takes a step, and delivers what is held back unless that step has asked a question.
+    func resume(_ held: Held, _ step: () -> Void) {
         if case .source(let source) = held { load(from: source) }
         let before = course.questions
-        accept(response)
+        step()
         if course.questions == before { goOn(held) }
     }
 
@@ -78,11 +81,14 @@ extension TaskLoader {
     private func becomeDownload(_ dataTask: URLSessionDataTask, _ held: Held) {
         let download = URLSessionDownloadTask(taking: dataTask, spec)
         becomeTask(download, dataTask) { $1.urlSession($0, dataTask: dataTask, didBecome: download) }
+        resume(held) { beginFile() }
+    }
+
+    private func beginFile() {
         do throws(URLError) {
             try delivery.beginFile(makeFile(for:))
-            goOn(held)
         } catch {
-            end(error)
+            end(error) { [self] in beginFile() }
         }
     }
 

@@ -16,10 +16,17 @@ struct SOCKSWireTests {
         try Proxy(url: "\(kind.rawValue)://127.0.0.1:\(server.port)")
     }
 
-    private func engine(_ proxy: RawServer, _ kind: Proxy.Kind, resolver: Resolver? = nil) throws -> EngineHarness {
+    /// Without a limit on connects: a machine may be busy with other tests for longer than a network should be.
+    private func engine(
+        _ proxy: RawServer,
+        _ kind: Proxy.Kind,
+        resolver: Resolver? = nil,
+        connectLimit: Duration? = nil
+    )
+        throws -> EngineHarness
+    {
         var configuration = EngineConfiguration()
-        // A machine may be busy with other tests for longer than a network should be.
-        configuration.timeouts = Timeouts(connect: nil, idle: nil)
+        configuration.timeouts = Timeouts(connect: connectLimit, idle: nil)
         configuration.proxies = OriginProxies(try self.proxy(proxy, kind))
         return try EngineHarness(configuration, resolver: resolver)
     }
@@ -117,7 +124,12 @@ struct SOCKSWireTests {
         #expect(await engine.run(try EngineRequest(origin: Origin(host: "127.0.0.1", port: 81))).text == "ok")
         #expect(await engine.run(try EngineRequest(origin: Origin(host: "four.test"))).text == "ok")
         #expect(lookups.withLock(\.self) == 2)
-        let failing = try self.engine(proxy, .socks5, resolver: Resolver(options: Self.withoutDescriptors))
+        let failing = try self.engine(
+            proxy,
+            .socks5,
+            resolver: Resolver(options: Self.withoutDescriptors),
+            connectLimit: .milliseconds(200)
+        )
         let result = await failing.run(try EngineRequest(origin: Origin(host: "four.test")))
         #expect(
             result.error == .connect(ConnectError(attempts: [], resolution: .system(.tooManyOpenFiles)))
