@@ -170,7 +170,7 @@ struct StoreDamageTests {
             )
         }
         let folder = try BackgroundFolder(for: "damage", in: base.url.path)
-        try folder.write(record("one"))
+        try folder.write([record("one")], isDurable: true)
         let path = try #require(fileNames(folder.path).first { $0.hasSuffix(".task") })
         let (whole, other) = (try octets(path), try #require(record("two").encoded()))
         folder.unlock()

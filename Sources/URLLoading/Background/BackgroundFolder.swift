@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// The folder of a background session. At most one session of all processes of this user holds it at a time.
 ///
-/// Each record is a ``StoreFile``: after a `kill`, either the old or the new version is there. It blocks, so it must
-/// not be used on a loop's thread.
+/// Each record is a ``StoreFile``: after a `kill`, either the old or the new version is there. After a crash of the
+/// machine the ``RecordLog`` has what the disk was waited for. It blocks, so it must not be used on a loop's thread.
 final class BackgroundFolder: Sendable {
     enum Refusal: Error {
         /// Another session holds the folder, in this process or in another.
@@ -25,8 +25,8 @@ final class BackgroundFolder: Sendable {
     private static let numbers = 1...(1 << 48)
 
     let path: String
-    /// The locked descriptor. The kernel closes it when the process is killed. Nil once it is closed.
-    private let lock: Mutex<CInt?>
+    /// The log, whose descriptor is locked. The kernel closes it when the process is killed. Nil once it is closed.
+    private let log: Mutex<RecordLog?>
 
     /// - Parameter base: the parent folder; nil for the program's own folder under `$XDG_STATE_HOME`.
     init(for identifier: String, in base: String?) throws(Refusal) {
@@ -43,18 +43,18 @@ final class BackgroundFolder: Sendable {
             close(descriptor)
             throw code == EWOULDBLOCK ? .inUse : .unusable(StoreFile.Fault(code: code))
         }
-        lock = Mutex(descriptor)
+        log = Mutex(RecordLog(descriptor))
     }
 
     deinit { unlock() }
 
     /// Releases the folder. Another session may then hold it, and this session neither writes nor removes a record.
     func unlock() {
-        let descriptor = lock.withLock { $0.take() }
-        if let descriptor { StoreFile.unlock(descriptor) }
+        let log = log.withLock { $0.take() }
+        if let log { StoreFile.unlock(log.descriptor) }
     }
 
-    private var isHeld: Bool { lock.withLock { $0 != nil } }
+    private var isHeld: Bool { log.withLock { $0 != nil } }
 
     /// The name of the folder for any identifier. Letters and digits stand for themselves.
     static func name(of identifier: String) -> String {
@@ -90,6 +90,7 @@ final class BackgroundFolder: Sendable {
         var found = Contents()
         var others: [String] = []
         do throws(StoreFile.Fault) {
+            try restoreLost()
             for name in try StoreFile.names(in: path) where name != "lock" {
                 guard let number = BackgroundFolder.number(ofRecord: name) else {
                     others.append(name)
@@ -146,16 +147,64 @@ final class BackgroundFolder: Sendable {
         }
     }
 
-    /// Writes a record. After a power failure, either the old or the new one is there; the new one for certain once
-    /// ``synchronize()`` was called.
-    func write(_ record: BackgroundRecord) throws(StoreFile.Fault) {
+    /// Writes records. If one cannot be written, the others are, and then it throws.
+    ///
+    /// - Parameter isDurable: whether to wait until the disk has them. Otherwise a crash of the machine may leave older
+    ///   ones, or none where none was waited for.
+    func write(_ records: [BackgroundRecord], isDurable: Bool) throws(StoreFile.Fault) {
         guard isHeld else { throw StoreFile.Fault(code: ENOLCK) }
-        guard let octets = record.encoded() else { throw StoreFile.Fault(code: EINVAL) }
-        try StoreFile.replace(place(of: record.number), with: octets, isDurable: true, isNamed: false)
+        var written: [RecordLog.Change] = []
+        var failure: StoreFile.Fault?
+        for record in records {
+            do throws(StoreFile.Fault) {
+                guard let octets = record.encoded() else { throw StoreFile.Fault(code: EINVAL) }
+                try StoreFile.replace(place(of: record.number), with: octets, isDurable: false)
+                written.append((record.number, octets))
+            } catch {
+                failure = error
+            }
+        }
+        if isDurable { try note(written, isDurable: true) }
+        if let failure { throw failure }
     }
 
-    /// Waits until the disk has all records that were written.
-    func synchronize() { StoreFile.synchronizeDirectory(of: place(of: 0)) }
+    private func note(_ changes: [RecordLog.Change], isDurable: Bool) throws(StoreFile.Fault) {
+        let isFull = try log.withLock { log throws(StoreFile.Fault) in
+            try log?.append(changes, isDurable: isDurable)
+            return log?.isFull == true
+        }
+        if isFull { try beginAnew() }
+    }
+
+    /// Begins the log anew, when the disk has all records.
+    private func beginAnew() throws(StoreFile.Fault) {
+        for name in try StoreFile.names(in: path) where BackgroundFolder.number(ofRecord: name) != nil {
+            StoreFile.synchronize("\(path)/\(name)")
+        }
+        StoreFile.synchronizeDirectory(of: place(of: 0))
+        try log.withLock { log throws(StoreFile.Fault) in try log?.beginAnew(boot: BackgroundFolder.boot) }
+    }
+
+    /// Writes the records that a crash of the machine may have lost.
+    private func restoreLost() throws(StoreFile.Fault) {
+        let written = try StoreFile.read(path + "/lock", limit: .max)
+        guard let changes = RecordLog.changes(in: written, boot: BackgroundFolder.boot) else { return }
+        for (number, octets) in changes {
+            if let record = BackgroundRecord(octets), !isTold(record) {
+                try StoreFile.replace(place(of: number), with: octets, isDurable: false)
+            } else {
+                StoreFile.remove(place(of: number))
+            }
+        }
+        try beginAnew()
+    }
+
+    /// Whether the content of a finished download is gone: the disk had it before the record, so it was removed when
+    /// the end had been told.
+    private func isTold(_ record: BackgroundRecord) -> Bool {
+        guard let content = record.outcome?.path else { return false }
+        return StoreFile.state(content) == nil
+    }
 
     // MARK: Damage
 
@@ -170,6 +219,7 @@ final class BackgroundFolder: Sendable {
             moves.append(("\(path)/\(name)", "\(path)/\(name)\(BackgroundFolder.keptSuffix)"))
         }
         for (old, new) in moves where unsafe rename(old, new) == 0 { StoreFile.touch(new) }
+        try? note([(number, [])], isDurable: false)
     }
 
     /// Whether a session of this folder has made the file, and so has written its ``SumLedger``.
@@ -181,7 +231,12 @@ final class BackgroundFolder: Sendable {
         name.hasPrefix("\(number)-") && name.hasSuffix(BackgroundFolder.partSuffix)
     }
 
-    func remove(_ number: Int) { if isHeld { StoreFile.remove(place(of: number)) } }
+    func remove(_ number: Int) {
+        guard isHeld else { return }
+        StoreFile.remove(place(of: number))
+        // Where this is lost, a crash of the machine may bring back the end of a task that was told.
+        try? note([(number, [])], isDurable: false)
+    }
 
     private func place(of number: Int) -> String { "\(path)/\(number)\(BackgroundFolder.suffix)" }
 

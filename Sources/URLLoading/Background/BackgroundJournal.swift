@@ -36,7 +36,7 @@ final class BackgroundJournal: Sendable {
     func add(_ record: BackgroundRecord) throws(StoreFile.Fault) {
         records.withLock { $0[record.number] = record }
         let result = queue.sync {
-            Result { () throws(StoreFile.Fault) in try folder.write(record) }
+            Result { () throws(StoreFile.Fault) in try folder.write([record], isDurable: false) }
         }
         if case .failure(let error) = result {
             records.withLock { $0[record.number] = nil }
@@ -44,7 +44,7 @@ final class BackgroundJournal: Sendable {
         }
     }
 
-    /// Changes a record. All changes that wait are written together: each record once, and then one wait for the disk.
+    /// Changes a record. All changes that wait are written together, with one wait for the disk.
     ///
     /// - Parameters:
     ///   - files: paths of content that must be on disk before the record is.
@@ -81,11 +81,9 @@ final class BackgroundJournal: Sendable {
         }
         guard !batch.numbers.isEmpty else { return }
         for path in batch.files { StoreFile.synchronize(path) }
-        for number in batch.numbers.sorted() {
-            // The current record: of several changes this write has them all.
-            if let record = record(number) { try? folder.write(record) }
-        }
-        if !batch.isHint { folder.synchronize() }
+        if let first = batch.files.first { StoreFile.synchronizeDirectory(of: first) }
+        // The current records: of several changes this write has them all.
+        try? folder.write(batch.numbers.sorted().compactMap(record), isDurable: !batch.isHint)
         for call in batch.calls { call() }
     }
 

@@ -44,8 +44,9 @@ extension OctetWriter {
             writer.put(optional: proxies.http) { $0.put($1) }
             writer.put(optional: proxies.https) { $0.put($1) }
         }
-        // These are the last of a record, and only some have them.
-        for value in terms.responseLimits?.values ?? [] { put(Int64(value)) }
+        put(optional: terms.responseLimits) { writer, limits in
+            for value in limits.values { writer.put(Int64(value)) }
+        }
     }
 
     private mutating func put(_ rate: TransferRate) {
@@ -102,7 +103,7 @@ extension OctetReader {
                 https: try reader.optional { reader throws(Malformed) in try reader.proxy() }
             )
         }
-        if !isAtEnd { terms.responseLimits = try responseLimits() }
+        terms.responseLimits = try optional { reader throws(Malformed) in try reader.responseLimits() }
         return terms
     }
 

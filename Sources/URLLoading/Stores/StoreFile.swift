@@ -89,17 +89,9 @@ enum StoreFile {
     /// Replaces the file at `path` by one of these octets, which is written beside it and then renamed. Only its owner
     /// may read it. On an error nothing changes.
     ///
-    /// - Parameters:
-    ///   - isDurable: waits until the disk has the file, so that a power failure leaves the old file or the new one. A
-    ///     file that has a checksum and may be lost does not need that.
-    ///   - isNamed: whether the wait also is for the directory, without which it may still be the old file. Several
-    ///     files of a directory need only one such wait (``synchronizeDirectory(of:)``).
-    static func replace(
-        _ path: String,
-        with bytes: [UInt8],
-        isDurable: Bool,
-        isNamed: Bool = true
-    ) throws(Fault) {
+    /// - Parameter isDurable: waits until the disk has the file, so that a power failure leaves the old file or the new
+    ///   one. A file that has a checksum and may be lost does not need that.
+    static func replace(_ path: String, with bytes: [UInt8], isDurable: Bool) throws(Fault) {
         let temporary = "\(path).\(getpid())-\(UInt32.random(in: .min ... .max))\(unfinished)"
         // With O_EXCL, a file or a link that is there already is never written to.
         let descriptor = try place {
@@ -121,10 +113,11 @@ enum StoreFile {
             unsafe unlink(temporary)
             throw error
         }
-        if isDurable, isNamed { synchronizeDirectory(of: path) }
+        if isDurable { synchronizeDirectory(of: path) }
     }
 
-    private static func write(_ bytes: [UInt8], _ descriptor: CInt) throws(Fault) {
+    /// Writes all octets where the descriptor stands.
+    static func write(_ bytes: [UInt8], _ descriptor: CInt) throws(Fault) {
         var count = 0
         while count < bytes.count {
             let put = unsafe bytes.withUnsafeBytes { buffer in

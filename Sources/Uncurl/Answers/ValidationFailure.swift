@@ -2,6 +2,9 @@ public import URLLoading
 
 /// The failure of an answer that ``ResponseValidation`` did not accept. It carries the whole answer.
 public struct ValidationFailure: Error, Sendable {
+    /// The most content that streams and downloads keep, in bytes. An error document is shorter.
+    static let contentLimit = 1 << 20
+
     /// What is not acceptable.
     @frozen public enum Reason: Sendable {
         /// The status is not among the acceptable ones.
@@ -16,8 +19,8 @@ public struct ValidationFailure: Error, Sendable {
     public let reasons: [Reason]
     /// The head of the answer.
     public let response: URLResponse?
-    /// The content of the answer. A download with a destination keeps at most a mebibyte of it, any other download
-    /// nothing.
+    /// The content of the answer. A stream, and a download with a destination, keep at most a mebibyte of it, any other
+    /// download nothing.
     public let data: Data
     /// The file of a download without a destination.
     public let fileURL: URL?

@@ -2,9 +2,6 @@ internal import URLLoading
 
 /// Validates a finished download and moves its file to its place. The outcome is part of the task's result.
 struct DownloadMove {
-    /// The most content that is kept of a refused download, in bytes. An error document is shorter.
-    private static let refusedContent = 1 << 20
-
     let core: ManagerCore
     let session: URLSession
     let task: URLSessionDownloadTask
@@ -35,7 +32,7 @@ struct DownloadMove {
     private static func head(of file: URL) -> Data {
         guard let handle = try? FileHandle(forReadingFrom: file) else { return Data() }
         defer { try? handle.close() }
-        return (try? handle.read(upToCount: refusedContent)) ?? Data()
+        return (try? handle.read(upToCount: ValidationFailure.contentLimit)) ?? Data()
     }
 
     /// Called on the session's delegate queue.

@@ -2,9 +2,6 @@ internal import URLLoading
 
 /// Carries out a stream's request up to the head of its answer.
 struct StreamOpening: Sendable {
-    /// The most content that is kept of a refused answer, in bytes. An error document is shorter.
-    private static let refusedContent = 1 << 20
-
     private let manager: URLSessionManager
     private let settings: ManagerCore.Snapshot
     let control: TransferControl
@@ -218,8 +215,8 @@ struct StreamOpening: Sendable {
         guard rejection != nil || head.failure(of: answer) != nil else { return }
         answer.data = Data()
         do {
-            while answer.data.count < Self.refusedContent, let chunk = try await chunks.next() {
-                answer.data.append(contentsOf: chunk.prefix(Self.refusedContent - answer.data.count))
+            while answer.data.count < ValidationFailure.contentLimit, let chunk = try await chunks.next() {
+                answer.data.append(contentsOf: chunk.prefix(ValidationFailure.contentLimit - answer.data.count))
             }
         } catch {
             if control.isCancelled { throw .cancelled }

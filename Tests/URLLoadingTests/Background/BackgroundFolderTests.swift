@@ -55,8 +55,8 @@ struct BackgroundFolderTests {
     @Test("a number beyond the range of tasks belongs to no record", arguments: [0, -1, Int.max, Int.min])
     func foreignNumbers(number: Int) throws {
         let folder = try BackgroundFolder(for: "one", in: base.path)
-        try folder.write(record(number))
-        try folder.write(record(3))
+        try folder.write([record(number)], isDurable: true)
+        try folder.write([record(3)], isDurable: true)
         #expect(try folder.contents().records.map(\.number) == [3])
     }
 
@@ -66,8 +66,8 @@ struct BackgroundFolderTests {
         var second = try record(10)
         let part = folder.freshPart(of: 10)
         second.part = BackgroundRecord.Part(path: part, validator: "\"a\"", expected: 5, boot: BackgroundFolder.boot)
-        try folder.write(second)
-        try folder.write(record(9))
+        try folder.write([second], isDurable: true)
+        try folder.write([record(9)], isDurable: true)
         #expect(FileManager.default.createFile(atPath: part, contents: Data("ab".utf8)))
         let orphan = folder.freshPart(of: 11)
         #expect(FileManager.default.createFile(atPath: orphan, contents: Data()))
@@ -87,7 +87,7 @@ struct BackgroundFolderTests {
 
     @Test("records that cannot be read for want of a descriptor refuse the session, and are restored once there is one")
     func withoutDescriptors() async throws {
-        try BackgroundFolder(for: "one", in: base.path).write(record(3))
+        try BackgroundFolder(for: "one", in: base.path).write([record(3)], isDurable: true)
         await #expect(processExitsWith: .success) { [path = base.path as String] in
             guard let folder = try? BackgroundFolder(for: "one", in: path), let all = Descriptors.taken() else {
                 _exit(2)
@@ -109,7 +109,7 @@ struct BackgroundFolderTests {
         var record = try record(3)
         let part = folder.freshPart(of: 3)
         record.part = BackgroundRecord.Part(path: part, validator: "\"a\"", expected: 5, boot: BackgroundFolder.boot)
-        try folder.write(record)
+        try folder.write([record], isDurable: true)
         #expect(FileManager.default.createFile(atPath: part, contents: Data("ab".utf8)))
         // A link to itself gives a test an error of the disk, ELOOP.
         for path in [folder.path + "/4.task", SumLedger.path(beside: part)] {
@@ -124,8 +124,8 @@ struct BackgroundFolderTests {
     @Test("an unreadable record is reported, and kept aside for a week with the content that may belong to it")
     func damaged() throws {
         let folder = try BackgroundFolder(for: "one", in: base.path)
-        try folder.write(record(3))
-        try folder.write(record(4))
+        try folder.write([record(3)], isDurable: true)
+        try folder.write([record(4)], isDurable: true)
         let own = [folder.freshPart(of: 3), folder.freshPart(of: 3)]
         let orphan = folder.freshPart(of: 33)
         for path in own + [orphan] { #expect(FileManager.default.createFile(atPath: path, contents: Data("x".utf8))) }
@@ -155,9 +155,72 @@ struct BackgroundFolderTests {
         let folder = try BackgroundFolder(for: "one", in: base.path)
         var record = try record(3)
         record.beginDate = Date(timeIntervalSinceReferenceDate: seconds)
-        try folder.write(record)
+        try folder.write([record], isDurable: true)
         let read = try #require(try folder.contents().records.first)
         let expected = seconds.isFinite ? record.beginDate : seconds == .infinity ? .distantFuture : nil
         #expect(read.beginDate == expected)
+    }
+
+    /// Makes of the folder what a crash of the machine may leave: what was not waited for is empty or gone.
+    private func crash(_ path: String, losing names: [String], cutting end: Int = 0) throws {
+        for name in names { #expect(truncate("\(path)/\(name)", 0) == 0) }
+        var log = try StoreFile.read(path + "/lock", limit: .max)
+        log.replaceSubrange(..<36, with: Array(UUID().uuidString.utf8))
+        try Data(log.dropLast(end)).write(to: URL(fileURLWithPath: path + "/lock"))
+    }
+
+    @Test("after a crash of the machine, records that the disk was waited for are there, and removed ones are not")
+    func crashed() throws {
+        let path = try {
+            let folder = try BackgroundFolder(for: "one", in: base.path)
+            _ = try folder.contents()
+            var changed = try record(3)
+            try folder.write([changed, record(4), record(5)], isDurable: true)
+            changed.taskDescription = "changed"
+            try folder.write([changed], isDurable: true)
+            folder.remove(5)
+            // A download whose end was told: its content is gone, and the note of that was lost.
+            var told = try record(6)
+            told.state = .finished
+            told.outcome = BackgroundRecord.Outcome(path: folder.freshPart(of: 6))
+            try folder.write([told], isDurable: true)
+            return folder.path
+        }()
+        try crash(path, losing: ["3.task", "4.task"])
+        #expect(FileManager.default.createFile(atPath: path + "/5.task", contents: Data()))
+        for _ in 0..<2 {
+            let found = try BackgroundFolder(for: "one", in: base.path).contents()
+            #expect(found.records.map(\.number) == [3, 4] && found.damaged.isEmpty)
+            #expect(found.records.first?.taskDescription == "changed")
+        }
+    }
+
+    @Test("a log whose end a crash has cut off is read as far as it goes", arguments: [1, 20, 100])
+    func cutLog(octets: Int) throws {
+        let path = try {
+            let folder = try BackgroundFolder(for: "one", in: base.path)
+            _ = try folder.contents()
+            try folder.write([record(3)], isDurable: true)
+            try folder.write([record(4)], isDurable: true)
+            return folder.path
+        }()
+        try crash(path, losing: ["3.task", "4.task"], cutting: octets)
+        let found = try BackgroundFolder(for: "one", in: base.path).contents()
+        #expect(found.records.map(\.number) == [3] && found.damaged == [4])
+    }
+
+    @Test("a long log begins anew once the disk has all records")
+    func longLog() throws {
+        let folder = try BackgroundFolder(for: "one", in: base.path)
+        _ = try folder.contents()
+        var long = try record(3)
+        for _ in 0..<6 {
+            long.request.httpBody = Data(count: 1 << 20)
+            try folder.write([long], isDurable: true)
+        }
+        #expect(try StoreFile.read(folder.path + "/lock", limit: .max).count < 3 << 20)
+        try crash(folder.path, losing: [])
+        folder.unlock()
+        #expect(try BackgroundFolder(for: "one", in: base.path).contents().records.map(\.number) == [3])
     }
 }

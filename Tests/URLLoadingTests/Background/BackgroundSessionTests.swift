@@ -57,7 +57,7 @@ struct BackgroundSessionTests {
         )
         record.state = .running
         try change(&record, folder)
-        try folder.write(record)
+        try folder.write([record], isDurable: true)
     }
 
     private func request(_ server: RawServer) throws -> URLRequest {
