@@ -19,6 +19,27 @@ struct ScenarioTests {
         .send("HTTP/1.1 200 OK\r\n\(fields)Content-Length: \(content.utf8.count)\r\n\r\n\(content)")
     }
 
+    @Test("a field's value that is no UTF-8 goes back to the server octet by octet")
+    func octets() throws {
+        let scenario = file(
+            #"{"steps": [{"url": "/a", "extract": {"t": {"field": "X-T"}}}, {"url": "/b?{{t}}", "fields": {"X-T": "{{t}}"}}]}"#
+        )
+        let head: [UInt8] =
+            Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-T: caf".utf8) + [0xE9] + Array("\r\n\r\n".utf8)
+        let server = try RawServer.start([
+            [
+                .receive(.headEnd), .send(head), .receive(.headEnd),
+                .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
+            ]
+        ])
+        defer { server.stop() }
+        let ended = try volley(["--scenario", scenario.path, "-n", "2", "-c", "1", server.url("/")])
+        #expect(ended.status == 0, "\(ended.err)\(ended.out)")
+        let received = server.received(0)
+        #expect(received.firstRange(of: Array("X-T: caf".utf8) + [0xE9, 0x0D]) != nil)
+        #expect(received.firstRange(of: Array("GET /b?caf%E9 ".utf8)) != nil)
+    }
+
     @Test("each request of a visit is sent as the file says, with what the answers before it gave")
     func exact() throws {
         let data = file("name,city\nAnn,\"New \"\"York\"\"\"\nBob,Rome\n")

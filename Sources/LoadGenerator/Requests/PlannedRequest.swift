@@ -61,7 +61,7 @@ final class PlannedRequest: Sendable {
             method: description.method,
             origin: origin,
             target: description.target,
-            fields: try Self.fields(description.fields.map { ($0.name, $0.value) }),
+            fields: try Self.fields(description.fields.map { ($0.name, Array($0.value.utf8)) }),
             body: description.body.map { .bytes($0) } ?? .none,
             options: options
         )
@@ -92,10 +92,8 @@ final class PlannedRequest: Sendable {
         if let verbatim {
             return EngineRequest(verbatim: verbatim.render(&context, for: .body), origin: origin, options: options)
         }
-        var all: [(name: String, value: String)] = []
-        for (name, value) in fields {
-            all.append((name, String(decoding: value.render(&context, for: .field), as: UTF8.self)))
-        }
+        var all: [(name: String, value: [UInt8])] = []
+        for (name, value) in fields { all.append((name, value.render(&context, for: .field))) }
         return try EngineRequest(
             method: description.method,
             origin: origin,
@@ -107,12 +105,12 @@ final class PlannedRequest: Sendable {
     }
 
     static func fields(
-        _ given: [(name: String, value: String)],
+        _ given: [(name: String, value: [UInt8])],
         cookies: [UInt8]? = nil
     ) throws(EngineError) -> HTTPFields {
         do throws(HTTP1Error) {
             var fields = HTTPFields()
-            for (name, value) in given { try fields.append(name, value) }
+            for (name, value) in given { try fields.append(name, octets: value) }
             if let cookies { try fields.append("Cookie", octets: cookies) }
             return fields
         } catch {

@@ -31,7 +31,7 @@ package struct Extraction: Sendable {
             case let other?: Array(other.line().utf8)
             case nil: nil
             }
-        case .field(let name): response.header(name).map { Array($0.utf8) }
+        case .field(let name): response.fields.octets(of: name).first.map(Array.init)
         case .cookie(let name):
             response.headers.lazy.filter { $0.name.lowercased() == "set-cookie" }
                 .compactMap { SetCookieLine($0.value) }.first { $0.name == name }.map { Array($0.value.utf8) }

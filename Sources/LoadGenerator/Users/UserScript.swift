@@ -1,3 +1,4 @@
+internal import HTTP1
 import TextCoding
 
 /// Decides what a virtual user does next. A script gets the response to the user's last request, or nil at the
@@ -62,7 +63,11 @@ public struct LoadResponse: Sendable {
     /// The status code; 0 if no response came.
     public internal(set) var status = 0
     /// The response's fields in their order.
-    public internal(set) var headers: [(name: String, value: String)] = []
+    public var headers: [(name: String, value: String)] {
+        (0..<fields.count).map { (name: fields.name(at: $0), value: fields.value(at: $0)) }
+    }
+    /// The same, with their octets.
+    var fields = HTTPFields()
     /// The content as it was sent, up to ``bodyLimit``.
     public internal(set) var body: [UInt8] = []
     /// The time from the first byte sent to the last byte received.
@@ -83,8 +88,5 @@ public struct LoadResponse: Sendable {
     }
 
     /// The value of the first field of that name, whose case does not matter; nil if there is none.
-    public func header(_ name: String) -> String? {
-        let name = name.lowercased()
-        return headers.first { $0.name.lowercased() == name }?.value
-    }
+    public func header(_ name: String) -> String? { fields[name] }
 }

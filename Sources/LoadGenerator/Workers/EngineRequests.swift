@@ -34,7 +34,7 @@ package struct EngineRequests: Sendable {
             method: description.method,
             origin: factory.origin,
             target: description.target,
-            fields: try PlannedRequest.fields(description.fields.map { ($0.name, $0.value) }),
+            fields: try PlannedRequest.fields(description.fields.map { ($0.name, Array($0.value.utf8)) }),
             body: description.body.map { .bytes($0) } ?? .none,
             options: options
         )

@@ -193,8 +193,7 @@ extension VirtualUserDriver {
                 $0.ascii?.lowercased() != "identity"
             }
         }
-        guard user.readsFields else { return }
-        fields.forEach { user.findings.response.headers.append((name: $0, value: $1)) }
+        if user.readsFields { user.findings.response.fields = fields }
     }
 
     func inspect(_ bytes: Span<UInt8>, of user: VirtualUser) {

@@ -17,7 +17,7 @@ extension VirtualUserDriver {
                     webSocket: handshake,
                     origin: factory.origin,
                     target: request.target,
-                    fields: try PlannedRequest.fields(request.fields.map { ($0.name, $0.value) }),
+                    fields: try PlannedRequest.fields(request.fields.map { ($0.name, Array($0.value.utf8)) }),
                     options: factory.options(forOwn: request.host)
                 )
             }
