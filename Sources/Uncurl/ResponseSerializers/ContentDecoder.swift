@@ -25,7 +25,7 @@ extension ContentDecoder {
 extension JSONDecoder: ContentDecoder {
     public var contentTypes: AcceptableTypes { JSONResponseSerializer.contentTypes }
 
-    /// Decodes a value. Content that is not a JSON text is a ``JSONFailure``, unless ``allowsJSON5``; so is a member's
+    /// Decodes a value. Content that is not a JSON text is a ``JSONFailure``, unless `allowsJSON5`; so is a member's
     /// name with more than 128 combining marks in a row.
     public func decode<Value: Decodable>(
         _ type: Value.Type,
