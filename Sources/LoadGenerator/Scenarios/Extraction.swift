@@ -1,3 +1,4 @@
+internal import HTTP1
 import HTTPSemantics
 import TextCoding
 
