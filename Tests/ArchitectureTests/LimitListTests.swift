@@ -69,7 +69,7 @@ struct LimitListTests {
                 let word = door.split(separator: ".").last.map(String.init) ?? door
                 let declarations =
                     if let call = try /(\w+)\(limit:\)/.wholeMatch(in: word) {
-                        ["public func \(call.1)("]
+                        ["public func \(call.1)(", "public func \(call.1)<"]
                     } else {
                         ["public var \(word)", "open var \(word)", "public struct \(word)"]
                     }
