@@ -67,11 +67,15 @@ extension URLSession.AsyncBytes {
             /// LINE SEPARATOR and PARAGRAPH SEPARATOR in UTF-8.
             private static func end(in chunk: [UInt8], from start: Int) -> Int? {
                 let octets = chunk.span
-                for place in start..<octets.count {
-                    switch octets[place] {
-                    case 0x0E..<0x85: continue
-                    case 0x0A...0x0D, 0x85, 0xA8, 0xA9: return place
-                    default: continue
+                var place = start
+                while place < octets.count {
+                    place = octets.endOfPlainText(from: place)
+                    let end = Swift.min(place + 8, octets.count)
+                    while place < end {
+                        switch octets[place] {
+                        case 0x0A...0x0D, 0x85, 0xA8, 0xA9: return place
+                        default: place += 1
+                        }
                     }
                 }
                 return nil
@@ -105,5 +109,18 @@ extension URLSession.AsyncBytes {
                 return String(decoding: line, as: UTF8.self)
             }
         }
+    }
+}
+
+extension Span<UInt8> {
+    /// Goes over octets from 0E to 7F, eight at once, as far as that goes.
+    fileprivate func endOfPlainText(from start: Int) -> Int {
+        var place = start
+        while place + 8 <= count {
+            let word = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: place, as: UInt64.self)
+            guard (word | (word &- 0x0E0E_0E0E_0E0E_0E0E)) & 0x8080_8080_8080_8080 == 0 else { break }
+            place += 8
+        }
+        return place
     }
 }
