@@ -34,8 +34,8 @@ package struct Extraction: Sendable {
             }
         case .field(let name): response.fields.octets(of: name).first.map(Array.init)
         case .cookie(let name):
-            response.headers.lazy.filter { $0.name.lowercased() == "set-cookie" }
-                .compactMap { SetCookieLine($0.value) }.first { $0.name == name }.map { Array($0.value.utf8) }
+            response.fields.values(of: "Set-Cookie").lazy.compactMap { SetCookieLine($0) }.first { $0.name == name }.map
+            { Array($0.value.utf8) }
         case .pattern(let pattern): pattern.first(in: response.body).map { Array($0) }
         }
     }

@@ -1,3 +1,4 @@
+internal import HTTP1
 package import TextCoding
 
 /// The step of a request: the conditions of its answer, and the values to take from the answer. This is a class, so
@@ -26,7 +27,7 @@ package final class ScenarioStep: Sendable {
                 }
             case .field(let name, let template):
                 let wanted = template.filled(with: variables)
-                let values = response.headers.filter { $0.name.lowercased().isSame(as: name.lowercased()) }.map(\.value)
+                let values = response.fields.values(of: name)
                 if values.contains(where: { $0.utf8.elementsEqual(wanted) }) { return nil }
                 let found = values.isEmpty ? "is not there" : "is \(values.map { quoted($0) }.joined(separator: ", "))"
                 return Problem("header \(oneLine(name))", "the field \(oneLine(name)) \(found)", Self.text(wanted))

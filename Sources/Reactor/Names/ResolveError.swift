@@ -44,8 +44,8 @@ extension ResolveError: CustomStringConvertible {
 }
 
 extension ResolveError {
-    /// The error of a name of which one family's look-up has failed with this error, and the other's with `other`. One
-    /// family may have no address and the other a dead server: the latter may change, so it counts.
+    /// Returns the error that counts if the look-up of one family has failed with this error, and that of the other with
+    /// `other`. A dead server may come back, so its error counts more than the lack of an address.
     package func joined(with other: ResolveError) -> ResolveError {
         self == .noAddress || self == .noSuchHost ? other : self
     }

@@ -5,7 +5,8 @@ internal import Synchronization
 /// The folder of a background session. At most one session of all processes of this user holds it at a time.
 ///
 /// Each record is a ``StoreFile``: after a `kill`, either the old or the new version is there. After a crash of the
-/// machine the ``RecordLog`` has what the disk was waited for. It blocks, so it must not be used on a loop's thread.
+/// machine the ``RecordLog`` restores each record that a call has waited for. It blocks, so it must not be used on a
+/// loop's thread.
 final class BackgroundFolder: Sendable {
     enum Refusal: Error {
         /// Another session holds the folder, in this process or in another.
@@ -25,7 +26,8 @@ final class BackgroundFolder: Sendable {
     private static let numbers = 1...(1 << 48)
 
     let path: String
-    /// The log, whose descriptor is locked. The kernel closes it when the process is killed. Nil once it is closed.
+    /// The log. Its descriptor holds the folder's lock, which the kernel releases when the process ends. Nil after
+    /// ``unlock()``.
     private let log: Mutex<RecordLog?>
 
     /// - Parameter base: the parent folder; nil for the program's own folder under `$XDG_STATE_HOME`.
@@ -36,7 +38,7 @@ final class BackgroundFolder: Sendable {
         } catch {
             throw .unusable(error)
         }
-        let descriptor = unsafe open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, mode_t(0o600))
+        let descriptor = unsafe open(path + "/lock", O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, mode_t(0o600))
         if descriptor < 0 { throw .unusable(StoreFile.Fault(code: errno)) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let code = errno
@@ -147,10 +149,10 @@ final class BackgroundFolder: Sendable {
         }
     }
 
-    /// Writes records. If one cannot be written, the others are, and then it throws.
+    /// Writes records. If one cannot be written, the others are written, and then the call throws.
     ///
-    /// - Parameter isDurable: whether to wait until the disk has them. Otherwise a crash of the machine may leave older
-    ///   ones, or none where none was waited for.
+    /// - Parameter isDurable: whether to wait until the disk has the records. Without the wait, a crash of the machine
+    ///   may bring back the last records that a call has waited for.
     func write(_ records: [BackgroundRecord], isDurable: Bool) throws(StoreFile.Fault) {
         guard isHeld else { throw StoreFile.Fault(code: ENOLCK) }
         var written: [RecordLog.Change] = []
@@ -173,13 +175,15 @@ final class BackgroundFolder: Sendable {
             try log?.append(changes, isDurable: isDurable)
             return log?.isFull == true
         }
-        if isFull { try beginAnew() }
+        // Without a descriptor to spare it goes on, and the next change tries again.
+        if isFull { try? beginAnew() }
     }
 
-    /// Begins the log anew, when the disk has all records.
+    /// Waits until the disk has all records, and begins the log anew.
     private func beginAnew() throws(StoreFile.Fault) {
         for name in try StoreFile.names(in: path) where BackgroundFolder.number(ofRecord: name) != nil {
-            StoreFile.synchronize("\(path)/\(name)")
+            // What is no file cannot be read either, and is told as damaged.
+            do throws(StoreFile.Fault) { try StoreFile.synchronize("\(path)/\(name)") } catch  where error.isOfFile {}
         }
         StoreFile.synchronizeDirectory(of: place(of: 0))
         try log.withLock { log throws(StoreFile.Fault) in try log?.beginAnew(boot: BackgroundFolder.boot) }
@@ -199,8 +203,8 @@ final class BackgroundFolder: Sendable {
         try beginAnew()
     }
 
-    /// Whether the content of a finished download is gone: the disk had it before the record, so it was removed when
-    /// the end had been told.
+    /// Whether the delegate has received the end of a download. The disk had the content before the record, so a
+    /// missing file was given to the delegate.
     private func isTold(_ record: BackgroundRecord) -> Bool {
         guard let content = record.outcome?.path else { return false }
         return StoreFile.state(content) == nil
@@ -234,7 +238,7 @@ final class BackgroundFolder: Sendable {
     func remove(_ number: Int) {
         guard isHeld else { return }
         StoreFile.remove(place(of: number))
-        // Where this is lost, a crash of the machine may bring back the end of a task that was told.
+        // No call waits for this: after a crash of the machine, the delegate may receive the end once more.
         try? note([(number, [])], isDurable: false)
     }
 

@@ -80,7 +80,7 @@ final class BackgroundJournal: Sendable {
             return waiting
         }
         guard !batch.numbers.isEmpty else { return }
-        for path in batch.files { StoreFile.synchronize(path) }
+        for path in batch.files { try? StoreFile.synchronize(path) }
         if let first = batch.files.first { StoreFile.synchronizeDirectory(of: first) }
         // The current records: of several changes this write has them all.
         try? folder.write(batch.numbers.sorted().compactMap(record), isDurable: !batch.isHint)

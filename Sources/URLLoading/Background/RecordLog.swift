@@ -1,29 +1,29 @@
 internal import Glibc
 
-/// What was written to the records of a folder since all of them were on disk. It makes records durable with one write
-/// and one wait for the disk, however many change together: their own files, for which nothing waits, may be lost in a
-/// crash of the machine, and are then written anew from here.
+/// The changes of a folder's records since the disk had all of their files. The records that change together need one
+/// wait for the disk, which is the log's. No call waits for the records' own files: a crash of the machine may lose
+/// them, and then they are written anew from the log.
 ///
 ///     boot (36) · for each change: number (8) · length of the record, 0 for one that was removed (8) · record
 ///
-/// It is the folder's lock file. A crash may cut its end off, which no call has waited for.
+/// The log is the folder's lock file. A crash may cut off the end of it that no call has waited for.
 struct RecordLog {
     typealias Change = (number: Int, record: [UInt8])
 
-    /// The length from which it is begun anew, in octets.
+    /// A longer log begins anew. In octets.
     private static let most = 4 << 20
     private static let bootLength = 36
 
     let descriptor: CInt
-    private var length = 0
+    private var length: Int
 
-    /// - Parameter descriptor: of the log's file, open for reading and writing.
+    /// - Parameter descriptor: of the log's file. What is written there is appended.
     init(_ descriptor: CInt) {
         self.descriptor = descriptor
         length = Int(lseek(descriptor, 0, SEEK_END))
     }
 
-    /// Whether to begin anew, once all records are on disk.
+    /// Whether the log is to begin anew.
     var isFull: Bool { length > Self.most }
 
     /// - Parameter isDurable: whether to wait until the disk has the changes.
@@ -38,7 +38,7 @@ struct RecordLog {
         if isDurable, fdatasync(descriptor) != 0 { throw StoreFile.Fault(code: errno) }
     }
 
-    /// Forgets all changes, which are on disk in the records' own files.
+    /// Removes all changes. The disk must have the records' own files.
     mutating func beginAnew(boot: String) throws(StoreFile.Fault) {
         guard ftruncate(descriptor, 0) == 0 else { throw StoreFile.Fault(code: errno) }
         length = 0
@@ -46,19 +46,18 @@ struct RecordLog {
     }
 
     private mutating func append(_ octets: [UInt8]) throws(StoreFile.Fault) {
-        lseek(descriptor, off_t(length), SEEK_SET)
         do throws(StoreFile.Fault) {
             try StoreFile.write(octets, descriptor)
         } catch {
-            // Nothing behind half a change could be read.
+            // A reader stops at half a change.
             ftruncate(descriptor, off_t(length))
             throw error
         }
         length += octets.count
     }
 
-    /// The last change of each record, as far as the disk has them; nil if they were made since the machine started, so
-    /// that the records' own files have them too.
+    /// Returns the last change of each record. Nil if the machine has not crashed since: the records' own files have the
+    /// changes then.
     static func changes(in log: [UInt8], boot: String) -> [Int: [UInt8]]? {
         if log.starts(with: boot.utf8) { return nil }
         var changes: [Int: [UInt8]] = [:]

@@ -116,7 +116,7 @@ enum StoreFile {
         if isDurable { synchronizeDirectory(of: path) }
     }
 
-    /// Writes all octets where the descriptor stands.
+    /// Writes all octets, from the descriptor's position on.
     static func write(_ bytes: [UInt8], _ descriptor: CInt) throws(Fault) {
         var count = 0
         while count < bytes.count {
@@ -144,11 +144,10 @@ enum StoreFile {
     }
 
     /// Waits until the disk has what was written to a file.
-    static func synchronize(_ path: String) {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return }
-        fsync(descriptor)
-        close(descriptor)
+    static func synchronize(_ path: String) throws(Fault) {
+        let descriptor = try place { unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
+        defer { close(descriptor) }
+        if fsync(descriptor) != 0 { throw Fault(code: errno) }
     }
 
     static func remove(_ path: String) { unsafe unlink(path) }

@@ -113,7 +113,8 @@ extension URLSession.AsyncBytes {
 }
 
 extension Span<UInt8> {
-    /// Goes over octets from 0E to 7F, eight at once, as far as that goes.
+    /// Returns the place of the first eight octets that are not all from 0E to 7F, in steps of eight from `start`; less
+    /// than eight octets before the end, that place.
     fileprivate func endOfPlainText(from start: Int) -> Int {
         var place = start
         while place + 8 <= count {

@@ -122,7 +122,8 @@ class RequestLoader: TaskLoader {
                 attempt.resume(from: read)
                 next()
             case .failure(let error):
-                end(ResumeData.unreadable(error, attempt.request.url)) { [self] in verify(resumption, next) }
+                let failure = ResumeData.unreadable(error, attempt.request.url)
+                awaitDescriptor(after: failure) { [self] in verify(resumption, next) }
             case nil: end(.cannotOpenFile, attempt.request.url, "no thread can read the file of the download to resume")
             }
         }
@@ -144,7 +145,7 @@ class RequestLoader: TaskLoader {
                 throw ErrorTranslation.urlError(.requestBodyStreamExhausted, attempt.request.url, ContentUsedUp())
             }
         } catch {
-            end(error) { [self] in start(request) }
+            awaitDescriptor(after: error) { [self] in start(request) }
         }
     }
 

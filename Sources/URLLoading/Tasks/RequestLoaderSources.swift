@@ -67,7 +67,7 @@ extension RequestLoader {
             if let step = try attempt.place(response, placement, engine) { return perform(step, nil, nil) }
             accept(response)
         } catch {
-            end(error) { [self] in place(response, placement, storage) }
+            awaitDescriptor(after: error) { [self] in place(response, placement, storage) }
         }
     }
 }

@@ -67,14 +67,14 @@ class TaskLoader: HeldLoad, TaskLoad {
         do throws(URLError) {
             try delivery.begin(response, onRoom: onRoom, makeFile: makeFile(for:))
         } catch {
-            return end(error) { [self] in accept(response) }
+            return awaitDescriptor(after: error) { [self] in accept(response) }
         }
         if delivery.asksForDisposition { askForDisposition(response) }
     }
 
-    /// Ends the task with the error of a file; or waits if the process has no descriptor to spare for it, and then runs
-    /// `open` again. A task waits no longer, all in all, than its request may be idle.
-    final func end(_ error: URLError, unlessDescriptorComes open: @escaping () -> Void) {
+    /// Waits if the process has had no descriptor to spare for a file, and then runs `open` again. All waits of a task
+    /// together last no longer than its request may be idle. After that, or after another error, the task ends with it.
+    final func awaitDescriptor(after error: URLError, _ open: @escaping () -> Void) {
         let now = engine.loop.now
         let since = shortage ?? now
         shortage = since

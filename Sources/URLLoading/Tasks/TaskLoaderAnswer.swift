@@ -88,7 +88,7 @@ extension TaskLoader {
         do throws(URLError) {
             try delivery.beginFile(makeFile(for:))
         } catch {
-            end(error) { [self] in beginFile() }
+            awaitDescriptor(after: error) { [self] in beginFile() }
         }
     }
 

@@ -161,7 +161,7 @@ struct BackgroundFolderTests {
         #expect(read.beginDate == expected)
     }
 
-    /// Makes of the folder what a crash of the machine may leave: what was not waited for is empty or gone.
+    /// Leaves the folder as a crash of the machine may: files that no call has waited for are empty.
     private func crash(_ path: String, losing names: [String], cutting end: Int = 0) throws {
         for name in names { #expect(truncate("\(path)/\(name)", 0) == 0) }
         var log = try StoreFile.read(path + "/lock", limit: .max)
@@ -169,7 +169,7 @@ struct BackgroundFolderTests {
         try Data(log.dropLast(end)).write(to: URL(fileURLWithPath: path + "/lock"))
     }
 
-    @Test("after a crash of the machine, records that the disk was waited for are there, and removed ones are not")
+    @Test("after a crash of the machine, records that a call has waited for are there, and removed ones are not")
     func crashed() throws {
         let path = try {
             let folder = try BackgroundFolder(for: "one", in: base.path)
@@ -179,7 +179,7 @@ struct BackgroundFolderTests {
             changed.taskDescription = "changed"
             try folder.write([changed], isDurable: true)
             folder.remove(5)
-            // A download whose end was told: its content is gone, and the note of that was lost.
+            // The delegate has received the end of this download: its file is gone, and the crash has lost its removal.
             var told = try record(6)
             told.state = .finished
             told.outcome = BackgroundRecord.Outcome(path: folder.freshPart(of: 6))
