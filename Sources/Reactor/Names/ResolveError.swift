@@ -44,8 +44,8 @@ extension ResolveError: CustomStringConvertible {
 }
 
 extension ResolveError {
-    /// Returns the error that counts if the look-up of one family has failed with this error, and that of the other with
-    /// `other`. A dead server may come back, so its error counts more than the lack of an address.
+    /// Returns the error that counts if the look-up of one family has failed with this error, and that of the other
+    /// with `other`. A dead server may come back, so its error counts more than the lack of an address.
     package func joined(with other: ResolveError) -> ResolveError {
         self == .noAddress || self == .noSuchHost ? other : self
     }

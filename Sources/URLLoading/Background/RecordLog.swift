@@ -56,8 +56,8 @@ struct RecordLog {
         length += octets.count
     }
 
-    /// Returns the last change of each record. Nil if the machine has not crashed since: the records' own files have the
-    /// changes then.
+    /// Returns the last change of each record. Nil if the machine has not crashed since: the records' own files have
+    /// the changes then.
     static func changes(in log: [UInt8], boot: String) -> [Int: [UInt8]]? {
         if log.starts(with: boot.utf8) { return nil }
         var changes: [Int: [UInt8]] = [:]
