@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""This tree against another commit of its own: CPU a request of a session, of a manager and of volley, in one run, in turn.
+"""This tree against another commit of its own: CPU a request of a session, of a manager and of volley, in one run, in turn; and a session's and a
+manager's instructions and allocations a request, which no other program on the machine changes.
 
-./dev bench before COMMIT [PAIRS]. The commit is checked out and built in .build-before, once.
+./dev bench before COMMIT [PAIRS]. The commit is checked out and built in .build-before, once. Without pairs (0) there are instructions and allocations alone.
 """
 import os
 import re
 import subprocess
 import sys
+import tempfile
 
 import clients
 import peers
@@ -43,6 +45,48 @@ def volley(binary, url):
     return cpu / int(re.search(r"^\s*(\d+) requests in", output, re.M).group(1)) * 1e6
 
 
+# Dispatch waits by a mask that lies in memory for reading alone, into which valgrind 3.19 writes.
+SIGSUSPEND = """#include <signal.h>
+#include <unistd.h>
+int sigsuspend(const sigset_t *mask) { (void)mask; return pause(); }
+"""
+
+
+def library(folder, name, source):
+    made = os.path.join(folder, name + ".so")
+    subprocess.run(["clang", "-O2", "-shared", "-fPIC", "-o", made, source], check=True)
+    return made
+
+
+def instructions(binary, url, tasks, folder, preload):
+    """Between two runs of different length, so that what is made once does not count."""
+    stripped = os.path.join(folder, "stripped")  # valgrind reads no debugging information of Swift's.
+    subprocess.run(["strip", "-o", stripped, binary], check=True)
+    counts = []
+    for count in (1_000, 4_000):
+        ended = subprocess.run(
+            ["valgrind", "--tool=callgrind", "--fair-sched=yes", "--callgrind-out-file=/dev/null", stripped, url, str(tasks), str(count)],
+            env={**os.environ, "LD_PRELOAD": preload}, capture_output=True, text=True, check=True)
+        counts.append(int(re.search(r"Collected : (\d+)", ended.stderr).group(1)))
+    return (counts[1] - counts[0]) / 3_000
+
+
+def count(before, now):
+    with peers.nginx(SERVER_CORE) as port, tempfile.TemporaryDirectory() as folder:
+        url = f"http://127.0.0.1:{port}/"
+        waits = os.path.join(folder, "sigsuspend.c")
+        with open(waits, "w", encoding="utf-8") as source:
+            source.write(SIGSUSPEND)
+        preload = library(folder, "sigsuspend", waits)
+        mallocs = library(folder, "mallocs", os.path.join(clients.HERE, "mallocs.c"))
+        for name in ("session", "manager"):
+            for tasks, words in ((64, "64 tasks"), (1, "one task")):
+                found = [instructions(programs[name], url, tasks, folder, preload) for programs in (before, now)]
+                made = [clients.mallocs(programs[name], url, tasks, 1, mallocs) for programs in (before, now)]
+                print(f"{name}, {words}: {found[1]:,.0f} instructions a request now, {found[1] / found[0]:.3f} of before; "
+                      f"{made[1]:.1f} allocations, {made[0]:.1f} before", flush=True)
+
+
 def middle(values):
     ordered = sorted(values)
     quarter = len(ordered) // 4
@@ -73,7 +117,9 @@ def main():
     pairs = int(sys.argv[2]) if len(sys.argv) > 2 else PAIRS
     before, now = earlier(sys.argv[1]), built(peers.ROOT)
     print(f"# {peers.machine()}; client on core {CLIENT_CORE}, nginx on core {SERVER_CORE}; medians of {pairs} pairs, and quartiles")
-    compare(before, now, pairs)
+    count(before, now)
+    if pairs:
+        compare(before, now, pairs)
 
 
 if __name__ == "__main__":

@@ -18,9 +18,10 @@ final class Reading {
         parser = ResponseParser(limits: configuration.limits, leniency: configuration.leniency)
     }
 
-    func begin(_ request: EngineRequest, _ configuration: EngineConfiguration) {
+    /// - Parameter limits: the engine's, which a request without its own has.
+    func begin(_ request: EngineRequest, _ limits: @autoclosure () -> ParserLimits) {
         if request.hasOwnLimits || hasOwnLimits {
-            parser.replaceLimits(by: request.options.limits ?? configuration.limits)
+            parser.replaceLimits(by: request.options.limits ?? limits())
             hasOwnLimits = request.hasOwnLimits
         }
         parser.begin(answering: request.context)

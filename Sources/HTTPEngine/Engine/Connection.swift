@@ -195,7 +195,7 @@ final class Connection: ReadinessHandler, TimerHandler {
     func beginReading(_ exchange: Exchange) -> Reading {
         let reading = engine.readings.next
         reading.pace = .usual
-        if let request = exchange.request { reading.begin(request, engine.configuration) }
+        if let request = exchange.request { reading.begin(request, engine.configuration.limits) }
         self.reading = reading
         return reading
     }

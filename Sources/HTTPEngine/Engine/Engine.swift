@@ -14,7 +14,12 @@ internal import TLS
     /// The configuration that the engine was made with.
     public let configuration: EngineConfiguration
     /// Receives events; nil by default. It may be changed at any time, on the loop.
-    public var observer: (any EngineObserver)?
+    public var observer: (any EngineObserver)? {
+        get { observing }
+        set { observing = newValue }
+    }
+    /// A public stored property would cost a dynamic check for exclusive access with each event.
+    private var observing: (any EngineObserver)?
     /// The services that dials use.
     let dialling: DialServices
     /// The part that all exchanges share.
@@ -248,7 +253,7 @@ internal import TLS
 
     @inline(__always)
     func observe(_ event: @autoclosure () -> EngineEvent) {
-        if let observer { observer.engine(self, didObserve: event()) }
+        if let observing { observing.engine(self, didObserve: event()) }
     }
 
     /// The connections and waiters of all hosts at this moment.

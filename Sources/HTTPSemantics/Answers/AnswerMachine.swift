@@ -44,6 +44,8 @@ public struct AnswerMachine: ~Copyable, Sendable {
     }
 
     let rules: Rules
+    /// How many redirects in a row are followed.
+    let mostRedirects: Int
     /// How many redirects have been followed.
     public private(set) var redirects = 0
     /// Whether a redirect has led to another origin at least once: fields for the first origin alone are then left out,
@@ -63,15 +65,17 @@ public struct AnswerMachine: ~Copyable, Sendable {
     private var hasAskedForStream = false
     private var tries = 0
 
-    /// Makes the machine of a first attempt. The offer is what an earlier download has left.
-    public init(_ rules: Rules, resuming offer: ResumeOffer? = nil) {
+    /// Makes the machine of a first attempt. The offer is what an earlier download has left. A limit of redirects
+    /// replaces that of the rules.
+    public init(_ rules: Rules, redirects: Int? = nil, resuming offer: ResumeOffer? = nil) {
         self.rules = rules
+        mostRedirects = redirects ?? rules.redirects
         self.offer = offer
     }
 
     /// Returns the machine of a new attempt after this one: it keeps only how often the request was tried.
     public func anew(resuming offer: ResumeOffer?) -> AnswerMachine {
-        var machine = AnswerMachine(rules, resuming: offer)
+        var machine = AnswerMachine(rules, redirects: mostRedirects, resuming: offer)
         machine.tries = tries
         machine.hasAskedForStream = hasAskedForStream
         return machine

@@ -55,7 +55,9 @@ public final class EventLoop: @unchecked Sendable {
     private var idleCalls = IdleCalls()
 
     /// The time of this turn: one clock read serves a batch. Loop thread only.
-    public private(set) var now: Instant
+    public var now: Instant { turnTime }
+    /// A public stored property would cost a dynamic check for exclusive access each time it is read.
+    private var turnTime: Instant
     /// The turn's time on the clock that goes on in suspend: for the age of things that peers age too. Loop thread
     /// only.
     public var sinceBoot: Instant {
@@ -76,8 +78,8 @@ public final class EventLoop: @unchecked Sendable {
         self.clock = clock
         mailbox = try Mailbox()
         poller = try Poller()
-        now = clock.now
-        timers = TimerWheel(now: now)
+        turnTime = clock.now
+        timers = TimerWheel(now: turnTime)
         executor = LoopExecutor(mailbox)
         try poller.add(mailbox.wakeup.number, .edgeTriggeredRead, Self.mailboxToken)
     }
@@ -223,8 +225,8 @@ public final class EventLoop: @unchecked Sendable {
     /// Reads the clock now, for a caller that needs more than the turn's time.
     @discardableResult
     public func stamp() -> Instant {
-        now = clock.now
-        return now
+        turnTime = clock.now
+        return turnTime
     }
 
     /// Runs `call` once no socket has events, a few turns from now at the latest: for work that costs less when it is
@@ -288,6 +290,7 @@ public final class EventLoop: @unchecked Sendable {
 
     /// Dispatches the events of a look at the sockets, at times read after the look: what came for a request of this
     /// turn must not seem to have taken no time.
+    @inline(__always)
     private func dispatchEvents(_ ready: Int) {
         stamp()
         for index in 0..<ready {

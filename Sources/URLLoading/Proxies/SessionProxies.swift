@@ -9,6 +9,8 @@ struct SessionProxies: Sendable {
     private(set) var configuration: OriginProxies
     /// Those of `proxyConfigurations`, in their order.
     private var listed: [ListedProxy] = []
+    /// Whether TLS is spoken with one of the proxies.
+    private(set) var areSecure: Bool
     private let http: ProxyFault?
     private let https: ProxyFault?
 
@@ -33,6 +35,7 @@ struct SessionProxies: Sendable {
             )
         }
         listed = configurations.map(ListedProxy.init)
+        areSecure = areSecure || listed.contains { (try? $0.proxy.get().kind) == .https }
     }
 
     private init(
@@ -42,15 +45,11 @@ struct SessionProxies: Sendable {
     ) {
         (self.http, self.https) = (http.failure, https.failure)
         configuration = OriginProxies(http: http.proxy, https: https.proxy, exceptions: exceptions)
+        areSecure = configuration.areSecure
     }
 
     /// The environment is read once: a program may change it while other threads run.
     private static let environment = ProxyEnvironment.settings()
-
-    /// Whether TLS is spoken with one of the proxies.
-    var areSecure: Bool {
-        listed.contains { (try? $0.proxy.get().kind) == .https } || configuration.areSecure
-    }
 
     /// Returns the proxies of a request.
     ///

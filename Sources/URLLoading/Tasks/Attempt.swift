@@ -25,7 +25,7 @@ struct Attempt: ~Copyable {
     var security: SessionSecurity?
     /// The session's proxies with credentials that no other task may use: none or one. In place, they would make each
     /// attempt much larger.
-    private var ownProxies: [SessionProxies] = []
+    private(set) var ownProxies: [SessionProxies] = []
     /// How many of the session's proxies for the request's host could not be used.
     var proxyFailures = 0
     /// Whether the server is asked for content without coding: a download of coded content cannot be resumed, since the
@@ -63,7 +63,8 @@ struct Attempt: ~Copyable {
         self.request = request
         self.resumption = resumption
         beginsElsewhere = request.hasLeftOrigin
-        machine = AnswerMachine(rules, resuming: resumption?.offer)
+        let own = request.values.terms?.values.responseLimits
+        machine = AnswerMachine(rules, redirects: own?.redirectCount, resuming: resumption?.offer)
     }
 
     /// Makes the attempt that follows `last`, which failed because of the network.
@@ -105,13 +106,10 @@ struct Attempt: ~Copyable {
     mutating func use(_ words: Credentials, isOwn: Bool, _ engine: SessionEngine) {
         guard let origin = transaction?.place.origin else { return }
         guard isOwn else { return engine.use(words, forProxyTo: origin, after: proxyFailures) }
-        var own = proxies(of: engine)
+        var own = ownProxies.first ?? engine.proxies
         own.use(words, for: origin, after: proxyFailures)
         ownProxies = [own]
     }
-
-    /// The session's proxies, as this attempt uses them.
-    func proxies(of engine: SessionEngine) -> SessionProxies { ownProxies.first ?? engine.proxies }
 
     var hasOwnProxies: Bool { !ownProxies.isEmpty }
 

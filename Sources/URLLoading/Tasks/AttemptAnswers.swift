@@ -55,8 +55,9 @@ extension Attempt {
     /// (RFC 6455 §3).
     private func judgedFields(of response: HTTPURLResponse) -> HTTPFields {
         var fields = response.fields.list
+        guard opening != nil else { return fields }
         let places = Set(fields.values(of: "Location"))
-        guard opening != nil, places.count == 1, let place = places.first, let colon = place.firstIndex(of: ":"),
+        guard places.count == 1, let place = places.first, let colon = place.firstIndex(of: ":"),
             ["ws", "wss"].contains(place[..<colon].lowercased())
         else { return fields }
         try? fields.replace("Location", "http" + place.dropFirst(2))

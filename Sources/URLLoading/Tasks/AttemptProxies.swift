@@ -6,9 +6,11 @@ internal import TLS
 extension Attempt {
     /// Returns the session's proxies for a request to this place.
     func proxies(to place: HTTPURL, _ url: URL, _ engine: SessionEngine) throws(URLError) -> OriginProxies {
-        do throws(ProxyFault) {
-            return try proxies(of: engine).route(for: place.scheme, place.origin.host, after: proxyFailures).get()
-        } catch {
+        // Without a copy of the session's, which nearly every attempt uses.
+        let route =
+            ownProxies.first?.route(for: place.scheme, place.origin.host, after: proxyFailures)
+            ?? engine.proxies.route(for: place.scheme, place.origin.host, after: proxyFailures)
+        do throws(ProxyFault) { return try route.get() } catch {
             throw ErrorTranslation.urlError(.cannotConnectToHost, url, error)
         }
     }

@@ -23,19 +23,10 @@ class RequestLoader: TaskLoader {
         _ spec: TaskSpec,
         _ engine: SessionEngine
     ) {
-        let rules = RequestLoader.rules(of: request.values.terms?.values.responseLimits, engine.settings)
-        attempt = Attempt(request, rules, resuming: spec.resumption?.askable)
+        attempt = Attempt(request, engine.settings.answerRules, resuming: spec.resumption?.askable)
         record = Record(engine.loop.now)
         super.init(task, session, spec, engine)
         attempt.prepareUpload(task, spec, engine)
-    }
-
-    /// The session's rules for answers, with the request's own limit on redirects.
-    private static func rules(of limits: ResponseLimits?, _ settings: SessionSettings) -> AnswerMachine.Rules {
-        guard let limits else { return settings.answerRules }
-        var rules = settings.answerRules
-        rules.redirects = limits.redirectCount
-        return rules
     }
 
     // MARK: For the task

@@ -104,7 +104,7 @@ extension Attempt {
         _ engine: SessionEngine
     ) -> SessionSecurity? {
         guard let listener,
-            place.scheme == .https || terms?.proxies?.areSecure ?? proxies(of: engine).areSecure
+            place.scheme == .https || terms?.proxies?.areSecure ?? engine.proxies.areSecure
         else { return nil }
         return engine.ownSecurity(listener, in: session)
     }

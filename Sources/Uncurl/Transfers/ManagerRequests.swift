@@ -131,8 +131,8 @@ extension URLSessionManager {
     // MARK: Runs
 
     /// - Parameter request: what monitors hear of; nil for a resumed download.
-    private func resumed(_ run: TransferRun, _ request: HTTPRequest?) -> TransferRun {
-        run.control.tellFirst(.began(request))
+    private func resumed(_ run: TransferRun, _ request: @autoclosure () -> HTTPRequest?) -> TransferRun {
+        run.control.tellFirst(.began(request()))
         run.control.resume()
         return run
     }
