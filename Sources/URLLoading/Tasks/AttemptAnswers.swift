@@ -172,7 +172,8 @@ extension Attempt {
     /// them.
     mutating func rememberNamed(_ url: URL, _ engine: SessionEngine) {
         // Most URLs have none, and taking one apart costs as much as the rest of the planning.
-        guard url.absoluteString.utf8.contains(UInt8(ascii: "@")), let named = namedCredentials else { return }
+        var text = url.absoluteString
+        guard text.withUTF8({ unsafe $0.contains(UInt8(ascii: "@")) }), let named = namedCredentials else { return }
         guard !machine.hasAuthorizer, !engine.settings.fields.contains(.authorization) else { return }
         let web = WebURL(url)
         guard known(for: web, engine) == nil, let authorizer = Authorizer(unasked: named, for: web) else { return }

@@ -152,18 +152,18 @@ public final class TransferControl: Sendable {
 
     /// Begins the transfer, or continues it after ``suspend()``.
     public func resume() {
-        let told = reins.withLock { reins -> (TransferWaiters, (@Sendable () -> Void)?)? in
+        let waiters = reins.withLock { reins -> TransferWaiters? in
             guard reins.state == .suspended || reins.state == .initialized else { return nil }
             reins.state = .resumed
             reins.hasBegun = true
             reins.untold += 1
             defer { reins.waiters = TransferWaiters() }
-            return (reins.waiters, reins.beginning.take())
+            return reins.waiters
         }
-        guard let (waiters, beginning) = told else { return }
+        guard let waiters else { return }
         // A monitor that hears of the beginning may cancel the transfer by its tag.
         place.withLock { if $0 == nil { $0 = list.add(self) } }
-        beginning?()
+        if !watchers.monitors.isEmpty { reins.withLock { $0.beginning.take() }?() }
         steer()
         tell(.resumed)
         waiters.end(self)
