@@ -13,7 +13,6 @@ struct SharedFieldsTests {
     /// By class, the variables that other files of its room set or change, by reason.
     static let allowed: [String: [(reason: String, fields: [String])]] = [
         "Engine": [
-            ("the program sets it", ["observer"]),
             ("a scratch that the parser of every connection uses in turn: it is swapped out and in", ["head"]),
             ("offered with an outcome, and taken by the request that the delegate starts from there", ["warm"]),
             (

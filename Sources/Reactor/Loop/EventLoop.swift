@@ -58,8 +58,7 @@ public final class EventLoop: @unchecked Sendable {
     public var now: Instant { turnTime }
     /// A public stored property would cost a dynamic check for exclusive access each time it is read.
     private var turnTime: Instant
-    /// The turn's time on the clock that goes on in suspend: for the age of things that peers age too. Loop thread
-    /// only.
+    /// The same on the clock that goes on in suspend: for the age of what peers age too. Loop thread only.
     public var sinceBoot: Instant {
         if suspended == nil { suspended = clock.nanosecondsInSuspend }
         return now.advanced(byNanoseconds: suspended ?? 0)
@@ -288,8 +287,7 @@ public final class EventLoop: @unchecked Sendable {
         }
     }
 
-    /// Dispatches the events of a look at the sockets, at times read after the look: what came for a request of this
-    /// turn must not seem to have taken no time.
+    /// Dispatches the events of a look at the sockets, at times read after it: no answer may seem to take no time.
     @inline(__always)
     private func dispatchEvents(_ ready: Int) {
         stamp()
