@@ -50,9 +50,15 @@ struct TopLevelNames {
         /(?m)^( *)((?:@\w+(?:\([^)]*\))? +|[a-z]+(?:\(set\))? )*)(func|var|let|case) +(\w+)/
     nonisolated(unsafe) private static let use = /\.([a-z]\w{7,})|\b([a-z]\w{7,})\(/
 
+    /// The circles by the names of types alone.
+    var circles: [[String]] { Self.circles(uses) }
+
+    /// The circles by the names of types and of members.
+    var circlesWithMembers: [[String]] { Self.circles(uses.merging(memberUses) { $0.union($1) }) }
+
     /// The files in which one can go from each to each of the others and back, largest circle first. Files that are in
     /// none are left out.
-    var circles: [[String]] {
+    private static func circles(_ uses: [String: Set<String>]) -> [[String]] {
         var places: [String: Int] = [:]
         var lowest: [String: Int] = [:]
         var stack: [String] = []

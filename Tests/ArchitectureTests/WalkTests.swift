@@ -1,0 +1,219 @@
+import TestSupport
+import Testing
+
+/// The files that a reader opens to follow one thing through the rooms, from the call to its end: every file that says
+/// a part of what happens where nothing special is set and a connection is idle. A step that leads through fewer files
+/// shortens its list.
+@Suite("Walks")
+struct WalkTests {
+    struct Walk: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        /// By room, the names of its files, without their endings.
+        let files: [String: String]
+
+        init(_ description: String, _ files: [String: String]) {
+            (testDescription, self.files) = (description, files)
+        }
+
+        var paths: [(room: String, name: Substring)] {
+            files.flatMap { room, names in names.split { $0.isWhitespace }.map { (room, $0) } }
+        }
+    }
+    static let walks = [
+        Walk(
+            "URLSession.data(from:), down and up",
+            [
+                "HTTP1": """
+                BodyDecoder BodyFraming FieldLineParser HTTPFields HeadReader MessageSerializer Persistence
+                RequestHead ResponseHead ResponseParser Scanners StatusLineParser
+                """,
+                "HTTPEngine": """
+                Connection ConnectionMachine ConnectionPool ConnectionReceiving ConnectionSending Destination
+                Engine EngineConnections EngineEndings EngineRequest Exchange ExchangeHome ExchangeReport
+                Farewell HTTPURL Host HostTable Link Origin Reading SlotID Timeouts Transport
+                """,
+                "HTTPSemantics": """
+                AnswerEvents AnswerMachine AnswerRules AuthorizationMemory CacheStorage ChallengeProgress
+                ChallengeRule CookieJar CookieScope RedirectRule Step
+                """,
+                "Reactor": """
+                EventLoop LoopBound Mailbox Poller Socket SystemCall
+                """,
+                "URLLoading": """
+                Attempt AttemptAnswers AttemptPlaces AttemptProxies AttemptUploading BatchedResumption
+                CacheEntry CompletionReport ContentSource CookieStore Course Delivery FileDigest HTTPURLResponse
+                HeldLoad LoopHome MemoryCache ProtocolLoad Record RequestBuilder RequestLoader
+                RequestLoaderExchange RequestLoaderSources RequestPlan RequestPlanning RequestStorage
+                RequestValues ResponseFields ResponseValues Resumption SessionEngine SessionHome SessionProxies
+                SessionSettings Sink Source TaskContinuation TaskCounting TaskLoader TaskLoaderAnswer
+                TaskSnapshot TaskSpec Transaction URLCacheLoading URLRequest URLSession URLSessionAsync
+                URLSessionDataTask URLSessionTask URLText UploadContent WebURLBridging
+                """,
+            ]
+        ),
+        Walk(
+            "HTTPSessionManager.get(_:as:), down and up",
+            [
+                "HTTP1": """
+                BodyDecoder BodyFraming FieldLineParser HTTPFields HeadReader MessageSerializer Persistence
+                RequestHead ResponseHead ResponseParser Scanners StatusLineParser
+                """,
+                "HTTPEngine": """
+                Connection ConnectionMachine ConnectionPool ConnectionReceiving ConnectionSending Destination
+                Engine EngineConnections EngineEndings EngineRequest Exchange ExchangeHome ExchangeReport
+                Farewell HTTPURL Host HostTable Link Origin Reading SlotID Timeouts Transport
+                """,
+                "HTTPSemantics": """
+                AnswerEvents AnswerMachine AnswerRules AuthorizationMemory CacheStorage ChallengeProgress
+                ChallengeRule CookieJar CookieScope RedirectRule Step
+                """,
+                "Reactor": """
+                EventLoop LoopBound Mailbox Poller Socket SystemCall
+                """,
+                "URLLoading": """
+                Attempt AttemptAnswers AttemptPlaces AttemptProxies AttemptUploading BatchedResumption
+                CacheEntry CompletionReport ContentSource CookieStore Course Delivery FileDigest HTTPURLResponse
+                HeldLoad LoopHome MemoryCache ProtocolLoad Record ReportedTasks RequestBuilder RequestLoader
+                RequestLoaderExchange RequestLoaderSources RequestPlan RequestPlanning RequestStorage
+                RequestValues ResponseFields ResponseValues Resumption SelectiveDelegate SessionEngine
+                SessionHome SessionProxies SessionSettings Sink Source TaskCounting TaskInterests TaskLoader
+                TaskLoaderAnswer TaskReport TaskSnapshot TaskSpec Transaction URLCacheLoading URLRequest
+                URLSession URLSessionDataTask URLSessionTask URLText UploadContent WebURLBridging
+                """,
+                "Uncurl": """
+                AttemptSteps BaseURL BuiltRequest ContentDecoder DataTaskDelegate DecodableResponseSerializer
+                EventMonitor HTTPRequest HTTPRequestSerializer HTTPSessionManagerVerbs ManagerCore
+                ManagerNotifications ManagerRequests OptionValues ProgressOfAttempts ReceivedResponse
+                RequestBody RequestDefaults RequestOptions RequestPlanning Response ResponseFacts ResponseMaking
+                ResponseSerializer ResponseValidation TaskBehavior TaskDelegate TaskFinish TaskKinds
+                TransferControl TransferList TransferRun TransferWaiters URLSessionManager
+                """,
+            ]
+        ),
+        Walk(
+            "a form, from its parts to sendfile",
+            [
+                "HTTPEngine": """
+                ConnectionSending ContentFramer EngineRequest Exchange FileBody FilePortion Link SegmentReader
+                SegmentedBody SendQueue
+                """,
+                "HTTPSemantics": """
+                MultipartLayout
+                """,
+                "Reactor": """
+                OpenFile Socket
+                """,
+                "URLLoading": """
+                Attempt ContentSource ReportedTasks RequestBuilder RequestExtras RequestValues TaskSpec
+                UploadContent
+                """,
+                "Uncurl": """
+                HTTPRequest MultipartBody MultipartContent MultipartForm MultipartPart RequestBody
+                RequestContent RequestPlanning TaskKinds TransferRun
+                """,
+            ]
+        ),
+        Walk(
+            "a cancel",
+            [
+                "HTTPEngine": """
+                Connection Engine EngineEndings Link
+                """,
+                "Reactor": """
+                EventLoop Mailbox
+                """,
+                "URLLoading": """
+                CallbackQueue CompletionReport Course Delivery HeldLoad LoopHome SessionEngine SessionHome
+                Source TaskLoader TaskSnapshot URLSessionTask
+                """,
+            ]
+        ),
+        Walk(
+            "a redirect, asked and followed",
+            [
+                "HTTPEngine": """
+                ConnectionReceiving
+                """,
+                "HTTPSemantics": """
+                AnswerEvents AnswerMachine RedirectRule RedirectTarget Step WebOrigin WebURL
+                """,
+                "URLLoading": """
+                Answer Attempt AttemptAnswers CallbackQueue Course DelegateForms Delivery Drain HeldLoad
+                LastingOperation RequestLoader RequestLoaderExchange RequestLoaderQuestions TaskLoader
+                URLSessionTaskDelegate UserQuestion
+                """,
+            ]
+        ),
+        Walk(
+            "a Digest challenge",
+            [
+                "HTTPEngine": """
+                ConnectionReceiving
+                """,
+                "HTTPSemantics": """
+                AnswerEvents AnswerMachine AuthenticationChallenge Authenticator AuthorizationMemory Authorizer
+                BasicAuthentication ChallengeParser ChallengeProgress ChallengeRule DigestAuthentication
+                DigestChallenge ProtectionSpace
+                """,
+                "URLLoading": """
+                AddedCredentials Answer Attempt AttemptAnswers CallbackQueue ChallengeSender Course Credential
+                CredentialStore CredentialTable DelegateForms Delivery HeldLoad ProtectionSpaceBridging
+                ProtectionSpaceValues RequestLoader RequestLoaderExchange RequestLoaderQuestions RequestPlanning
+                SessionEngine TaskLoader URLAuthenticationChallenge URLCredential URLCredentialStorage
+                URLProtectionSpace URLSessionTaskDelegate UserQuestion
+                """,
+            ]
+        ),
+        Walk(
+            "a download to disk, above the parser",
+            [
+                "HTTPEngine": """
+                ConnectionGathering ConnectionReceiving ReadingPace
+                """,
+                "Reactor": """
+                WritableFile
+                """,
+                "URLLoading": """
+                AttemptResuming CallbackQueue CompletionReport ContentSum Delivery DownloadFile RequestLoader
+                RequestLoaderExchange ResumeData Sink StoreDirectories StoreFile TaskLoaderAnswer
+                URLSessionDownloadDelegate
+                """,
+            ]
+        ),
+        Walk(
+            "a request of volley, in a closed loop",
+            [
+                "HTTP1": """
+                BodyDecoder BodyFraming FieldLineParser HeadReader Persistence ResponseHead ResponseParser
+                Scanners StatusLineParser
+                """,
+                "HTTPEngine": """
+                Connection ConnectionMachine ConnectionPool ConnectionReceiving ConnectionSending Engine
+                EngineConnections EngineEndings Exchange ExchangeHome ExchangeReport Farewell Host HostTable
+                Link Reading SlotID Transport
+                """,
+                "LoadGenerator": """
+                AnswerLimits ConnectPacer EngineRequests LatencyHistogram Metrics RequestSequence Worker
+                WorkerMetrics WorkerOutcomes
+                """,
+                "Reactor": """
+                EventLoop Poller Socket SystemCall
+                """,
+            ]
+        ),
+    ]
+
+    /// How many files each walk leads through today. None may become longer.
+    private static let ceilings = [104, 140, 31, 18, 24, 41, 18, 40]
+
+    @Test(
+        "a walk leads through files that there are, each once, and no more of them than its ceiling",
+        arguments: zip(walks, ceilings)
+    )
+    func walk(walk: Walk, ceiling: Int) {
+        let there = Dictionary(grouping: SourceTree.sources, by: \.room).mapValues { Set($0.map(\.name)) }
+        for (room, name) in walk.paths { #expect(there[room]?.contains(name + ".swift") == true, "\(room): \(name)") }
+        #expect(Set(walk.paths.map { "\($0.room)/\($0.name)" }).count == walk.paths.count)
+        #expect(walk.paths.count <= ceiling)
+    }
+}
