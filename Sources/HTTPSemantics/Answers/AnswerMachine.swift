@@ -44,7 +44,6 @@ public struct AnswerMachine: ~Copyable, Sendable {
     }
 
     let rules: Rules
-    /// How many redirects in a row are followed.
     let mostRedirects: Int
     /// How many redirects have been followed.
     public private(set) var redirects = 0
@@ -65,8 +64,7 @@ public struct AnswerMachine: ~Copyable, Sendable {
     private var hasAskedForStream = false
     private var tries = 0
 
-    /// Makes the machine of a first attempt. The offer is what an earlier download has left. A limit of redirects
-    /// replaces that of the rules.
+    /// Makes the machine of a first attempt, after which an earlier download has left the offer.
     public init(_ rules: Rules, redirects: Int? = nil, resuming offer: ResumeOffer? = nil) {
         self.rules = rules
         mostRedirects = redirects ?? rules.redirects
