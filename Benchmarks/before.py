@@ -52,22 +52,9 @@ int sigsuspend(const sigset_t *mask) { (void)mask; return pause(); }
 """
 
 
-def library(folder, name, source):
-    made = os.path.join(folder, name + ".so")
-    subprocess.run(["clang", "-O2", "-shared", "-fPIC", "-o", made, source], check=True)
-    return made
-
-
-def instructions(binary, url, tasks, folder, preload):
-    """Between two runs of different length, so that what is made once does not count."""
-    stripped = os.path.join(folder, "stripped")  # valgrind reads no debugging information of Swift's.
-    subprocess.run(["strip", "-o", stripped, binary], check=True)
-    counts = []
-    for count in (1_000, 4_000):
-        ended = subprocess.run(
-            ["valgrind", "--tool=callgrind", "--fair-sched=yes", "--callgrind-out-file=/dev/null", stripped, url, str(tasks), str(count)],
-            env={**os.environ, "LD_PRELOAD": preload}, capture_output=True, text=True, check=True)
-        counts.append(int(re.search(r"Collected : (\d+)", ended.stderr).group(1)))
+def instructions(binary, url, tasks, preload):
+    """A request's, between two runs of different length, so that what is made once does not count."""
+    counts = [peers.instructions([binary, url, str(tasks), str(count)], preload) for count in (1_000, 4_000)]
     return (counts[1] - counts[0]) / 3_000
 
 
@@ -77,11 +64,11 @@ def count(before, now):
         waits = os.path.join(folder, "sigsuspend.c")
         with open(waits, "w", encoding="utf-8") as source:
             source.write(SIGSUSPEND)
-        preload = library(folder, "sigsuspend", waits)
-        mallocs = library(folder, "mallocs", os.path.join(clients.HERE, "mallocs.c"))
+        preload = peers.library(folder, waits)
+        mallocs = peers.library(folder, os.path.join(clients.HERE, "mallocs.c"))
         for name in ("session", "manager"):
             for tasks, words in ((64, "64 tasks"), (1, "one task")):
-                found = [instructions(programs[name], url, tasks, folder, preload) for programs in (before, now)]
+                found = [instructions(programs[name], url, tasks, preload) for programs in (before, now)]
                 made = [clients.mallocs(programs[name], url, tasks, 1, mallocs) for programs in (before, now)]
                 print(f"{name}, {words}: {found[1]:,.0f} instructions a request now, {found[1] / found[0]:.3f} of before; "
                       f"{made[1]:.1f} allocations, {made[0]:.1f} before", flush=True)
@@ -116,9 +103,10 @@ def main():
         raise SystemExit("usage: ./dev bench before COMMIT [PAIRS]")
     pairs = int(sys.argv[2]) if len(sys.argv) > 2 else PAIRS
     before, now = earlier(sys.argv[1]), built(peers.ROOT)
-    print(f"# {peers.machine()}; client on core {CLIENT_CORE}, nginx on core {SERVER_CORE}; medians of {pairs} pairs, and quartiles")
+    print(f"# {peers.machine()}; client on core {CLIENT_CORE}, nginx on core {SERVER_CORE}")
     count(before, now)
     if pairs:
+        print(f"# CPU: medians of {pairs} pairs, and quartiles")
         compare(before, now, pairs)
 
 

@@ -112,8 +112,7 @@ def main():
     binaries = build([name for name in CLIENTS if not options.names or name in options.names])
     names = [name for name in COUNTS if name.split()[0] in binaries]
     with tempfile.TemporaryDirectory() as folder, peers.nginx(SERVER_CORE) as port:
-        library, script = os.path.join(folder, "mallocs.so"), os.path.join(folder, "queries.lua")
-        subprocess.run(["clang", "-O2", "-shared", "-fPIC", "-o", library, os.path.join(HERE, "mallocs.c")], check=True)
+        library, script = peers.library(folder, os.path.join(HERE, "mallocs.c")), os.path.join(folder, "queries.lua")
         with open(script, "w", encoding="utf-8") as f:
             f.write(SCRIPT.format(queries=max(QUERIES)))
         url = f"http://127.0.0.1:{port}/"

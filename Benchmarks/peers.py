@@ -1,6 +1,7 @@
 """What the comparisons share: an nginx of their own, pinned programs, and their CPU time."""
 import contextlib
 import os
+import re
 import resource
 import shutil
 import socket
@@ -123,6 +124,24 @@ http {{ access_log off; keepalive_requests 1000000000; keepalive_timeout 300s; s
         server.terminate()
         server.wait()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def library(folder, source):
+    """A library of one C file, to be loaded before a program."""
+    made = os.path.join(folder, os.path.splitext(os.path.basename(source))[0] + ".so")
+    subprocess.run(["clang", "-O2", "-shared", "-fPIC", "-o", made, source], check=True)
+    return made
+
+
+def instructions(command, preload=None):
+    """How many instructions a run takes, by callgrind. It reads no debugging information of Swift's: a stripped copy runs."""
+    environment = {**os.environ, "LD_PRELOAD": preload} if preload else None
+    with tempfile.TemporaryDirectory() as folder:
+        stripped = os.path.join(folder, "stripped")
+        subprocess.run(["strip", "-o", stripped, command[0]], check=True)
+        ended = subprocess.run(["valgrind", "--tool=callgrind", "--fair-sched=yes", "--callgrind-out-file=/dev/null", stripped, *command[1:]],
+                               env=environment, capture_output=True, text=True, check=True)
+    return int(re.search(r"Collected : (\d+)", ended.stderr).group(1))
 
 
 def served(port):

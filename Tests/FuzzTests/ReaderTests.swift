@@ -26,19 +26,26 @@ struct ReaderTests {
         #expect(Set(folders.filter { !$0.hasPrefix("Fuzz") }) == names)
     }
 
-    @Test("stored inputs, cut and changed at random, are read without a trap", arguments: Reader.all.map { $0.name })
+    // Two tests, since a reader has the suite's time limit for each, also on a busy machine.
+
+    @Test("stored inputs, and their beginnings, are read without a trap", arguments: Reader.all.map { $0.name })
+    func beginnings(name: String) throws {
+        let reader = try #require(Reader.all.first { $0.name == name })
+        for input in Self.inputs(of: reader) {
+            reader.read(input)
+            // Short ones at every octet, long ones at a hundred.
+            for length in stride(from: 0, to: input.count, by: max(1, input.count / 100)) {
+                reader.read(Array(input.prefix(length)))
+            }
+        }
+    }
+
+    @Test("stored inputs, changed at random, are read without a trap", arguments: Reader.all.map { $0.name })
     func mutations(name: String) throws {
         let reader = try #require(Reader.all.first { $0.name == name })
         var mutator = Mutator(seed: name.utf8.reduce(7) { $0 &* 31 &+ UInt64($1) })
         for input in Self.inputs(of: reader) {
-            reader.read(input)
-            // Short ones at every octet, longer ones at a hundred, and the longest at as many as have a million octets
-            // together: a reader has ten minutes, also on a busy machine.
-            let places = min(100, max(10, 1_000_000 / max(1, input.count)))
-            for length in stride(from: 0, to: input.count, by: max(1, input.count / places)) {
-                reader.read(Array(input.prefix(length)))
-            }
-            for _ in 0..<places { reader.read(mutator.change(input)) }
+            for _ in 0..<100 { reader.read(mutator.change(input)) }
         }
     }
 }

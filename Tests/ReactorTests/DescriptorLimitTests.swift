@@ -47,7 +47,7 @@ struct DescriptorLimitTests {
             // What the process opens itself is not limited.
             guard holds(below: 63, { fcntl(62, F_GETFD) >= 0 }) else { _exit(8) }
             // One that comes free below is taken.
-            for file in own.prefix(20) { close(file) }
+            for descriptor in own.prefix(20) { close(descriptor) }
             guard DescriptorLimit.hasPlace, (try? Socket(.v4)) != nil else { _exit(9) }
             guard (try? WritableFile(creating: file)) != nil, unlink(file) == 0 else { _exit(10) }
             _exit(0)

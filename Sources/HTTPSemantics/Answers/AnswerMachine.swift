@@ -43,8 +43,7 @@ public struct AnswerMachine: ~Copyable, Sendable {
         }
     }
 
-    let rules: Rules
-    let mostRedirects: Int
+    private(set) var rules: Rules
     /// How many redirects have been followed.
     public private(set) var redirects = 0
     /// Whether a redirect has led to another origin at least once: fields for the first origin alone are then left out,
@@ -64,16 +63,17 @@ public struct AnswerMachine: ~Copyable, Sendable {
     private var hasAskedForStream = false
     private var tries = 0
 
-    /// Makes the machine of a first attempt, after which an earlier download has left the offer.
+    /// Makes the machine of a first attempt. A limit of redirects replaces that of the rules. The offer is what an
+    /// earlier download has left.
     public init(_ rules: Rules, redirects: Int? = nil, resuming offer: ResumeOffer? = nil) {
         self.rules = rules
-        mostRedirects = redirects ?? rules.redirects
+        if let redirects { self.rules.redirects = redirects }
         self.offer = offer
     }
 
     /// Returns the machine of a new attempt after this one: it keeps only how often the request was tried.
     public func anew(resuming offer: ResumeOffer?) -> AnswerMachine {
-        var machine = AnswerMachine(rules, redirects: mostRedirects, resuming: offer)
+        var machine = AnswerMachine(rules, resuming: offer)
         machine.tries = tries
         machine.hasAskedForStream = hasAskedForStream
         return machine

@@ -6,7 +6,7 @@ extension AnswerMachine {
     public var hasAuthorizer: Bool { challenges.hasAuthorizer }
 
     /// Whether one more redirect may be followed.
-    public var mayRedirect: Bool { redirects < mostRedirects }
+    public var mayRedirect: Bool { redirects < rules.redirects }
 
     /// The hash function for content that is not in memory, needed before the next
     /// ``authorization(method:target:content:)``; nil if no hash is needed.

@@ -58,7 +58,7 @@ public final class EventLoop: @unchecked Sendable {
     public var now: Instant { turnTime }
     /// A public stored property would cost a dynamic check for exclusive access each time it is read.
     private var turnTime: Instant
-    /// The same on the clock that goes on in suspend: for the age of what peers age too. Loop thread only.
+    /// The turn's time on the clock that goes on in suspend: for the age of what peers age too. Loop thread only.
     public var sinceBoot: Instant {
         if suspended == nil { suspended = clock.nanosecondsInSuspend }
         return now.advanced(byNanoseconds: suspended ?? 0)
