@@ -40,20 +40,20 @@ let observed = [
 let package = Package(
     name: "uncurl",
     products: [
-        .library(name: "HTTP1", targets: ["HTTP1"]),
-        .library(name: "HTTPSemantics", targets: ["HTTPSemantics"]),
-        .library(name: "Reactor", targets: ["Reactor"]),
-        .library(name: "TLS", targets: ["TLS"]),
-        .library(name: "WebSocket", targets: ["WebSocket"]),
-        .library(name: "HTTPEngine", targets: ["HTTPEngine"]),
+        .library(name: "UncurlHTTP1", targets: ["UncurlHTTP1"]),
+        .library(name: "UncurlSemantics", targets: ["UncurlSemantics"]),
+        .library(name: "UncurlReactor", targets: ["UncurlReactor"]),
+        .library(name: "UncurlTLS", targets: ["UncurlTLS"]),
+        .library(name: "UncurlWebSocket", targets: ["UncurlWebSocket"]),
+        .library(name: "UncurlEngine", targets: ["UncurlEngine"]),
         .library(name: "URLLoading", targets: ["URLLoading"]),
         .library(name: "Uncurl", targets: ["Uncurl"]),
         .library(name: "UncurlExtras", targets: ["UncurlExtras"]),
         .library(name: "UncurlXML", targets: ["UncurlXML"]),
         .library(name: "UncurlTestKit", targets: ["UncurlTestKit"]),
-        .library(name: "TestServer", targets: ["TestServer"]),
-        .library(name: "LoadGenerator", targets: ["LoadGenerator"]),
-        .library(name: "LoadReports", targets: ["LoadReports"]),
+        .library(name: "UncurlTestServer", targets: ["UncurlTestServer"]),
+        .library(name: "UncurlLoad", targets: ["UncurlLoad"]),
+        .library(name: "UncurlLoadReports", targets: ["UncurlLoadReports"]),
         .executable(name: "volley", targets: ["volley"]),
         .executable(name: "httpbin", targets: ["httpbin"]),
         .executable(name: "fetch", targets: ["fetch"]),
@@ -61,7 +61,7 @@ let package = Package(
     traits: [
         // On unless a package says `traits: []`, which spares it what only these commands and the load generator need.
         .default(enabledTraits: ["Commands"]),
-        .trait(name: "Commands", description: "volley, httpbin and LoadGenerator, which need two packages"),
+        .trait(name: "Commands", description: "volley, httpbin and UncurlLoad, which need two packages"),
         // For programs that have these packages; off unless asked for.
         .trait(name: "SwiftLog", description: "sessions and managers write to swift-log"),
         .trait(name: "SwiftMetrics", description: "sessions and managers count by swift-metrics"),
@@ -82,36 +82,42 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     ],
     targets: [
-        .target(name: "CLinux"),
-        .target(name: "CPublicSuffixes"),
-        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .target(name: "CUncurlLinux"),
+        .target(name: "CUncurlPublicSuffixes"),
+        .systemLibrary(name: "CUncurlZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CUncurlOpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         // Linked by their traits alone. They name no pkgConfig: SwiftPM warns of a missing one in every build.
-        .systemLibrary(name: "CBrotli"),
-        .systemLibrary(name: "CZstd"),
+        .systemLibrary(name: "CUncurlBrotli"),
+        .systemLibrary(name: "CUncurlZstd"),
         // Below every room: hexadecimal digits, Base64, percent-encoding.
-        .target(name: "TextCoding", exclude: ["README.md"], swiftSettings: strict),
-        .target(name: "HTTP1", exclude: ["README.md"], swiftSettings: strict),
-        .target(name: "Reactor", dependencies: ["CLinux"], exclude: ["README.md"], swiftSettings: strict),
-        .target(name: "TLS", dependencies: ["COpenSSL", "TextCoding"], exclude: ["README.md"], swiftSettings: strict),
+        .target(name: "UncurlText", exclude: ["README.md"], swiftSettings: strict),
+        .target(name: "UncurlHTTP1", exclude: ["README.md"], swiftSettings: strict),
+        .target(name: "UncurlReactor", dependencies: ["CUncurlLinux"], exclude: ["README.md"], swiftSettings: strict),
         .target(
-            name: "WebSocket",
-            dependencies: ["CZlib", "TextCoding"],
+            name: "UncurlTLS",
+            dependencies: ["CUncurlOpenSSL", "UncurlText"],
             exclude: ["README.md"],
             swiftSettings: strict
         ),
         .target(
-            name: "HTTPSemantics",
-            dependencies: ["HTTP1", "TLS", "CPublicSuffixes", "TextCoding"],
+            name: "UncurlWebSocket",
+            dependencies: ["CUncurlZlib", "UncurlText"],
             exclude: ["README.md"],
             swiftSettings: strict
         ),
         .target(
-            name: "HTTPEngine",
+            name: "UncurlSemantics",
+            dependencies: ["UncurlHTTP1", "UncurlTLS", "CUncurlPublicSuffixes", "UncurlText"],
+            exclude: ["README.md"],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "UncurlEngine",
             dependencies: [
-                "Reactor", "HTTPSemantics", "HTTP1", "TLS", "WebSocket", "TextCoding", "CZlib",
-                .target(name: "CBrotli", condition: .when(traits: ["Brotli"])),
-                .target(name: "CZstd", condition: .when(traits: ["Zstd"])),
+                "UncurlReactor", "UncurlSemantics", "UncurlHTTP1", "UncurlTLS", "UncurlWebSocket", "UncurlText",
+                "CUncurlZlib",
+                .target(name: "CUncurlBrotli", condition: .when(traits: ["Brotli"])),
+                .target(name: "CUncurlZstd", condition: .when(traits: ["Zstd"])),
             ],
             exclude: ["README.md"],
             swiftSettings: strict
@@ -119,7 +125,8 @@ let package = Package(
         .target(
             name: "URLLoading",
             dependencies: [
-                "HTTPEngine", "HTTPSemantics", "WebSocket", "Reactor", "HTTP1", "TLS", "TextCoding", "CZlib",
+                "UncurlEngine", "UncurlSemantics", "UncurlWebSocket", "UncurlReactor", "UncurlHTTP1", "UncurlTLS",
+                "UncurlText", "CUncurlZlib",
                 product("HTTPTypes", of: "swift-http-types", by: "HTTPTypes"),
             ] + observation,
             exclude: ["README.md"],
@@ -128,27 +135,31 @@ let package = Package(
         .target(
             name: "Uncurl",
             dependencies: [
-                "URLLoading", "HTTPEngine", "HTTPSemantics", "WebSocket", "Reactor", "HTTP1", "TLS", "TextCoding",
-                "CZlib",
+                "URLLoading", "UncurlEngine", "UncurlSemantics", "UncurlWebSocket", "UncurlReactor", "UncurlHTTP1",
+                "UncurlTLS", "UncurlText",
+                "CUncurlZlib",
             ]
                 + observation,
             exclude: ["README.md"],
             swiftSettings: strict
         ),
         // Images, caches and signs of progress: a product of its own, which no request needs.
-        .target(name: "UncurlExtras", dependencies: ["Uncurl", "CZlib"], swiftSettings: strict),
+        .target(name: "UncurlExtras", dependencies: ["Uncurl", "CUncurlZlib"], swiftSettings: strict),
         // FoundationXML links libxml2: a product of its own, so that other programs are spared it.
         .target(name: "UncurlXML", dependencies: ["Uncurl"], swiftSettings: strict),
-        .target(name: "UncurlTestKit", dependencies: ["Uncurl", "TextCoding"], swiftSettings: strict),
+        .target(name: "UncurlTestKit", dependencies: ["Uncurl", "UncurlText"], swiftSettings: strict),
         .target(
-            name: "TestServer",
-            dependencies: ["TextCoding", "TLS", "Reactor", "HTTP1", "WebSocket", "CZlib", "COpenSSL"],
+            name: "UncurlTestServer",
+            dependencies: [
+                "UncurlText", "UncurlTLS", "UncurlReactor", "UncurlHTTP1", "UncurlWebSocket", "CUncurlZlib",
+                "CUncurlOpenSSL",
+            ],
             swiftSettings: strict
         ),
         .executableTarget(
             name: "httpbin",
             dependencies: [
-                "TestServer", "TLS", "Reactor", "HTTP1",
+                "UncurlTestServer", "UncurlTLS", "UncurlReactor", "UncurlHTTP1",
                 product("ArgumentParser", of: "swift-argument-parser", by: "Commands"),
             ],
             swiftSettings: strict
@@ -156,35 +167,39 @@ let package = Package(
         // No package and no Foundation: the linkage check reads what it links.
         .executableTarget(
             name: "fetch",
-            dependencies: ["HTTPEngine", "HTTP1", "Reactor", "TLS"],
+            dependencies: ["UncurlEngine", "UncurlHTTP1", "UncurlReactor", "UncurlTLS"],
             swiftSettings: strict
         ),
         .target(
-            name: "LoadGenerator",
+            name: "UncurlLoad",
             dependencies: [
-                "TextCoding",
-                "HTTPEngine", "HTTPSemantics", "WebSocket", "TLS", "TestServer", "Reactor", "HTTP1", "CLinux", "CZlib",
+                "UncurlText",
+                "UncurlEngine", "UncurlSemantics", "UncurlWebSocket", "UncurlTLS", "UncurlTestServer", "UncurlReactor",
+                "UncurlHTTP1", "CUncurlLinux", "CUncurlZlib",
                 .product(name: "Histogram", package: "hdrhistogram-swift", condition: .when(traits: ["Commands"])),
             ],
             swiftSettings: strict
         ),
         .target(
-            name: "LoadReports",
-            dependencies: ["LoadGenerator", "HTTPEngine", "HTTP1", "TLS", "Reactor", "CLinux", "TextCoding"],
+            name: "UncurlLoadReports",
+            dependencies: [
+                "UncurlLoad", "UncurlEngine", "UncurlHTTP1", "UncurlTLS", "UncurlReactor", "CUncurlLinux", "UncurlText",
+            ],
             swiftSettings: strict
         ),
         .target(
-            name: "LocustWorker",
-            dependencies: ["LoadGenerator", "HTTPEngine", "TLS", "Reactor", "CLinux"],
+            name: "UncurlLocust",
+            dependencies: ["UncurlLoad", "UncurlEngine", "UncurlTLS", "UncurlReactor", "CUncurlLinux"],
             exclude: ["README.md"],
             swiftSettings: strict
         ),
         .executableTarget(
             name: "volley",
             dependencies: [
-                "TextCoding",
-                "LoadGenerator", "LoadReports", "LocustWorker", "HTTPEngine", "HTTPSemantics", "HTTP1", "TLS",
-                "TestServer", "Reactor", "CLinux",
+                "UncurlText",
+                "UncurlLoad", "UncurlLoadReports", "UncurlLocust", "UncurlEngine", "UncurlSemantics", "UncurlHTTP1",
+                "UncurlTLS",
+                "UncurlTestServer", "UncurlReactor", "CUncurlLinux",
                 product("ArgumentParser", of: "swift-argument-parser", by: "Commands"),
             ],
             exclude: ["README.md", "REPORTS.md", "SCENARIOS.md", "SWARMS.md", "Dockerfile", "grafana-dashboard.json"],
@@ -193,39 +208,39 @@ let package = Package(
         // How the load tester is driven from Swift; no product.
         .executableTarget(
             name: "LoadScenario",
-            dependencies: ["LoadGenerator", "LoadReports"],
+            dependencies: ["UncurlLoad", "UncurlLoadReports"],
             path: "Sources/Examples/LoadScenario",
             swiftSettings: strict
         ),
         // What the documentation's readers begin with; no products.
         .executableTarget(
             name: "FirstRequest",
-            dependencies: ["Uncurl", "TestServer"],
+            dependencies: ["Uncurl", "UncurlTestServer"],
             path: "Sources/Examples/FirstRequest",
             swiftSettings: testing
         ),
         .executableTarget(
             name: "UploadForm",
-            dependencies: ["Uncurl", "TestServer"],
+            dependencies: ["Uncurl", "UncurlTestServer"],
             path: "Sources/Examples/UploadForm",
             swiftSettings: testing
         ),
         .executableTarget(
             name: "ResumedDownload",
-            dependencies: ["Uncurl", "TestServer"],
+            dependencies: ["Uncurl", "UncurlTestServer"],
             path: "Sources/Examples/ResumedDownload",
             swiftSettings: testing
         ),
         .executableTarget(
             name: "LiveEvents",
-            dependencies: ["Uncurl", "TestServer"],
+            dependencies: ["Uncurl", "UncurlTestServer"],
             path: "Sources/Examples/LiveEvents",
             swiftSettings: testing
         ),
         // The main job, whole: `./dev run`.
         .executableTarget(
             name: "Tour",
-            dependencies: ["Uncurl", "UncurlExtras", "TestServer", "TLS"],
+            dependencies: ["Uncurl", "UncurlExtras", "UncurlTestServer", "UncurlTLS"],
             path: "Sources/Examples/Tour",
             swiftSettings: testing
         ),
@@ -240,53 +255,60 @@ let package = Package(
         .systemLibrary(name: "CMalloc", path: "Fuzz/Sources/CMalloc"),
         .executableTarget(
             name: "Chaos",
-            dependencies: ["Uncurl", "TestServer", "TLS", "CMalloc"],
+            dependencies: ["Uncurl", "UncurlTestServer", "UncurlTLS", "CMalloc"],
             path: "Fuzz/Sources/Chaos",
             swiftSettings: testing
         ),
         // `./dev garden`; no product.
         .executableTarget(
             name: "GardenClient",
-            dependencies: ["URLLoading", "HTTP1"],
+            dependencies: ["URLLoading", "UncurlHTTP1"],
             path: "Tests/garden/Client",
             swiftSettings: testing
         ),
         // What tests of several rooms need; no product.
-        .target(name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport", swiftSettings: testing),
+        .target(name: "TestSupport", dependencies: ["CUncurlLinux"], path: "Tests/TestSupport", swiftSettings: testing),
         // What tests of the facade's rooms need besides; no product.
         .target(
             name: "FacadeTestSupport",
-            dependencies: ["Uncurl", "TestServer", "TestSupport"],
+            dependencies: ["Uncurl", "UncurlTestServer", "TestSupport"],
             path: "Tests/FacadeTestSupport",
             swiftSettings: testing
         ),
-        .testTarget(name: "TextCodingTests", dependencies: ["TextCoding", "TestSupport"], swiftSettings: testing),
-        .testTarget(name: "HTTP1Tests", dependencies: ["HTTP1", "TestSupport"], swiftSettings: testing),
+        .testTarget(name: "UncurlTextTests", dependencies: ["UncurlText", "TestSupport"], swiftSettings: testing),
+        .testTarget(name: "UncurlHTTP1Tests", dependencies: ["UncurlHTTP1", "TestSupport"], swiftSettings: testing),
         .testTarget(
-            name: "HTTPSemanticsTests",
-            dependencies: ["TextCoding", "HTTPSemantics", "HTTP1", "TLS", "TestSupport"],
+            name: "UncurlSemanticsTests",
+            dependencies: ["UncurlText", "UncurlSemantics", "UncurlHTTP1", "UncurlTLS", "TestSupport"],
             swiftSettings: testing
         ),
         .testTarget(
-            name: "WebSocketTests",
-            dependencies: ["WebSocket", "TextCoding", "TestSupport"],
-            swiftSettings: testing
-        ),
-        .testTarget(name: "ReactorTests", dependencies: ["Reactor", "CLinux", "TestSupport"], swiftSettings: testing),
-        .testTarget(
-            name: "TLSTests",
-            dependencies: ["TLS", "COpenSSL", "TestServer", "TestSupport"],
+            name: "UncurlWebSocketTests",
+            dependencies: ["UncurlWebSocket", "UncurlText", "TestSupport"],
             swiftSettings: testing
         ),
         .testTarget(
-            name: "HTTPEngineTests",
-            dependencies: ["HTTPEngine", "HTTPSemantics", "WebSocket", "TLS", "TestServer", "TestSupport"],
+            name: "UncurlReactorTests",
+            dependencies: ["UncurlReactor", "CUncurlLinux", "TestSupport"],
+            swiftSettings: testing
+        ),
+        .testTarget(
+            name: "UncurlTLSTests",
+            dependencies: ["UncurlTLS", "CUncurlOpenSSL", "UncurlTestServer", "TestSupport"],
+            swiftSettings: testing
+        ),
+        .testTarget(
+            name: "UncurlEngineTests",
+            dependencies: [
+                "UncurlEngine", "UncurlSemantics", "UncurlWebSocket", "UncurlTLS", "UncurlTestServer", "TestSupport",
+            ],
             swiftSettings: testing
         ),
         .testTarget(
             name: "URLLoadingTests",
             dependencies: [
-                "URLLoading", "HTTPEngine", "HTTPSemantics", "WebSocket", "Reactor", "HTTP1", "TLS", "TestServer",
+                "URLLoading", "UncurlEngine", "UncurlSemantics", "UncurlWebSocket", "UncurlReactor", "UncurlHTTP1",
+                "UncurlTLS", "UncurlTestServer",
                 "TestSupport",
                 product("HTTPTypes", of: "swift-http-types", by: "HTTPTypes"),
             ] + observed,
@@ -295,7 +317,8 @@ let package = Package(
         .testTarget(
             name: "UncurlTests",
             dependencies: [
-                "Uncurl", "UncurlTestKit", "HTTPEngine", "TLS", "Reactor", "TestServer", "TestSupport",
+                "Uncurl", "UncurlTestKit", "UncurlEngine", "UncurlTLS", "UncurlReactor", "UncurlTestServer",
+                "TestSupport",
                 "FacadeTestSupport",
             ] + observed,
             swiftSettings: testing
@@ -303,15 +326,15 @@ let package = Package(
         // The programs in the documentation's pages.
         .testTarget(
             name: "ArticleTests",
-            dependencies: ["UncurlExtras", "UncurlXML", "UncurlTestKit", "LoadReports", "TestSupport"],
+            dependencies: ["UncurlExtras", "UncurlXML", "UncurlTestKit", "UncurlLoadReports", "TestSupport"],
             swiftSettings: testing
         ),
         // The words of all products' errors.
         .testTarget(
             name: "ErrorTests",
             dependencies: [
-                "UncurlExtras", "UncurlXML", "UncurlTestKit", "Uncurl", "URLLoading", "HTTPEngine", "HTTPSemantics",
-                "WebSocket", "TLS", "Reactor", "HTTP1",
+                "UncurlExtras", "UncurlXML", "UncurlTestKit", "Uncurl", "URLLoading", "UncurlEngine", "UncurlSemantics",
+                "UncurlWebSocket", "UncurlTLS", "UncurlReactor", "UncurlHTTP1",
             ],
             swiftSettings: testing
         ),
@@ -319,71 +342,76 @@ let package = Package(
         .testTarget(
             name: "FuzzTests",
             dependencies: [
-                "UncurlExtras", "UncurlTestKit", "TestServer", "LoadReports", "LocustWorker", "volley", "Chaos",
-                "HTTPSemantics", "FacadeTestSupport", "TestSupport",
+                "UncurlExtras", "UncurlTestKit", "UncurlTestServer", "UncurlLoadReports", "UncurlLocust", "volley",
+                "Chaos",
+                "UncurlSemantics", "FacadeTestSupport", "TestSupport",
             ],
             swiftSettings: testing
         ),
         .testTarget(
             name: "UncurlExtrasTests",
-            dependencies: ["UncurlExtras", "UncurlTestKit", "FacadeTestSupport", "TestServer", "TestSupport"],
+            dependencies: ["UncurlExtras", "UncurlTestKit", "FacadeTestSupport", "UncurlTestServer", "TestSupport"],
             swiftSettings: testing
         ),
         .testTarget(name: "UncurlXMLTests", dependencies: ["UncurlXML", "FacadeTestSupport"], swiftSettings: testing),
         .testTarget(
             name: "UncurlTestKitTests",
-            dependencies: ["UncurlTestKit", "FacadeTestSupport", "TestServer", "TestSupport"],
+            dependencies: ["UncurlTestKit", "FacadeTestSupport", "UncurlTestServer", "TestSupport"],
             swiftSettings: testing
         ),
         .testTarget(
-            name: "TestServerTests",
+            name: "UncurlTestServerTests",
             dependencies: [
-                "TextCoding", "TestServer", "TLS", "Reactor", "HTTP1", "WebSocket", "httpbin", "TestSupport",
+                "UncurlText", "UncurlTestServer", "UncurlTLS", "UncurlReactor", "UncurlHTTP1", "UncurlWebSocket",
+                "httpbin", "TestSupport",
             ],
             swiftSettings: testing
         ),
         // What tests of several of the load tester's rooms need; no product.
         .target(
             name: "LoadTestSupport",
-            dependencies: ["LoadGenerator", "Reactor", "TestSupport"],
+            dependencies: ["UncurlLoad", "UncurlReactor", "TestSupport"],
             path: "Tests/LoadTestSupport",
             swiftSettings: testing
         ),
         .testTarget(
-            name: "LoadGeneratorTests",
+            name: "UncurlLoadTests",
             dependencies: [
-                "LoadGenerator", "LoadScenario", "HTTPEngine", "HTTPSemantics", "HTTP1", "TLS", "Reactor", "TestServer",
+                "UncurlLoad", "LoadScenario", "UncurlEngine", "UncurlSemantics", "UncurlHTTP1", "UncurlTLS",
+                "UncurlReactor", "UncurlTestServer",
                 "TestSupport",
             ],
             swiftSettings: testing
         ),
         .testTarget(
-            name: "LoadReportsTests",
+            name: "UncurlLoadReportsTests",
             dependencies: [
-                "LoadReports", "LoadGenerator", "LoadTestSupport", "TextCoding", "Reactor", "CLinux", "TestSupport",
+                "UncurlLoadReports", "UncurlLoad", "LoadTestSupport", "UncurlText", "UncurlReactor", "CUncurlLinux",
+                "TestSupport",
             ],
             swiftSettings: testing
         ),
         .testTarget(
-            name: "LocustWorkerTests",
-            dependencies: ["LocustWorker", "LoadGenerator", "TestSupport"],
+            name: "UncurlLocustTests",
+            dependencies: ["UncurlLocust", "UncurlLoad", "TestSupport"],
             swiftSettings: testing
         ),
         .testTarget(
             name: "VolleyTests",
             dependencies: [
-                "volley", "LoadGenerator", "LoadReports", "LocustWorker", "LoadTestSupport", "HTTPEngine", "HTTP1",
-                "TLS",
-                "TextCoding", "Reactor", "TestServer", "TestSupport",
+                "volley", "UncurlLoad", "UncurlLoadReports", "UncurlLocust", "LoadTestSupport", "UncurlEngine",
+                "UncurlHTTP1",
+                "UncurlTLS",
+                "UncurlText", "UncurlReactor", "UncurlTestServer", "TestSupport",
             ],
             swiftSettings: testing
         ),
         .testTarget(
             name: "FetchTests",
-            dependencies: ["fetch", "TLS", "TestServer", "TestSupport"],
+            dependencies: ["fetch", "UncurlTLS", "UncurlTestServer", "TestSupport"],
             swiftSettings: testing
         ),
-        .testTarget(name: "COpenSSLTests", dependencies: ["COpenSSL"], swiftSettings: testing),
+        .testTarget(name: "CUncurlOpenSSLTests", dependencies: ["CUncurlOpenSSL"], swiftSettings: testing),
         .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: testing),
     ]
 )
@@ -427,7 +455,7 @@ if Context.environment["UNCURL_DROPIN"] != nil {
 // Fuzz/run.sh alone: rooms that are no products.
 if Context.environment["UNCURL_FUZZ"] != nil {
     package.products.removeAll { $0.name == "volley" }
-    package.products += [.library(name: "InnerRooms", targets: ["TextCoding", "LocustWorker", "volley"])]
+    package.products += [.library(name: "InnerRooms", targets: ["UncurlText", "UncurlLocust", "volley"])]
     // Without its entry volley is a library as any other.
     package.targets = package.targets.map { target in
         guard target.name == "volley" else { return target }

@@ -14,13 +14,13 @@ let package = Package(
         // Ours against two parsers in C, interleaved in one process; run through peers.sh.
         .executableTarget(
             name: "ParserRatio",
-            dependencies: [.product(name: "HTTP1", package: "uncurl")],
+            dependencies: [.product(name: "UncurlHTTP1", package: "uncurl")],
             path: "Sources/ParserRatio"
         ),
         .executableTarget(
             name: "ParserBenchmark",
             dependencies: [
-                .product(name: "HTTP1", package: "uncurl"),
+                .product(name: "UncurlHTTP1", package: "uncurl"),
                 .product(name: "Benchmark", package: "benchmark"),
             ],
             path: "Benchmarks/Parser",
@@ -32,10 +32,10 @@ let package = Package(
             name: "EngineBenchmarks",
             dependencies: [
                 "CMallocCounter",
-                .product(name: "HTTPEngine", package: "uncurl"),
-                .product(name: "HTTP1", package: "uncurl"),
-                .product(name: "Reactor", package: "uncurl"),
-                .product(name: "TestServer", package: "uncurl"),
+                .product(name: "UncurlEngine", package: "uncurl"),
+                .product(name: "UncurlHTTP1", package: "uncurl"),
+                .product(name: "UncurlReactor", package: "uncurl"),
+                .product(name: "UncurlTestServer", package: "uncurl"),
                 .product(name: "Benchmark", package: "benchmark"),
             ],
             path: "Benchmarks/Engine",
@@ -47,9 +47,9 @@ let package = Package(
             name: "IdleConnections",
             dependencies: [
                 "CHeap",
-                .product(name: "HTTPEngine", package: "uncurl"),
-                .product(name: "HTTP1", package: "uncurl"),
-                .product(name: "Reactor", package: "uncurl"),
+                .product(name: "UncurlEngine", package: "uncurl"),
+                .product(name: "UncurlHTTP1", package: "uncurl"),
+                .product(name: "UncurlReactor", package: "uncurl"),
             ],
             path: "Sources/IdleConnections"
         ),
@@ -57,7 +57,7 @@ let package = Package(
         .executableTarget(
             name: "LoopBenchmarks",
             dependencies: [
-                .product(name: "Reactor", package: "uncurl"),
+                .product(name: "UncurlReactor", package: "uncurl"),
                 .product(name: "Benchmark", package: "benchmark"),
             ],
             path: "Benchmarks/Loop",

@@ -9,27 +9,28 @@ let package = Package(
     dependencies: [.package(name: "uncurl", path: "..")],
     targets: [
         // The properties, free of libFuzzer; the tests of the rooms compile the same files to replay the corpora.
-        .target(name: "FuzzProperties", dependencies: [.product(name: "HTTP1", package: "uncurl")]),
-        .target(name: "ContentDecoderProperty", dependencies: [.product(name: "HTTPEngine", package: "uncurl")]),
+        .target(name: "FuzzProperties", dependencies: [.product(name: "UncurlHTTP1", package: "uncurl")]),
+        .target(name: "ContentDecoderProperty", dependencies: [.product(name: "UncurlEngine", package: "uncurl")]),
         .executableTarget(name: "FuzzContentDecoder", dependencies: ["ContentDecoderProperty"]),
         .target(name: "MessageProperty", dependencies: [.product(name: "URLLoading", package: "uncurl")]),
         .executableTarget(name: "FuzzMessages", dependencies: ["MessageProperty"]),
-        .target(name: "WebSocketProperty", dependencies: [.product(name: "WebSocket", package: "uncurl")]),
+        .target(name: "WebSocketProperty", dependencies: [.product(name: "UncurlWebSocket", package: "uncurl")]),
         .executableTarget(name: "FuzzWebSocket", dependencies: ["WebSocketProperty"]),
         // Everything else that reads what others have written; the environment names the reader.
         .target(
             name: "Readers",
             dependencies: [
-                "HTTP1", "HTTPSemantics", "Reactor", "TLS", "WebSocket", "HTTPEngine", "URLLoading", "Uncurl",
+                "UncurlHTTP1", "UncurlSemantics", "UncurlReactor", "UncurlTLS", "UncurlWebSocket", "UncurlEngine",
+                "URLLoading", "Uncurl",
                 "UncurlExtras",
-                "UncurlTestKit", "TestServer", "LoadGenerator", "LoadReports", "InnerRooms",
+                "UncurlTestKit", "UncurlTestServer", "UncurlLoad", "UncurlLoadReports", "InnerRooms",
             ].map { .product(name: $0, package: "uncurl") }
         ),
         .executableTarget(name: "FuzzReader", dependencies: ["Readers"]),
         // No fuzzer: a long walk through every fault (./dev soak, ./dev bench stale).
         .executableTarget(
             name: "Soak",
-            dependencies: ["HTTPEngine", "HTTP1", "Reactor", "TLS", "TestServer"].map {
+            dependencies: ["UncurlEngine", "UncurlHTTP1", "UncurlReactor", "UncurlTLS", "UncurlTestServer"].map {
                 .product(name: $0, package: "uncurl")
             }
         ),

@@ -1,6 +1,6 @@
 internal import Synchronization
-internal import TextCoding
 public import Uncurl
+internal import UncurlText
 
 /// Records real exchanges into a file and replays them, so that tests need no server.
 ///

@@ -1,5 +1,5 @@
-internal import TextCoding
 internal import Uncurl
+internal import UncurlText
 
 /// The parts of HTTP Archive 1.2 that exchanges need. Files that browsers and proxies export can be replayed: what
 /// replaying does not use is optional, since they leave some of it out.

@@ -1,7 +1,7 @@
 import Glibc
-import HTTP1
-import HTTPEngine
-import Reactor
+import UncurlEngine
+import UncurlHTTP1
+import UncurlReactor
 
 /// The smallest useful program on the engine, without Foundation and without a package: a loop on the main thread, an
 /// engine on it, and a delegate.

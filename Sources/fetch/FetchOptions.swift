@@ -1,4 +1,4 @@
-import HTTPEngine
+import UncurlEngine
 
 /// A command line of fetch, understood.
 struct FetchOptions: Equatable {

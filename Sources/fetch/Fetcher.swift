@@ -1,7 +1,7 @@
-import HTTP1
-import HTTPEngine
-import Reactor
-import TLS
+import UncurlEngine
+import UncurlHTTP1
+import UncurlReactor
+import UncurlTLS
 
 /// Fetches one URL after the other on a loop, so that a transfer's times are its own and the next one may find its
 /// connection still open. Stops the loop after the last.

@@ -1,6 +1,6 @@
-import HTTPEngine
-import Reactor
-import TLS
+import UncurlEngine
+import UncurlReactor
+import UncurlTLS
 
 /// The lines that tell how transfers went, in columns.
 enum ResultTable {

@@ -1,9 +1,9 @@
 internal import ArgumentParser
 internal import Glibc
-internal import HTTP1
-internal import Reactor
-internal import TLS
-internal import TestServer
+internal import UncurlHTTP1
+internal import UncurlReactor
+internal import UncurlTLS
+internal import UncurlTestServer
 
 /// The test server as a program: listens until SIGINT or SIGTERM, then lets requests under way finish.
 ///

@@ -1,8 +1,8 @@
 internal import ArgumentParser
 internal import Glibc
-internal import Reactor
-internal import TLS
-internal import TestServer
+internal import UncurlReactor
+internal import UncurlTLS
+internal import UncurlTestServer
 
 /// The options for the certificate of an https server.
 struct SecureOptions: ParsableArguments {

@@ -8,8 +8,9 @@ import Testing
 struct CatalogueTests {
     /// The library products, which the package's manifest names.
     static let products: [String] = [
-        "HTTP1", "HTTPSemantics", "Reactor", "TLS", "WebSocket", "HTTPEngine", "URLLoading", "Uncurl", "UncurlExtras",
-        "UncurlXML", "UncurlTestKit", "TestServer", "LoadGenerator", "LoadReports",
+        "UncurlHTTP1", "UncurlSemantics", "UncurlReactor", "UncurlTLS", "UncurlWebSocket", "UncurlEngine", "URLLoading",
+        "Uncurl", "UncurlExtras",
+        "UncurlXML", "UncurlTestKit", "UncurlTestServer", "UncurlLoad", "UncurlLoadReports",
     ]
 
     /// Without a page: what the toolchain leaves out of its symbol graphs, and what belongs to package traits, which the

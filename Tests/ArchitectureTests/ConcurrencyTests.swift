@@ -6,19 +6,20 @@ import Testing
 struct ConcurrencyTests {
     /// Files below the rooms of `async`, with what they need it for.
     private static let mayAwait: [String: String] = [
-        "Sources/Reactor/Loop/LoopExecutor.swift": "the loop as a task executor",
-        "Sources/LoadGenerator/LoadTest.swift": "a program's visits in async form",
-        "Sources/LoadGenerator/Users/LoadUser.swift": "the same: tasks that prefer the user's loop",
-        "Sources/LoadGenerator/Users/UserOptions.swift": "the same",
-        "Sources/LoadGenerator/Workers/VirtualUserVisits.swift": "the same",
+        "Sources/UncurlReactor/Loop/LoopExecutor.swift": "the loop as a task executor",
+        "Sources/UncurlLoad/LoadTest.swift": "a program's visits in async form",
+        "Sources/UncurlLoad/Users/LoadUser.swift": "the same: tasks that prefer the user's loop",
+        "Sources/UncurlLoad/Users/UserOptions.swift": "the same",
+        "Sources/UncurlLoad/Workers/VirtualUserVisits.swift": "the same",
     ]
 
     /// Every `@unchecked Sendable`, and why the compiler cannot see that it holds.
     private static let unchecked: [String: String] = [
-        "Sources/Reactor/Loop/EventLoop.swift":
+        "Sources/UncurlReactor/Loop/EventLoop.swift":
             "its fields are touched by its own thread alone; others reach the mailbox",
-        "Sources/Reactor/Loop/LoopBound.swift": "the value is reachable on the loop's thread only, which is asked for",
-        "Sources/TestServer/Certificates/TestKey.swift": "OpenSSL's key is counted atomically and never changed",
+        "Sources/UncurlReactor/Loop/LoopBound.swift":
+            "the value is reachable on the loop's thread only, which is asked for",
+        "Sources/UncurlTestServer/Certificates/TestKey.swift": "OpenSSL's key is counted atomically and never changed",
         "Sources/UncurlExtras/Activity/NotificationTokens.swift": "a center's tokens are kept, never looked at",
         "Sources/UncurlTestKit/TestKitProtocol.swift": "a loading class's methods are called one after the other",
         "Sources/Uncurl/Managers/URLSessionManager.swift":
@@ -29,7 +30,7 @@ struct ConcurrencyTests {
         "Sources/Uncurl/Operations/HTTPRequestOperation.swift": "open as Operation is; its state is under a Mutex",
         "Sources/Uncurl/Tasks/TaskDelegate.swift": "subclassed in its room alone; its state is under a Mutex",
         "Sources/Uncurl/Tasks/DataTaskDelegate.swift": "adds nothing to its class",
-        "Sources/Reactor/System/Monitor.swift":
+        "Sources/UncurlReactor/System/Monitor.swift":
             "the state is touched under a pthread mutex only: Mutex has no condition",
     ]
 
@@ -64,7 +65,7 @@ struct ConcurrencyTests {
     @Test("threads start in LoopThread alone: from main.swift such a closure is main-actor code and crashes")
     func threads() {
         for file in Self.files where words(file).contains("pthread_create") {
-            #expect(file.path == "Sources/Reactor/Loop/LoopThread.swift")
+            #expect(file.path == "Sources/UncurlReactor/Loop/LoopThread.swift")
         }
     }
 }

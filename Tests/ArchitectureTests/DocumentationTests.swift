@@ -5,19 +5,20 @@ import Testing
 struct DocumentationTests {
     /// Rooms in which nothing public lacks its words. A room is added by its name and never taken out.
     static let documented = [
-        "HTTP1", "HTTPEngine", "HTTPSemantics", "LoadGenerator", "LoadReports", "Reactor", "TLS", "TestServer",
-        "TextCoding", "URLLoading",
-        "Uncurl", "UncurlExtras", "UncurlTestKit", "UncurlXML", "WebSocket",
+        "UncurlHTTP1", "UncurlEngine", "UncurlSemantics", "UncurlLoad", "UncurlLoadReports", "UncurlReactor",
+        "UncurlTLS", "UncurlTestServer",
+        "UncurlText", "URLLoading",
+        "Uncurl", "UncurlExtras", "UncurlTestKit", "UncurlXML", "UncurlWebSocket",
     ]
 
     /// Rooms in which comments are no wider than code: those, and others that have nothing public.
-    static let narrow = documented + ["LocustWorker", "fetch", "httpbin", "volley"]
+    static let narrow = documented + ["UncurlLocust", "fetch", "httpbin", "volley"]
 
-    /// Of all rooms: a member may implement what a protocol of another room requires. What TextCoding has is there for the other
+    /// Of all rooms: a member may implement what a protocol of another room requires. What UncurlText has is there for the other
     /// rooms alone, so that it counts as public.
     private static let declarations = PublicDeclarations(
         of: SourceTree.sources.map { file in
-            guard file.room == "TextCoding" else { return file }
+            guard file.room == "UncurlText" else { return file }
             return SourceTree.File(
                 path: file.path,
                 text: file.text,

@@ -5,7 +5,8 @@ import Testing
 @Suite("Table of errors", .ownThread)
 struct ErrorTableTests {
     private static let rooms = [
-        "HTTP1", "HTTPSemantics", "Reactor", "TLS", "WebSocket", "HTTPEngine", "URLLoading", "Uncurl", "UncurlExtras",
+        "UncurlHTTP1", "UncurlSemantics", "UncurlReactor", "UncurlTLS", "UncurlWebSocket", "UncurlEngine", "URLLoading",
+        "Uncurl", "UncurlExtras",
         "UncurlXML", "UncurlTestKit",
     ]
 

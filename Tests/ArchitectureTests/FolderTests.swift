@@ -113,7 +113,7 @@ struct FolderTests {
             ],
         ],
         // Each folder is a part of HTTP's semantics.
-        "HTTPSemantics": [
+        "UncurlSemantics": [
             "URLs": [],
             // What becomes of an answer: one machine over all the others' rules.
             "Answers": ["Authentication", "Caching", "Redirects", "Resumption", "Retries", "URLs"],
@@ -134,7 +134,7 @@ struct FolderTests {
             "Activity": [],
             "Terminal": [],
         ],
-        "HTTP1": [
+        "UncurlHTTP1": [
             "Errors": [],
             "Grammar": ["Errors"],
             // What is in a message, and where it ends.
@@ -144,7 +144,7 @@ struct FolderTests {
             "Parsers": ["Errors", "Fields", "Grammar", "Messages"],
             "Writing": ["Errors", "Fields", "Grammar", "Messages"],
         ],
-        "HTTPEngine": [
+        "UncurlEngine": [
             // What is asked for, and by which way.
             "": [],
             "Decoding": [],
@@ -174,7 +174,7 @@ struct FolderTests {
             ],
             "WebSocket": ["Errors", "Origins", "Requests", "Upgrades"],
         ],
-        "Reactor": [
+        "UncurlReactor": [
             // What the operating system offers, and what time it is.
             "Time": [],
             "System": ["Time"],
@@ -188,7 +188,7 @@ struct FolderTests {
             // What the machine is attached to.
             "Network": ["Loop", "Names", "Sockets", "System"],
         ],
-        "TLS": [
+        "UncurlTLS": [
             // Bytes, and OpenSSL's C.
             "Encoding": [],
             "Protocol": [],
@@ -206,7 +206,7 @@ struct FolderTests {
                 "Verification",
             ],
         ],
-        "WebSocket": [
+        "UncurlWebSocket": [
             // What may go wrong, and the kinds of frames.
             "": [],
             // Do both ends agree?
@@ -218,7 +218,7 @@ struct FolderTests {
             // What may be said now, and how does it end?
             "Conversation": ["", "Frames", "Handshake", "Messages"],
         ],
-        "LoadGenerator": [
+        "UncurlLoad": [
             // A program's front.
             "": ["Histograms", "Plan", "Requests", "Results", "Running", "Schedule", "Text", "Users"],
             // How numbers, errors and settings are told, and what the system says.
@@ -239,7 +239,7 @@ struct FolderTests {
             "Results": ["Metrics", "Plan", "Text", "Thresholds"],
             "Running": ["Metrics", "Plan", "Results", "System", "Text", "Workers"],
         ],
-        "LoadReports": [
+        "UncurlLoadReports": [
             "": ["Documents", "Text"],
             "Documents": [],
             "Text": ["Documents"],
@@ -254,7 +254,7 @@ struct FolderTests {
             "Merging": ["Documents", "Histograms", "Text"],
             "Comparing": ["Documents"],
         ],
-        "LocustWorker": [
+        "UncurlLocust": [
             "ZeroMQ": [],
             "MessagePack": [],
             "Conversation": ["MessagePack", "ZeroMQ"],
@@ -274,7 +274,7 @@ struct FolderTests {
             "Parts": ["Flags", "Output", "Runs", "Values"],
             "Commands": ["Flags", "Output", "Parts", "Runs", "Scenarios", "Values"],
         ],
-        "TestServer": [
+        "UncurlTestServer": [
             "": ["Server"],
             "Text": [],
             "Certificates": ["Text"],
@@ -295,10 +295,11 @@ struct FolderTests {
 
     /// The most files of a room that may all refer to each other, by types, and by types and members.
     private static let largestCircle = [
-        "HTTP1": (2, 2), "HTTPEngine": (4, 12), "HTTPSemantics": (3, 3), "LoadGenerator": (4, 9),
-        "LoadReports": (3, 3), "LocustWorker": (1, 1), "Reactor": (2, 2), "TestServer": (3, 3), "TLS": (6, 10),
+        "UncurlHTTP1": (2, 2), "UncurlEngine": (4, 12), "UncurlSemantics": (3, 3), "UncurlLoad": (4, 9),
+        "UncurlLoadReports": (3, 3), "UncurlLocust": (1, 1), "UncurlReactor": (2, 2), "UncurlTestServer": (3, 3),
+        "UncurlTLS": (6, 10),
         "URLLoading": (20, 24), "Uncurl": (5, 5), "UncurlExtras": (3, 3), "UncurlTestKit": (1, 1),
-        "UncurlXML": (2, 2), "volley": (4, 4), "WebSocket": (1, 1),
+        "UncurlXML": (2, 2), "volley": (4, 4), "UncurlWebSocket": (1, 1),
     ]
 
     /// URLLoading's largest circle: Apple's classes, whose open methods take and give each other.

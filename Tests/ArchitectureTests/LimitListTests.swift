@@ -5,8 +5,9 @@ import Testing
 @Suite("The list of limits")
 struct LimitListTests {
     private static let rooms: Set = [
-        "HTTP1", "HTTPEngine", "HTTPSemantics", "URLLoading", "Uncurl", "UncurlExtras", "UncurlXML", "UncurlTestKit",
-        "WebSocket", "TLS", "Reactor", "TextCoding",
+        "UncurlHTTP1", "UncurlEngine", "UncurlSemantics", "URLLoading", "Uncurl", "UncurlExtras", "UncurlXML",
+        "UncurlTestKit",
+        "UncurlWebSocket", "UncurlTLS", "UncurlReactor", "UncurlText",
     ]
 
     private static let files = SourceTree.sources.filter { rooms.contains($0.room) }

@@ -7,25 +7,27 @@ struct RoomTests {
     /// What a room's files may import. An arrow is an import; none goes up or sideways.
     private static let allowed: [String: Set<String>] = [
         // Bytes and messages: knows neither sockets nor clocks, and needs not even the C library.
-        "HTTP1": [],
+        "UncurlHTTP1": [],
         // Text and bytes, once for all rooms: knows nothing at all.
-        "TextCoding": [],
-        "Reactor": ["CLinux", "Synchronization"],
+        "UncurlText": [],
+        "UncurlReactor": ["CUncurlLinux", "Synchronization"],
         // Sans-IO: ciphertext in, ciphertext out; files only where a program names one.
-        "TLS": ["TextCoding", "COpenSSL", "Glibc", "Synchronization"],
+        "UncurlTLS": ["UncurlText", "CUncurlOpenSSL", "Glibc", "Synchronization"],
         // Sans-IO as well, for both ends: octets and messages.
-        "WebSocket": ["TextCoding", "CZlib"],
+        "UncurlWebSocket": ["UncurlText", "CUncurlZlib"],
         // What messages mean: policy, without sockets or a clock. Of TLS only the hash functions, which are OpenSSL's.
-        "HTTPSemantics": ["TextCoding", "HTTP1", "TLS", "CPublicSuffixes"],
-        "HTTPEngine": [
-            "TextCoding", "HTTPSemantics", "Reactor", "HTTP1", "TLS", "WebSocket", "CZlib", "CLinux", "Synchronization",
+        "UncurlSemantics": ["UncurlText", "UncurlHTTP1", "UncurlTLS", "CUncurlPublicSuffixes"],
+        "UncurlEngine": [
+            "UncurlText", "UncurlSemantics", "UncurlReactor", "UncurlHTTP1", "UncurlTLS", "UncurlWebSocket",
+            "CUncurlZlib", "CUncurlLinux", "Synchronization",
             // Behind package traits.
-            "CBrotli", "CZstd",
+            "CUncurlBrotli", "CUncurlZstd",
         ],
         // Foundation's loading classes: the lowest room that speaks Foundation.
         "URLLoading": [
-            "Foundation", "FoundationEssentials", "Dispatch", "HTTPEngine", "HTTPSemantics", "HTTP1", "Reactor", "TLS",
-            "WebSocket", "TextCoding", "CZlib", "Glibc", "Synchronization",
+            "Foundation", "FoundationEssentials", "Dispatch", "UncurlEngine", "UncurlSemantics", "UncurlHTTP1",
+            "UncurlReactor", "UncurlTLS",
+            "UncurlWebSocket", "UncurlText", "CUncurlZlib", "Glibc", "Synchronization",
             // By package traits, off unless asked for.
             "HTTPTypes", "Logging", "Metrics", "Tracing", "Instrumentation",
         ],
@@ -33,55 +35,63 @@ struct RoomTests {
         "DropIn": ["URLLoading", "Foundation"],
         // What people type. Below it lies Foundation's vocabulary, and of the engine what a policy decides on.
         "Uncurl": [
-            "URLLoading", "Foundation", "FoundationEssentials", "Dispatch", "HTTPEngine", "HTTPSemantics", "HTTP1",
-            "WebSocket", "Reactor", "TLS", "TextCoding", "CZlib", "Glibc", "Synchronization",
+            "URLLoading", "Foundation", "FoundationEssentials", "Dispatch", "UncurlEngine", "UncurlSemantics",
+            "UncurlHTTP1",
+            "UncurlWebSocket", "UncurlReactor", "UncurlTLS", "UncurlText", "CUncurlZlib", "Glibc", "Synchronization",
             // By package traits, off unless asked for.
             "Logging", "Metrics", "Tracing", "Instrumentation",
         ],
         // What applications show: images, progress, activity.
-        "UncurlExtras": ["Uncurl", "Foundation", "Dispatch", "CZlib", "Glibc", "Synchronization"],
+        "UncurlExtras": ["Uncurl", "Foundation", "Dispatch", "CUncurlZlib", "Glibc", "Synchronization"],
         // libxml2 comes with FoundationXML: a room of its own, for programs that import it.
         "UncurlXML": ["Uncurl", "Foundation", "FoundationXML", "Synchronization"],
-        "UncurlTestKit": ["Uncurl", "TextCoding", "Foundation", "Dispatch", "Glibc", "Synchronization"],
+        "UncurlTestKit": ["Uncurl", "UncurlText", "Foundation", "Dispatch", "Glibc", "Synchronization"],
         // Never the engine: a client must not be tested against itself.
-        "TestServer": [
-            "TextCoding", "TLS", "Reactor", "HTTP1", "WebSocket", "CZlib", "COpenSSL", "CLinux", "Glibc",
+        "UncurlTestServer": [
+            "UncurlText", "UncurlTLS", "UncurlReactor", "UncurlHTTP1", "UncurlWebSocket", "CUncurlZlib",
+            "CUncurlOpenSSL", "CUncurlLinux", "Glibc",
             "Synchronization",
         ],
-        "httpbin": ["TestServer", "TLS", "Reactor", "HTTP1", "CLinux", "Glibc", "ArgumentParser"],
+        "httpbin": [
+            "UncurlTestServer", "UncurlTLS", "UncurlReactor", "UncurlHTTP1", "CUncurlLinux", "Glibc", "ArgumentParser",
+        ],
         // The smallest program on the engine: no package, so that its `ldd` shows what the engine brings.
-        "fetch": ["HTTPEngine", "HTTP1", "Reactor", "TLS", "Glibc"],
+        "fetch": ["UncurlEngine", "UncurlHTTP1", "UncurlReactor", "UncurlTLS", "Glibc"],
         // The load tester without its command line.
-        "LoadGenerator": [
-            "TextCoding", "HTTPEngine", "HTTPSemantics", "WebSocket", "HTTP1", "Reactor", "TLS", "TestServer", "CLinux",
-            "CZlib", "Glibc",
+        "UncurlLoad": [
+            "UncurlText", "UncurlEngine", "UncurlSemantics", "UncurlWebSocket", "UncurlHTTP1", "UncurlReactor",
+            "UncurlTLS", "UncurlTestServer", "CUncurlLinux",
+            "CUncurlZlib", "Glibc",
             "Synchronization",
             "Histogram",
         ],
         // What is written of a run, and read again.
-        "LoadReports": [
-            "TextCoding", "LoadGenerator", "HTTPEngine", "HTTP1", "Reactor", "TLS", "CLinux", "Glibc",
+        "UncurlLoadReports": [
+            "UncurlText", "UncurlLoad", "UncurlEngine", "UncurlHTTP1", "UncurlReactor", "UncurlTLS", "CUncurlLinux",
+            "Glibc",
             "Synchronization",
         ],
         // A Locust master's words, and a run that follows them.
-        "LocustWorker": ["LoadGenerator", "HTTPEngine", "Reactor", "TLS", "CLinux", "Glibc"],
+        "UncurlLocust": ["UncurlLoad", "UncurlEngine", "UncurlReactor", "UncurlTLS", "CUncurlLinux", "Glibc"],
         "volley": [
-            "TextCoding", "LoadGenerator", "LoadReports", "LocustWorker", "HTTPEngine", "HTTPSemantics", "HTTP1",
-            "Reactor",
-            "TLS",
-            "TestServer",
-            "CLinux",
+            "UncurlText", "UncurlLoad", "UncurlLoadReports", "UncurlLocust", "UncurlEngine", "UncurlSemantics",
+            "UncurlHTTP1",
+            "UncurlReactor",
+            "UncurlTLS",
+            "UncurlTestServer",
+            "CUncurlLinux",
             "Glibc", "ArgumentParser",
         ],
         // Programs that show how a library is used; each imports what it shows.
         "Examples": [
-            "LoadGenerator", "LoadReports", "Uncurl", "UncurlExtras", "TestServer", "TLS", "Synchronization",
+            "UncurlLoad", "UncurlLoadReports", "Uncurl", "UncurlExtras", "UncurlTestServer", "UncurlTLS",
+            "Synchronization",
         ],
     ]
 
     /// Rooms of C declarations alone.
     private static let systemRooms: Set<String> = [
-        "CBrotli", "CLinux", "CPublicSuffixes", "CZlib", "CZstd", "COpenSSL",
+        "CUncurlBrotli", "CUncurlLinux", "CUncurlPublicSuffixes", "CUncurlZlib", "CUncurlZstd", "CUncurlOpenSSL",
     ]
 
     private static let files = SourceTree.sources
@@ -112,9 +122,9 @@ struct RoomTests {
     }
 
     /// The one server of its room: nothing else there needs the module's name before it.
-    private static let namesakes: Set<String> = ["TestServer"]
+    private static let namesakes: Set<String> = ["UncurlTestServer"]
 
-    @Test("no type bears a module's name: Reactor.Reactor would make the module unspeakable")
+    @Test("no type bears a module's name: UncurlReactor.UncurlReactor would make the module unspeakable")
     func typeNames() {
         let modules = Set(SourceTree.folders(in: "Sources")).subtracting(Self.namesakes)
         for file in Self.files {
@@ -129,8 +139,10 @@ struct RoomTests {
     @Test(
         "every room is tested by a target of its own",
         arguments: [
-            "TextCoding", "HTTP1", "Reactor", "TLS", "WebSocket", "HTTPSemantics", "HTTPEngine", "URLLoading", "Uncurl",
-            "UncurlExtras", "UncurlXML", "UncurlTestKit", "TestServer", "LoadGenerator", "LoadReports", "LocustWorker",
+            "UncurlText", "UncurlHTTP1", "UncurlReactor", "UncurlTLS", "UncurlWebSocket", "UncurlSemantics",
+            "UncurlEngine", "URLLoading", "Uncurl",
+            "UncurlExtras", "UncurlXML", "UncurlTestKit", "UncurlTestServer", "UncurlLoad", "UncurlLoadReports",
+            "UncurlLocust",
             "volley", "fetch",
         ]
     )

@@ -6,8 +6,9 @@ import Testing
 struct SharedFieldsTests {
     /// The rooms whose classes are looked at.
     static let rooms = [
-        "HTTP1", "HTTPEngine", "LoadGenerator", "LoadReports", "LocustWorker", "Reactor", "TLS", "TestServer",
-        "URLLoading", "WebSocket",
+        "UncurlHTTP1", "UncurlEngine", "UncurlLoad", "UncurlLoadReports", "UncurlLocust", "UncurlReactor", "UncurlTLS",
+        "UncurlTestServer",
+        "URLLoading", "UncurlWebSocket",
     ]
 
     /// By class, the variables that other files of its room set or change, by reason.

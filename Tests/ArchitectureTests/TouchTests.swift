@@ -14,7 +14,7 @@ struct TouchTests {
         let files: Int
     }
 
-    private static let loadRooms: Set = ["LoadGenerator", "LoadReports", "LocustWorker", "volley"]
+    private static let loadRooms: Set = ["UncurlLoad", "UncurlLoadReports", "UncurlLocust", "volley"]
     private static let sessionRooms: Set = ["Uncurl", "URLLoading"]
 
     static let things = [
@@ -59,7 +59,7 @@ struct TouchTests {
             testDescription: "an event of a task: a redirect",
             names:
                 #"willPerform(HTTP)?Redirection|\.redirect\b|\.redirected\b|askToFollow|proposeRedirect|RedirectBehavior"#,
-            rooms: sessionRooms.union(["HTTPSemantics"]),
+            rooms: sessionRooms.union(["UncurlSemantics"]),
             files: 18
         ),
         Thing(

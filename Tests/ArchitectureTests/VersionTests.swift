@@ -5,7 +5,7 @@ import Testing
 /// One constant is the version; whatever names it elsewhere says the same.
 @Suite("Version", .ownThread)
 struct VersionTests {
-    private static let file = "Sources/HTTP1/Messages/PackageVersion.swift"
+    private static let file = "Sources/UncurlHTTP1/Messages/PackageVersion.swift"
 
     private static func version() throws -> String {
         let source = try #require(SourceTree.sources.first { $0.path == file })

@@ -24,20 +24,20 @@ struct WalkTests {
 
     /// From a loader to the server and back.
     private static let exchange = [
-        "HTTP1": """
+        "UncurlHTTP1": """
         BodyDecoder BodyFraming FieldLineParser HTTPFields HeadReader MessageSerializer Persistence
         RequestHead ResponseHead ResponseParser Scanners StatusLineParser
         """,
-        "HTTPEngine": """
+        "UncurlEngine": """
         Connection ConnectionMachine ConnectionPool ConnectionReceiving ConnectionSending Destination
         Engine EngineConnections EngineEndings EngineRequest Exchange ExchangeHome ExchangeReport
         Farewell HTTPURL Host HostTable Link Origin Reading SlotID Timeouts Transport
         """,
-        "HTTPSemantics": """
+        "UncurlSemantics": """
         AnswerEvents AnswerMachine AnswerRules AuthorizationMemory CacheStorage ChallengeProgress
         ChallengeRule CookieJar CookieScope RedirectRule Step
         """,
-        "Reactor": """
+        "UncurlReactor": """
         EventLoop LoopBound Mailbox Poller Socket SystemCall
         """,
     ]
@@ -87,14 +87,14 @@ struct WalkTests {
             "a form, from its parts to sendfile",
             ceiling: 31,
             [
-                "HTTPEngine": """
+                "UncurlEngine": """
                 ConnectionSending ContentFramer EngineRequest Exchange FileBody FilePortion Link SegmentReader
                 SegmentedBody SendQueue
                 """,
-                "HTTPSemantics": """
+                "UncurlSemantics": """
                 MultipartLayout
                 """,
-                "Reactor": """
+                "UncurlReactor": """
                 OpenFile Socket
                 """,
                 "URLLoading": """
@@ -111,10 +111,10 @@ struct WalkTests {
             "a cancel",
             ceiling: 18,
             [
-                "HTTPEngine": """
+                "UncurlEngine": """
                 Connection Engine EngineEndings Link
                 """,
-                "Reactor": """
+                "UncurlReactor": """
                 EventLoop Mailbox
                 """,
                 "URLLoading": """
@@ -127,10 +127,10 @@ struct WalkTests {
             "a redirect, asked and followed",
             ceiling: 24,
             [
-                "HTTPEngine": """
+                "UncurlEngine": """
                 ConnectionReceiving
                 """,
-                "HTTPSemantics": """
+                "UncurlSemantics": """
                 AnswerEvents AnswerMachine RedirectRule RedirectTarget Step WebOrigin WebURL
                 """,
                 "URLLoading": """
@@ -144,10 +144,10 @@ struct WalkTests {
             "a Digest challenge",
             ceiling: 41,
             [
-                "HTTPEngine": """
+                "UncurlEngine": """
                 ConnectionReceiving
                 """,
-                "HTTPSemantics": """
+                "UncurlSemantics": """
                 AnswerEvents AnswerMachine AuthenticationChallenge Authenticator AuthorizationMemory Authorizer
                 BasicAuthentication ChallengeParser ChallengeProgress ChallengeRule DigestAuthentication
                 DigestChallenge ProtectionSpace
@@ -165,10 +165,10 @@ struct WalkTests {
             "a download to disk, above the parser",
             ceiling: 18,
             [
-                "HTTPEngine": """
+                "UncurlEngine": """
                 ConnectionGathering ConnectionReceiving ReadingPace
                 """,
-                "Reactor": """
+                "UncurlReactor": """
                 WritableFile
                 """,
                 "URLLoading": """
@@ -182,20 +182,20 @@ struct WalkTests {
             "a request of volley, in a closed loop",
             ceiling: 40,
             [
-                "HTTP1": """
+                "UncurlHTTP1": """
                 BodyDecoder BodyFraming FieldLineParser HeadReader Persistence ResponseHead ResponseParser
                 Scanners StatusLineParser
                 """,
-                "HTTPEngine": """
+                "UncurlEngine": """
                 Connection ConnectionMachine ConnectionPool ConnectionReceiving ConnectionSending Engine
                 EngineConnections EngineEndings Exchange ExchangeHome ExchangeReport Farewell Host HostTable
                 Link Reading SlotID Transport
                 """,
-                "LoadGenerator": """
+                "UncurlLoad": """
                 AnswerLimits ConnectPacer EngineRequests LatencyHistogram Metrics RequestSequence Worker
                 WorkerMetrics WorkerOutcomes
                 """,
-                "Reactor": """
+                "UncurlReactor": """
                 EventLoop Poller Socket SystemCall
                 """,
             ]

@@ -1,9 +1,9 @@
 import UncurlExtras
 import UncurlXML
 
-@testable import Reactor
 @testable import URLLoading
 @testable import Uncurl
+@testable import UncurlReactor
 @testable import UncurlTestKit
 
 /// The same for the modules above Foundation.

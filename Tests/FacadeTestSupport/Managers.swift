@@ -1,6 +1,6 @@
 import Foundation
-import TestServer
 import Uncurl
+import UncurlTestServer
 
 extension URLSessionConfiguration {
     /// No proxy of the environment, no cache or cookies of others, and a limit that ends a test that hangs.

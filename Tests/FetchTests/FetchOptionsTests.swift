@@ -1,6 +1,6 @@
-import HTTPEngine
 import TestSupport
 import Testing
+import UncurlEngine
 
 @testable import fetch
 

@@ -1,10 +1,10 @@
 import FacadeTestSupport
 import Foundation
-import HTTPSemantics
 import Synchronization
-import TestServer
 import TestSupport
 import Testing
+import UncurlSemantics
+import UncurlTestServer
 
 @testable import URLLoading
 

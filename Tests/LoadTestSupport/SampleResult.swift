@@ -1,5 +1,5 @@
-package import LoadGenerator
-import Reactor
+package import UncurlLoad
+import UncurlReactor
 
 /// A finished run with something of everything in it; the figures are fixed. Two threads, 64 connections, 10 s.
 ///

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes Sources/CPublicSuffixes/public_suffixes.c of a public_suffix_list.dat: ./dev publicsuffix [FILE]"""
+"""Makes Sources/CUncurlPublicSuffixes/public_suffixes.c of a public_suffix_list.dat: ./dev publicsuffix [FILE]"""
 
 import re
 import sys

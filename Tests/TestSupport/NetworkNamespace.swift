@@ -1,4 +1,4 @@
-import CLinux
+import CUncurlLinux
 import Foundation
 import Glibc
 

@@ -1,4 +1,4 @@
-import CLinux
+import CUncurlLinux
 import Glibc
 
 /// A port of 127.0.0.1 that refuses connections as long as this object lives: its socket is bound, but does not listen.

@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
-import TestServer
 import TestSupport
 import Testing
 import URLLoading
+import UncurlTestServer
 
 @Suite("Data tasks", .timeLimit(.minutes(5)))
 struct DataTaskTests {

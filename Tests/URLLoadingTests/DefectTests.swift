@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
-import TestServer
 import TestSupport
 import Testing
 import URLLoading
+import UncurlTestServer
 
 /// What FoundationNetworking 6.3.1 was measured to do, row by row, and what this module does instead.
 @Suite("Gone with the import", .ownThread, .timeLimit(.minutes(5)))

@@ -1,9 +1,9 @@
 import Foundation
-import TestServer
 import TestSupport
 import Testing
 import Uncurl
 import UncurlTestKit
+import UncurlTestServer
 
 @Suite("Cassettes", .timeLimit(.minutes(5)))
 final class CassetteTests {

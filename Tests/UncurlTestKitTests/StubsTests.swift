@@ -1,11 +1,11 @@
 import FacadeTestSupport
 import Foundation
 import Synchronization
-import TestServer
 import TestSupport
 import Testing
 import Uncurl
 import UncurlTestKit
+import UncurlTestServer
 
 /// Want 12: users' code tested without sockets.
 @Suite("Stubs", .timeLimit(.minutes(5)))

@@ -1,13 +1,13 @@
 import Foundation
 import LoadTestSupport
-import TLS
-import TestServer
 import TestSupport
 import Testing
+import UncurlTLS
+import UncurlTestServer
 
-@testable import LoadGenerator
-@testable import LoadReports
-@testable import LocustWorker
+@testable import UncurlLoad
+@testable import UncurlLoadReports
+@testable import UncurlLocust
 @testable import volley
 
 /// Complete answers that are failures: too late although no timer has fired, or with bytes after them.

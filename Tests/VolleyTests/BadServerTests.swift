@@ -1,13 +1,13 @@
 import Foundation
 import LoadTestSupport
-import Reactor
-import TestServer
 import TestSupport
 import Testing
+import UncurlReactor
+import UncurlTestServer
 
-@testable import LoadGenerator
-@testable import LoadReports
-@testable import LocustWorker
+@testable import UncurlLoad
+@testable import UncurlLoadReports
+@testable import UncurlLocust
 @testable import volley
 
 /// A server with every fault. Each fault is counted by its class, the run ends on time, and the exit status is right.

@@ -2,11 +2,11 @@ import Foundation
 import LoadTestSupport
 import TestSupport
 import Testing
-import TextCoding
+import UncurlText
 
-@testable import LoadGenerator
-@testable import LoadReports
-@testable import LocustWorker
+@testable import UncurlLoad
+@testable import UncurlLoadReports
+@testable import UncurlLocust
 @testable import volley
 
 /// Compares errors, rates, and runs with different settings.

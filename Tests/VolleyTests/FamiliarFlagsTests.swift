@@ -1,11 +1,11 @@
-import HTTPEngine
-import HTTPSemantics
-import Reactor
-import TestServer
 import TestSupport
 import Testing
+import UncurlEngine
+import UncurlReactor
+import UncurlSemantics
+import UncurlTestServer
 
-@testable import LoadGenerator
+@testable import UncurlLoad
 @testable import volley
 
 /// Flags that curl, hey, oha and wrk have too.

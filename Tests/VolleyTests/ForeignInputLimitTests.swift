@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import LoadGenerator
+@testable import UncurlLoad
 @testable import volley
 
 /// What one part of a file adds to each of its requests. Without a limit, a short file could make gigabytes of them.

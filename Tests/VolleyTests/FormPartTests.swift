@@ -1,6 +1,6 @@
-import LoadGenerator
 import TestSupport
 import Testing
+import UncurlLoad
 
 @testable import volley
 

@@ -1,11 +1,11 @@
 import Foundation
-import TestServer
 import TestSupport
 import Testing
+import UncurlTestServer
 
-@testable import LoadGenerator
-@testable import LoadReports
-@testable import LocustWorker
+@testable import UncurlLoad
+@testable import UncurlLoadReports
+@testable import UncurlLocust
 @testable import volley
 
 /// Checks that volley's reports are honest, in short forms. The full checks are in `Tests/honesty/checks_outputs.py`;

@@ -1,12 +1,12 @@
 import Foundation
 import LoadTestSupport
-import TestServer
 import TestSupport
 import Testing
+import UncurlTestServer
 
-@testable import LoadGenerator
-@testable import LoadReports
-@testable import LocustWorker
+@testable import UncurlLoad
+@testable import UncurlLoadReports
+@testable import UncurlLocust
 @testable import volley
 
 /// The Kubernetes Indexed Job that the documentation gives its readers.

@@ -1,6 +1,6 @@
 import TestSupport
 
-@testable import LoadGenerator
+@testable import UncurlLoad
 @testable import volley
 
 /// Returns the requests of an input file with this text.

@@ -1,12 +1,12 @@
 import Foundation
 import LoadTestSupport
-import TestServer
 import TestSupport
 import Testing
+import UncurlTestServer
 
-@testable import LoadGenerator
-@testable import LoadReports
-@testable import LocustWorker
+@testable import UncurlLoad
+@testable import UncurlLoadReports
+@testable import UncurlLocust
 @testable import volley
 
 /// Inputs, templates and virtual users on the wire: what the server saw is what was asked for.

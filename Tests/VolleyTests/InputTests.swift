@@ -1,9 +1,9 @@
 import TestSupport
 import Testing
 
-@testable import LoadGenerator
-@testable import LoadReports
-@testable import LocustWorker
+@testable import UncurlLoad
+@testable import UncurlLoadReports
+@testable import UncurlLocust
 @testable import volley
 
 @Suite("Inputs", .ownThread)

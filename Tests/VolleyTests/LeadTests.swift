@@ -1,13 +1,13 @@
 import Foundation
 import LoadTestSupport
-import TestServer
 import TestSupport
 import Testing
-import TextCoding
+import UncurlTestServer
+import UncurlText
 
-@testable import LoadGenerator
-@testable import LoadReports
-@testable import LocustWorker
+@testable import UncurlLoad
+@testable import UncurlLoadReports
+@testable import UncurlLocust
 @testable import volley
 
 /// Runs whose parts are separate processes.

@@ -1,8 +1,8 @@
 import LoadTestSupport
 import Testing
 
-@testable import LoadGenerator
-@testable import LoadReports
+@testable import UncurlLoad
+@testable import UncurlLoadReports
 @testable import volley
 
 @Suite("Facts of the live view")

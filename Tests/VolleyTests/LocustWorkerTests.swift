@@ -1,8 +1,8 @@
 import Foundation
 import LoadTestSupport
-import TestServer
 import TestSupport
 import Testing
+import UncurlTestServer
 
 /// volley as a worker of a real Locust master, the one on PyPI; `Tests/locust.py` drives it.
 @Suite(.ownThread, .enabled(if: Python.isInstalled, Comment(rawValue: Python.reason)))

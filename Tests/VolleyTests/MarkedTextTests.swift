@@ -1,8 +1,8 @@
 import TestSupport
 import Testing
 
-@testable import LoadGenerator
-@testable import LocustWorker
+@testable import UncurlLoad
+@testable import UncurlLocust
 @testable import volley
 
 /// Texts with many combining marks out of order. The standard library compares such texts in time that grows with the

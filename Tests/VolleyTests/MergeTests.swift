@@ -1,13 +1,13 @@
 import Foundation
 import LoadTestSupport
-import TestServer
 import TestSupport
 import Testing
-import TextCoding
+import UncurlTestServer
+import UncurlText
 
-@testable import LoadGenerator
-@testable import LoadReports
-@testable import LocustWorker
+@testable import UncurlLoad
+@testable import UncurlLoadReports
+@testable import UncurlLocust
 @testable import volley
 
 /// Merges parts of a run that separate processes have made.

@@ -1,10 +1,10 @@
-import Reactor
 import TestSupport
 import Testing
+import UncurlReactor
 
-@testable import LoadGenerator
-@testable import LoadReports
-@testable import LocustWorker
+@testable import UncurlLoad
+@testable import UncurlLoadReports
+@testable import UncurlLocust
 @testable import volley
 
 struct OptionsTests {

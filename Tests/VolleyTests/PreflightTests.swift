@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import LoadGenerator
-@testable import LoadReports
-@testable import LocustWorker
+@testable import UncurlLoad
+@testable import UncurlLoadReports
+@testable import UncurlLocust
 @testable import volley
 
 struct PreflightTests {

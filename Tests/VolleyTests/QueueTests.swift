@@ -1,12 +1,12 @@
 import Foundation
 import LoadTestSupport
-import TestServer
 import TestSupport
 import Testing
+import UncurlTestServer
 
-@testable import LoadGenerator
-@testable import LoadReports
-@testable import LocustWorker
+@testable import UncurlLoad
+@testable import UncurlLoadReports
+@testable import UncurlLocust
 @testable import volley
 
 /// A rate on few connections is one queue with as many servers as there are connections, on any number of threads.

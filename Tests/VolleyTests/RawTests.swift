@@ -1,10 +1,10 @@
 import Foundation
-import TestServer
 import TestSupport
 import Testing
+import UncurlTestServer
 
-@testable import LoadGenerator
-@testable import LoadReports
+@testable import UncurlLoad
+@testable import UncurlLoadReports
 @testable import volley
 
 /// Requests that are sent octet by octet.

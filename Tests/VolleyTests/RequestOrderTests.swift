@@ -1,11 +1,11 @@
 import Foundation
-import TestServer
 import TestSupport
 import Testing
+import UncurlTestServer
 
-@testable import LoadGenerator
-@testable import LoadReports
-@testable import LocustWorker
+@testable import UncurlLoad
+@testable import UncurlLoadReports
+@testable import UncurlLocust
 @testable import volley
 
 /// All threads of a run keep one order, by what servers received.

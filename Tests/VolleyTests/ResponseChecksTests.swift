@@ -1,11 +1,11 @@
-import HTTPEngine
 import TestSupport
 import Testing
-import TextCoding
+import UncurlEngine
+import UncurlText
 
-@testable import LoadGenerator
-@testable import LoadReports
-@testable import LocustWorker
+@testable import UncurlLoad
+@testable import UncurlLoadReports
+@testable import UncurlLocust
 @testable import volley
 
 @Suite("Checks of responses", .ownThread)

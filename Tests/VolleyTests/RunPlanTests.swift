@@ -1,10 +1,10 @@
-import HTTPEngine
-import Reactor
 import Testing
+import UncurlEngine
+import UncurlReactor
 
-@testable import LoadGenerator
-@testable import LoadReports
-@testable import LocustWorker
+@testable import UncurlLoad
+@testable import UncurlLoadReports
+@testable import UncurlLocust
 @testable import volley
 
 struct RunPlanTests {

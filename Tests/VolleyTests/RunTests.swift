@@ -3,9 +3,9 @@ import LoadTestSupport
 import TestSupport
 import Testing
 
-@testable import LoadGenerator
-@testable import LoadReports
-@testable import LocustWorker
+@testable import UncurlLoad
+@testable import UncurlLoadReports
+@testable import UncurlLocust
 @testable import volley
 
 /// volley as a user runs it: the built program, its report and its exit status.

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import LoadGenerator
+@testable import UncurlLoad
 @testable import volley
 
 /// Scenario files of many parts, which take time and memory in proportion to their length.

@@ -1,13 +1,13 @@
 import Foundation
 import Glibc
 import LoadTestSupport
-import TestServer
 import TestSupport
 import Testing
+import UncurlTestServer
 
-@testable import LoadGenerator
-@testable import LoadReports
-@testable import LocustWorker
+@testable import UncurlLoad
+@testable import UncurlLoadReports
+@testable import UncurlLocust
 @testable import volley
 
 @Suite("Search for the highest rate", .ownThread)

@@ -1,13 +1,13 @@
 import Foundation
 import LoadTestSupport
-import TestServer
 import TestSupport
 import Testing
-import TextCoding
+import UncurlTestServer
+import UncurlText
 
-@testable import LoadGenerator
-@testable import LoadReports
-@testable import LocustWorker
+@testable import UncurlLoad
+@testable import UncurlLoadReports
+@testable import UncurlLocust
 @testable import volley
 
 /// A request that meets the end of its kept connection: a failure, or sent once more, and in either case what the

@@ -1,12 +1,12 @@
 import LoadTestSupport
-import TestServer
 import TestSupport
 import Testing
-import TextCoding
+import UncurlTestServer
+import UncurlText
 
-@testable import LoadGenerator
-@testable import LoadReports
-@testable import LocustWorker
+@testable import UncurlLoad
+@testable import UncurlLoadReports
+@testable import UncurlLocust
 @testable import volley
 
 /// Load in other shapes than a closed loop or a constant rate.

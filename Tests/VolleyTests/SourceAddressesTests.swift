@@ -1,9 +1,9 @@
-import Reactor
 import Testing
+import UncurlReactor
 
-@testable import LoadGenerator
-@testable import LoadReports
-@testable import LocustWorker
+@testable import UncurlLoad
+@testable import UncurlLoadReports
+@testable import UncurlLocust
 @testable import volley
 
 struct SourceAddressesTests {

@@ -1,11 +1,11 @@
-import TestServer
 import TestSupport
 import Testing
-import TextCoding
+import UncurlTestServer
+import UncurlText
 
-@testable import LoadGenerator
-@testable import LoadReports
-@testable import LocustWorker
+@testable import UncurlLoad
+@testable import UncurlLoadReports
+@testable import UncurlLocust
 @testable import volley
 
 /// A file named `-`, and figures that are asked for after the end.

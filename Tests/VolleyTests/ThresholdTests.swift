@@ -1,10 +1,10 @@
 import LoadTestSupport
 import Testing
-import TextCoding
+import UncurlText
 
-@testable import LoadGenerator
-@testable import LoadReports
-@testable import LocustWorker
+@testable import UncurlLoad
+@testable import UncurlLoadReports
+@testable import UncurlLocust
 @testable import volley
 
 struct ThresholdTests {

@@ -1,9 +1,9 @@
 import LoadTestSupport
-import TestServer
 import TestSupport
 import Testing
+import UncurlTestServer
 
-@testable import LoadGenerator
+@testable import UncurlLoad
 @testable import volley
 
 /// Conditions that are looked at while a run goes on.

@@ -1,13 +1,13 @@
 import Foundation
 import LoadTestSupport
-import TLS
-import TestServer
 import TestSupport
 import Testing
-import TextCoding
+import UncurlTLS
+import UncurlTestServer
+import UncurlText
 
-@testable import LoadGenerator
-@testable import LoadReports
+@testable import UncurlLoad
+@testable import UncurlLoadReports
 @testable import volley
 
 /// Load on WebSockets.

@@ -2,9 +2,9 @@ import Foundation
 import LoadTestSupport
 import TestSupport
 import Testing
-import TextCoding
+import UncurlText
 
-@testable import LoadGenerator
+@testable import UncurlLoad
 @testable import volley
 
 /// Scenario files as YAML: what is read means what it means to PyYAML, and the rest is refused with its line.

@@ -14,10 +14,10 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-MODULES = ["TextCoding", "HTTP1", "HTTPSemantics", "Reactor", "TLS", "WebSocket", "HTTPEngine", "URLLoading", "Uncurl",
-           "UncurlExtras", "UncurlXML", "UncurlTestKit", "TestServer"]
+MODULES = ["UncurlText", "UncurlHTTP1", "UncurlSemantics", "UncurlReactor", "UncurlTLS", "UncurlWebSocket", "UncurlEngine", "URLLoading", "Uncurl",
+           "UncurlExtras", "UncurlXML", "UncurlTestKit", "UncurlTestServer"]
 # A load run takes seconds and links packages: these are compiled, and the load tester's own tests run.
-COMPILED = ["Sources/LoadGenerator/", "Sources/LoadReports/", "Sources/LocustWorker/", "Sources/volley/"]
+COMPILED = ["Sources/UncurlLoad/", "Sources/UncurlLoadReports/", "Sources/UncurlLocust/", "Sources/volley/"]
 SERVER = re.compile(r'"https?://(?:api\.example\.com|localhost:[0-9]+)(/[^"]*)"')
 
 
@@ -36,7 +36,7 @@ class Group:
         return not any(self.page.startswith(folder) for folder in COMPILED)
 
     def function(self, name):
-        imports = self.imports or ["import Uncurl" if self.is_run else "import LoadGenerator"]
+        imports = self.imports or ["import Uncurl" if self.is_run else "import UncurlLoad"]
         text = "\n".join(imports) + "\nfunc %s() async throws {\n" % name
         if self.is_run:
             text += ("let (manager, folder, photo, place, url) = "
@@ -79,8 +79,8 @@ def pages():
 
 def places(built):
     """Where the compiler finds the modules, and the C that they import."""
-    words = ["-I", built + "/Modules", "-I", ROOT + "/Sources/COpenSSL", "-I", ROOT + "/Sources/CZlib"]
-    maps = ["%s/%s.build/module.modulemap" % (built, name) for name in ("CLinux", "CPublicSuffixes")]
+    words = ["-I", built + "/Modules", "-I", ROOT + "/Sources/CUncurlOpenSSL", "-I", ROOT + "/Sources/CUncurlZlib"]
+    maps = ["%s/%s.build/module.modulemap" % (built, name) for name in ("CUncurlLinux", "CUncurlPublicSuffixes")]
     maps.append(ROOT + "/.build/checkouts/swift-numerics/Sources/_NumericsShims/include/module.modulemap")
     for place in maps:
         if os.path.exists(place):
@@ -90,7 +90,7 @@ def places(built):
 
 def objects(built):
     """By the names of the sources that there are: the folder may hold objects of others, from before."""
-    found = ["CLinux.build/CLinux.c.o", "CPublicSuffixes.build/public_suffixes.c.o"]
+    found = ["CUncurlLinux.build/CUncurlLinux.c.o", "CUncurlPublicSuffixes.build/public_suffixes.c.o"]
     for module in MODULES:
         for _, _, names in os.walk("%s/Sources/%s" % (ROOT, module)):
             found += ["%s.build/%s.o" % (module, name) for name in names if name.endswith(".swift")]

@@ -1,9 +1,9 @@
 import CMallocCounter
 import Dispatch
-import HTTP1
-import HTTPEngine
-import Reactor
-import TestServer
+import UncurlEngine
+import UncurlHTTP1
+import UncurlReactor
+import UncurlTestServer
 
 /// The test server on one loop, an engine on another, and a closed loop of requests between them.
 final class LoopbackRig: Sendable {

@@ -1,5 +1,5 @@
 import Benchmark
-import Reactor
+import UncurlReactor
 
 /// What the loop's own steps cost, a thousand at a time. The figures of the report are for one.
 let benchmarks: @Sendable () -> Void = {

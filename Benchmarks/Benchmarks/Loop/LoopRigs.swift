@@ -1,5 +1,5 @@
 import Dispatch
-import Reactor
+import UncurlReactor
 
 /// Posts from the measuring thread to a loop.
 struct Crossing {

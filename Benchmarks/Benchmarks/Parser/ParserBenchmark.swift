@@ -1,6 +1,6 @@
 import Benchmark
 import Foundation
-import HTTP1
+import UncurlHTTP1
 
 /// Input × feed: a round is the whole input, parsed as a connection would. For the comparison with parsers in C, which
 /// has to happen in one process, see ../../peers.sh.

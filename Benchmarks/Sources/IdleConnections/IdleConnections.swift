@@ -1,8 +1,8 @@
 import CHeap
 import Foundation
-import HTTP1
-import HTTPEngine
-import Reactor
+import UncurlEngine
+import UncurlHTTP1
+import UncurlReactor
 
 /// Opens connections to one URL, lets each carry one exchange, parks them all, and prints what they cost in memory that
 /// belongs to this process alone: `IdleConnections URL COUNT`.

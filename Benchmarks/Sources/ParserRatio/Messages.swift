@@ -1,4 +1,4 @@
-import HTTP1
+import UncurlHTTP1
 
 /// Parses every message of an input once a round, in pieces of at most `feed` octets, as a connection would.
 struct Messages {

@@ -1,5 +1,5 @@
 import Foundation
-import TestServer
+import UncurlTestServer
 
 /// `Chaos SECONDS [--seed NUMBER] [--tasks NUMBER]` runs tasks of every kind against faulty servers, while disk, memory
 /// and time are taken away from the process. It prints what happened, and exits with status 1 if anything was wrong.

@@ -1,6 +1,6 @@
 import Foundation
-import TLS
-import TestServer
+import UncurlTLS
+import UncurlTestServer
 
 /// Four servers. Two answer as they are asked to. The other two play a script of faults on each connection, and one of
 /// them is now and then stopped and started again on its port.

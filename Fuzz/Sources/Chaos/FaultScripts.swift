@@ -1,4 +1,4 @@
-import TestServer
+import UncurlTestServer
 
 /// What a faulty server does with a connection, by chance.
 enum FaultScripts {

@@ -1,4 +1,4 @@
-import HTTPEngine
+import UncurlEngine
 
 /// Any octets as any chain of codings: no trap, no more output than the limit allows, and the same content and verdict
 /// however the input and the output are cut.

@@ -1,4 +1,4 @@
-import HTTP1
+import UncurlHTTP1
 
 /// Decodes options from the leading octets of a fuzz input, so that the configuration is fuzzed too. What is left is the
 /// raw part. Past the end every choice is 0: the default.

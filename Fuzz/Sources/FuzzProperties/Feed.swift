@@ -1,4 +1,4 @@
-import HTTP1
+import UncurlHTTP1
 
 /// What a parser made of a row of octets, in a form that does not depend on how they were cut.
 ///

@@ -1,4 +1,4 @@
-import HTTP1
+import UncurlHTTP1
 
 /// No trap and no hang on any octets; a refused prefix stays refused; what a longer input yields begins with what a
 /// shorter one did. (`feedResponses` itself checks that nothing is consumed that was not fed.)

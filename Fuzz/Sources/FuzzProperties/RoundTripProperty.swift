@@ -1,4 +1,4 @@
-import HTTP1
+import UncurlHTTP1
 
 /// Arbitrary octets into every setter: either it throws, or what is written is one message with the same parts, and
 /// nothing with a control in it. What the parser read from any input is written and read again to the same.

@@ -1,21 +1,21 @@
-import HTTPSemantics
+import UncurlSemantics
 
-@testable import HTTPEngine
-@testable import Reactor
-@testable import WebSocket
+@testable import UncurlEngine
+@testable import UncurlReactor
+@testable import UncurlWebSocket
 
 /// What proxies, peers and the kernel say before and beside a message.
 extension Reader {
     static let connections = [
         Reader(
             "content-encoding",
-            of: "HTTPEngine/Decoding/ContentCoding",
+            of: "UncurlEngine/Decoding/ContentCoding",
             rest: "the words of the decoders' errors",
             text: { _ = try? ContentCoding.parse($0) }
         ),
         Reader(
             "http-url",
-            of: "HTTPEngine/Origins/HTTPURL",
+            of: "UncurlEngine/Origins/HTTPURL",
             text: { text in
                 do throws(HTTPURL.Problem) {
                     let written = try HTTPURL(text).description
@@ -27,24 +27,24 @@ extension Reader {
         ),
         Reader(
             "no-proxy",
-            of: "HTTPEngine/Proxies/ProxyExceptions",
+            of: "UncurlEngine/Proxies/ProxyExceptions",
             text: { list in
                 let exceptions = ProxyExceptions(list)
                 for host in ["a.test", "127.0.0.1", "::1", "xn--a", list] { _ = exceptions.covers(host) }
             }
         ),
-        Reader("socks5", of: "HTTPEngine/Proxies/SOCKS5", socks),
-        Reader("connect", of: "HTTPEngine/Proxies/ProxyTunnel", connect),
+        Reader("socks5", of: "UncurlEngine/Proxies/SOCKS5", socks),
+        Reader("connect", of: "UncurlEngine/Proxies/ProxyTunnel", connect),
         Reader(
             "ip-address",
-            of: "Reactor/Sockets/IPAddress",
+            of: "UncurlReactor/Sockets/IPAddress",
             text: { text in
                 guard let address = IPAddress(text) else { return }
                 require(IPAddress(address.description) == address, "an address is written and read as it was: \(text)")
             }
         ),
-        Reader("netlink", of: "Reactor/Network/NetlinkMessage", rest: "the requests", netlink),
-        Reader("websocket-extensions", of: "WebSocket/Handshake/ExtensionList", text: { _ = ExtensionList($0) }),
+        Reader("netlink", of: "UncurlReactor/Network/NetlinkMessage", rest: "the requests", netlink),
+        Reader("websocket-extensions", of: "UncurlWebSocket/Handshake/ExtensionList", text: { _ = ExtensionList($0) }),
     ]
 
     /// The first octet says whether there are credentials, and how the rest comes in pieces.

@@ -1,8 +1,8 @@
 import URLLoading
 
-@testable import TestServer
 @testable import UncurlExtras
 @testable import UncurlTestKit
+@testable import UncurlTestServer
 
 /// Images, recordings and forms.
 extension Reader {
@@ -35,7 +35,7 @@ extension Reader {
                 for url in ["http://a.test/b?c=d", text, ""] { _ = pattern.matches(url) }
             }
         ),
-        Reader("multipart-form", of: "TestServer/Routes/FormDecoding") { octets in
+        Reader("multipart-form", of: "UncurlTestServer/Routes/FormDecoding") { octets in
             _ = DecodedForm.multipart(octets, contentType: "multipart/form-data; boundary=B")
             let text = String(decoding: octets.prefix(200), as: UTF8.self)
             _ = DecodedForm.multipart(octets, contentType: "multipart/form-data; boundary=\(text)")

@@ -1,15 +1,15 @@
-@testable import LoadGenerator
-@testable import LoadReports
-@testable import LocustWorker
-@testable import TextCoding
+@testable import UncurlLoad
+@testable import UncurlLoadReports
+@testable import UncurlLocust
+@testable import UncurlText
 
 /// What the load tester reads: patterns, figures of other programs, a Locust master's words.
 extension Reader {
     static let loadTests = [
-        Reader("pattern", of: "LoadGenerator/Scenarios/PatternParser", pattern),
+        Reader("pattern", of: "UncurlLoad/Scenarios/PatternParser", pattern),
         Reader(
             "json-pointer",
-            of: "LoadGenerator/Text/JSONPointer",
+            of: "UncurlLoad/Text/JSONPointer",
             text: { text in
                 guard let pointer = JSONPointer(text) else { return }
                 require(JSONPointer(pointer.description) == pointer, "a pointer is written as it was read")
@@ -18,7 +18,7 @@ extension Reader {
         ),
         Reader(
             "template-value",
-            of: "LoadGenerator/Requests/TemplateValue",
+            of: "UncurlLoad/Requests/TemplateValue",
             rest: "the lines of a file",
             text: { text in
                 // Those of a file read the file.
@@ -27,7 +27,7 @@ extension Reader {
         ),
         Reader(
             "rate",
-            of: "LoadGenerator/Schedule/Rate",
+            of: "UncurlLoad/Schedule/Rate",
             text: { text in
                 guard let rate = try? Rate(text) else { return }
                 require(rate.units > 0 && rate <= Rate.highest, "a rate is within its limits")
@@ -37,17 +37,17 @@ extension Reader {
         ),
         Reader(
             "target-url",
-            of: "LoadGenerator/Requests/TargetURL",
+            of: "UncurlLoad/Requests/TargetURL",
             text: { text in
                 guard let url = try? TargetURL(text) else { return }
                 _ = (url.isSecure, url.port)
                 require(!holdsLineEnd(url.target + url.hostField), "a target is one line: \(text)")
             }
         ),
-        Reader("histogram", of: "LoadGenerator/Histograms/HistogramCodec", histogram),
+        Reader("histogram", of: "UncurlLoad/Histograms/HistogramCodec", histogram),
         Reader(
             "histogram-log",
-            of: "LoadReports/Histograms/HistogramLog",
+            of: "UncurlLoadReports/Histograms/HistogramLog",
             rest: "what a run writes",
             text: { text in
                 guard let log = try? HistogramLog.read(text, path: "log") else { return }
@@ -60,13 +60,13 @@ extension Reader {
                 require(again?.lines.count == lines.count, "a log is written as it was read")
             }
         ),
-        Reader("metrics", of: "LoadGenerator/Metrics/MetricsCodec") { octets in
+        Reader("metrics", of: "UncurlLoad/Metrics/MetricsCodec") { octets in
             guard let read = (try? JSONReader.read(octets)).flatMap({ MetricsCodec.decode($0) }) else { return }
             let written = MetricsCodec.encode(read)
             let again = MetricsCodec.decode(written).map { MetricsCodec.encode($0) }
             require(again == written, "counts are written as they were read")
         },
-        Reader("saved-report", of: "LoadReports/Documents/SavedReport") { octets in
+        Reader("saved-report", of: "UncurlLoadReports/Documents/SavedReport") { octets in
             guard let tree = try? JSONReader.read(octets), let report = try? SavedReport(tree, path: "report") else {
                 return
             }
@@ -74,8 +74,8 @@ extension Reader {
             _ = try? report.intervals()
             _ = report.rate
         },
-        Reader("message-pack", of: "LocustWorker/MessagePack/MessagePackDecoder", messagePack),
-        Reader("zmtp", of: "LocustWorker/ZeroMQ/ZMTPReader", zmtp),
+        Reader("message-pack", of: "UncurlLocust/MessagePack/MessagePackDecoder", messagePack),
+        Reader("zmtp", of: "UncurlLocust/ZeroMQ/ZMTPReader", zmtp),
     ]
 
     /// What pointers point into.

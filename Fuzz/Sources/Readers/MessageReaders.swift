@@ -1,30 +1,30 @@
-@testable import HTTP1
-@testable import HTTPSemantics
-@testable import TextCoding
+@testable import UncurlHTTP1
+@testable import UncurlSemantics
+@testable import UncurlText
 
 /// What fields and URLs say.
 extension Reader {
     static let messages = [
-        Reader("set-cookie", of: "HTTPSemantics/Cookies/SetCookieLine", text: setCookie),
-        Reader("cookie-date", of: "HTTPSemantics/Cookies/CookieDate", text: { _ = CookieDate.parse($0) }),
-        Reader("http-date", of: "HTTP1/Fields/HTTPDateReader") { octets in
+        Reader("set-cookie", of: "UncurlSemantics/Cookies/SetCookieLine", text: setCookie),
+        Reader("cookie-date", of: "UncurlSemantics/Cookies/CookieDate", text: { _ = CookieDate.parse($0) }),
+        Reader("http-date", of: "UncurlHTTP1/Fields/HTTPDateReader") { octets in
             for now in [0, 1_700_000_000] as [Int64] { _ = HTTPDate.parse(octets.span, now: now) }
         },
-        Reader("challenges", of: "HTTPSemantics/Authentication/ChallengeParser", text: challenges),
-        Reader("cache-control", of: "HTTPSemantics/Caching/CacheControl", text: cacheControl),
-        Reader("content-range", of: "HTTPSemantics/Resumption/ResumeRule", text: contentRange),
+        Reader("challenges", of: "UncurlSemantics/Authentication/ChallengeParser", text: challenges),
+        Reader("cache-control", of: "UncurlSemantics/Caching/CacheControl", text: cacheControl),
+        Reader("content-range", of: "UncurlSemantics/Resumption/ResumeRule", text: contentRange),
         Reader(
             "retry-after",
-            of: "HTTPSemantics/Retries/RetryAfter",
+            of: "UncurlSemantics/Retries/RetryAfter",
             text: { text in
                 guard let time = RetryAfter(text, now: 1_700_000_000) else { return }
                 require(time.delay(at: 1_700_000_000) >= .zero, "a delay is not below zero: \(text)")
             }
         ),
-        Reader("url", of: "HTTPSemantics/URLs/URIReference", text: url),
-        Reader("redirect", of: "HTTPSemantics/Redirects/RedirectTarget", text: redirect),
-        Reader("json", of: "TextCoding/JSONReader") { octets in _ = try? JSONReader.read(octets) },
-        Reader("base64", of: "TextCoding/Base64", text: base64),
+        Reader("url", of: "UncurlSemantics/URLs/URIReference", text: url),
+        Reader("redirect", of: "UncurlSemantics/Redirects/RedirectTarget", text: redirect),
+        Reader("json", of: "UncurlText/JSONReader") { octets in _ = try? JSONReader.read(octets) },
+        Reader("base64", of: "UncurlText/Base64", text: base64),
     ]
 
     private static func setCookie(_ text: String) {

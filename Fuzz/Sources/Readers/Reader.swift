@@ -1,4 +1,4 @@
-@testable import TextCoding
+@testable import UncurlText
 
 /// Something that reads octets that others have written. Whatever they are, it ends, without a trap, in time that grows
 /// with their number.

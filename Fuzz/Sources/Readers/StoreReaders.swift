@@ -1,5 +1,5 @@
-@testable import HTTPSemantics
 @testable import URLLoading
+@testable import UncurlSemantics
 
 /// What another process, or this one before it was killed, has left on the disk. Each file comes as it is and sealed:
 /// what is behind the seal is reached by octets alone no more than once in 2^256 tries.

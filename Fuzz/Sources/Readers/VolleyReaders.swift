@@ -1,4 +1,4 @@
-@testable import LoadGenerator
+@testable import UncurlLoad
 @testable import volley
 
 /// The load tester's files and words: scenarios, requests as other programs write them, and values of flags.

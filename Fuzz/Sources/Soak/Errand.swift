@@ -1,5 +1,5 @@
-import HTTP1
-import HTTPEngine
+import UncurlEngine
+import UncurlHTTP1
 
 /// A request and what may become of it.
 struct Errand: Sendable {

@@ -1,4 +1,4 @@
-import Reactor
+import UncurlReactor
 
 /// The server that does as the targets say. One loop; keeps nothing but which POSTs it has seen.
 final class Peer {

@@ -1,7 +1,7 @@
 import Foundation
-import Reactor
-import TLS
-import TestServer
+import UncurlReactor
+import UncurlTLS
+import UncurlTestServer
 
 /// The servers, in a process of their own: it has its own descriptors, and its memory is not ours.
 final class PeerProcess {

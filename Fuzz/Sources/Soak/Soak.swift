@@ -1,8 +1,8 @@
 import Foundation
-import HTTP1
-import HTTPEngine
-import Reactor
-import TLS
+import UncurlEngine
+import UncurlHTTP1
+import UncurlReactor
+import UncurlTLS
 
 /// `Soak SECONDS [CONNECTIONS]`: every fault by the dice at ten thousand connections.
 /// `Soak stale COUNT`: so many GETs, and a tenth as many POSTs, against a server that closes at random after an answer.

@@ -1,6 +1,6 @@
-import HTTP1
-import HTTPEngine
-import Reactor
+import UncurlEngine
+import UncurlHTTP1
+import UncurlReactor
 
 /// An engine on a loop of its own and a walk on it, seen from the main thread.
 final class Stage {

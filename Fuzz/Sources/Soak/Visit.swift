@@ -1,6 +1,6 @@
-import HTTP1
-import HTTPEngine
-import Reactor
+import UncurlEngine
+import UncurlHTTP1
+import UncurlReactor
 
 /// One exchange of the soak: checks every byte, pauses and cancels by the dice, and tells its walk how it ended.
 final class Visit: ExchangeDelegate, TimerHandler {

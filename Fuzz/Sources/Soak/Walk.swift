@@ -1,5 +1,5 @@
-import HTTPEngine
-import Reactor
+import UncurlEngine
+import UncurlReactor
 
 /// Keeps so many exchanges under way at once until it is told to end. Loop-confined.
 final class Walk {

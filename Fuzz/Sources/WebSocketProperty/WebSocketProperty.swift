@@ -1,4 +1,4 @@
-import WebSocket
+import UncurlWebSocket
 
 /// Any octets from a peer: no trap, no message beyond the limit, and the same events and verdict however the input is cut; what
 /// is answered breaks no rule. The same octets said by us arrive as they were, and in a handshake's fields they harm nobody.

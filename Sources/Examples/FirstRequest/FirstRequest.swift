@@ -1,7 +1,7 @@
+import Uncurl
 // A first request, its value decoded; and an error that says what happened.
 // Usage: FirstRequest [BASE-URL]. Without one it asks a server of its own.
-import TestServer
-import Uncurl
+import UncurlTestServer
 
 struct Answer: Decodable, Sendable {
     var url: String

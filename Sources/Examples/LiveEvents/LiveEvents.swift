@@ -1,7 +1,7 @@
+import Uncurl
 // Lines of an answer as they come, and a monitor that tells what the request goes through.
 // Usage: LiveEvents [URL]. Without one it listens to a server of its own.
-import TestServer
-import Uncurl
+import UncurlTestServer
 
 @main
 enum Main {

@@ -1,5 +1,5 @@
-import LoadGenerator
-import LoadReports
+import UncurlLoad
+import UncurlLoadReports
 
 // A visit of a shop, by as many users as the machine takes: log in, look at three things, buy the last. What a command
 // line cannot say is in the script: each request follows from the response before it.

@@ -1,8 +1,8 @@
 // A download that is stopped on its way and goes on where it stopped.
 // Usage: ResumedDownload [URL]. Without one it loads from a server of its own.
 import Synchronization
-import TestServer
 import Uncurl
+import UncurlTestServer
 
 @main
 enum Main {

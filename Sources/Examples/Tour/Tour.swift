@@ -4,10 +4,10 @@
 //
 //   swift run Tour
 import Synchronization
-import TLS
-import TestServer
 import Uncurl
 import UncurlExtras
+import UncurlTLS
+import UncurlTestServer
 
 @main
 struct Tour {

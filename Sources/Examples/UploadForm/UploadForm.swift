@@ -1,7 +1,7 @@
+import Uncurl
 // A form with a field and a file, which goes from the disk to the socket, with its progress.
 // Usage: UploadForm [URL FILE]. Without them it sends itself to a server of its own.
-import TestServer
-import Uncurl
+import UncurlTestServer
 
 struct Answer: Decodable, Sendable {
     var form: [String: String]

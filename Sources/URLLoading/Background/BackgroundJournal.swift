@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Foundation
-internal import Reactor
 internal import Synchronization
+internal import UncurlReactor
 
 /// The records of one background session. Memory holds their current state. Changes are written to disk in their order.
 /// Any thread.

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTPSemantics
+internal import UncurlSemantics
 
 /// The record of one task of a background session. It has all that another process needs to continue the task or to
 /// report its end.

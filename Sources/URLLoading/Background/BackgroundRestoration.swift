@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Foundation
-internal import Reactor
 internal import Synchronization
+internal import UncurlReactor
 
 /// Restores the tasks of a background session's earlier process from their records.
 enum BackgroundRestoration {

@@ -1,7 +1,7 @@
 internal import Foundation
-internal import HTTPSemantics
-internal import Reactor
 internal import Synchronization
+internal import UncurlReactor
+internal import UncurlSemantics
 
 /// The part of a session that makes it a background session. Its tasks are recorded on disk and outlive their process.
 /// There is no daemon: the tasks continue when a process makes the session again.

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Reactor
+internal import UncurlReactor
 
 /// The content of an upload's answer, kept for a delegate in another process: in memory while it is short, otherwise in
 /// a file.

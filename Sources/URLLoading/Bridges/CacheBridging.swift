@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTPSemantics
+internal import UncurlSemantics
 
 extension CacheKey {
     init(method: String, url: URL) { self.init(method: method, url: url.absoluteString) }

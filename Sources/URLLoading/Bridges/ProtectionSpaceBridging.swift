@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTPSemantics
+internal import UncurlSemantics
 
 extension ProtectionSpaceValues {
     /// Makes the space that a challenge names, with Foundation's constants.

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTPSemantics
+internal import UncurlSemantics
 
 /// Foundation's URLs in the form that the rules take: compared by the parts that Foundation reads in them.
 extension WebURL {

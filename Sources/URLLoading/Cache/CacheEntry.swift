@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTP1
-internal import HTTPSemantics
+internal import UncurlHTTP1
+internal import UncurlSemantics
 
 /// An answer on its way into the cache.
 struct CacheEntry {

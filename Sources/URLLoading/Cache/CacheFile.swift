@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTPSemantics
+internal import UncurlSemantics
 
 /// A stored response as a file:
 ///

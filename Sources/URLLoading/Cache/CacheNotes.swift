@@ -1,5 +1,5 @@
 internal import Foundation
-internal import TextCoding
+internal import UncurlText
 
 /// What a ``CachedURLResponse``'s `userInfo` may hold to be written to disk.
 indirect enum CacheNotes: Codable, Hashable {

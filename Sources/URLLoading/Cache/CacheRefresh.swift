@@ -1,7 +1,7 @@
 internal import Foundation
-internal import HTTP1
-internal import HTTPEngine
-internal import HTTPSemantics
+internal import UncurlEngine
+internal import UncurlHTTP1
+internal import UncurlSemantics
 
 /// A request that no task waits for. It updates a stored answer that was served stale meanwhile (RFC 5861 §3).
 final class CacheRefresh: ExchangeDelegate {

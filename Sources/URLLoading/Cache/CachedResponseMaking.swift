@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTP1
-internal import HTTPSemantics
+internal import UncurlHTTP1
+internal import UncurlSemantics
 
 /// How a session makes stored responses and updates them. Times are seconds since 1970.
 extension CachedURLResponse {

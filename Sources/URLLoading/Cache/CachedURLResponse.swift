@@ -1,6 +1,6 @@
 public import Foundation
-internal import HTTP1
-internal import HTTPSemantics
+internal import UncurlHTTP1
+internal import UncurlSemantics
 
 /// A response with its content, as a cache keeps it. It never changes, so any thread may read it. The program that
 /// makes one keeps the values in ``userInfo`` thread-safe.

@@ -1,8 +1,8 @@
 internal import Foundation
-internal import HTTPSemantics
-internal import Reactor
 internal import Synchronization
-internal import TLS
+internal import UncurlReactor
+internal import UncurlSemantics
+internal import UncurlTLS
 
 /// The part of a cache that is on disk: a directory with one file an entry, named by the key's digest.
 ///

@@ -1,5 +1,5 @@
-internal import HTTP1
-internal import HTTPSemantics
+internal import UncurlHTTP1
+internal import UncurlSemantics
 
 /// The comparison of an answer to a HEAD with what is stored for GET (RFC 9111 §4.3.5). Times are seconds since 1970.
 struct HeadComparison: Sendable {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTPSemantics
+internal import UncurlSemantics
 
 /// The part of a cache that is in memory, up to a number of octets. It evicts what was used least recently.
 ///

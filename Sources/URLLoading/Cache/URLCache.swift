@@ -1,6 +1,6 @@
 public import Foundation
-internal import HTTPSemantics
 internal import Synchronization
+internal import UncurlSemantics
 
 /// Responses by request, in memory and on disk. A session uses it by the rules of HTTP caching (RFC 9111) for a private
 /// cache; a program that stores responses itself uses it as a plain store.

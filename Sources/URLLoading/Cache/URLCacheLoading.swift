@@ -1,7 +1,7 @@
 internal import Foundation
-internal import HTTP1
-internal import HTTPSemantics
 internal import Synchronization
+internal import UncurlHTTP1
+internal import UncurlSemantics
 
 /// The methods that a session's loader uses, which must not block its loop.
 extension URLCache {

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTPEngine
-internal import Reactor
+internal import UncurlEngine
+internal import UncurlReactor
 
 /// A stream task's connection as a pair of Foundation's streams, which the program may use on any thread. The
 /// connection is closed when both have been closed or released.

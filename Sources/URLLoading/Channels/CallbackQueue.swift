@@ -1,6 +1,6 @@
 internal import Foundation
-internal import Reactor
 internal import Synchronization
+internal import UncurlReactor
 
 /// Calls the program's code for one task, in order, on the session's delegate queue, even if that queue runs several
 /// operations at once.

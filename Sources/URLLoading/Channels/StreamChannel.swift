@@ -1,6 +1,6 @@
 internal import Foundation
-internal import Reactor
 internal import Synchronization
+internal import UncurlReactor
 
 /// Fulfils a stream task's wishes, on its session's loop.
 protocol StreamWorker: AnyObject {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTPEngine
+internal import UncurlEngine
 
 /// The host and port that a stream task connects to.
 struct StreamPlace: Sendable {

@@ -1,7 +1,7 @@
 internal import Foundation
-internal import Reactor
 internal import Synchronization
-internal import WebSocket
+internal import UncurlReactor
+internal import UncurlWebSocket
 
 /// Fulfils a WebSocket task's wishes, on its session's loop.
 protocol WebSocketWorker: AnyObject {

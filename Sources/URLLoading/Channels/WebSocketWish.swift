@@ -1,4 +1,4 @@
-internal import WebSocket
+internal import UncurlWebSocket
 
 /// A call that the program has made on a WebSocket task.
 enum WebSocketWish: Sendable {

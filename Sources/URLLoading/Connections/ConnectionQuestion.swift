@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTPEngine
 internal import Synchronization
+internal import UncurlEngine
 
 /// A handshake's question to the program: about the server's certificate, or for a client certificate. The session's
 /// delegate is asked, or else that of a task that waits for the server. Without either, default handling applies.

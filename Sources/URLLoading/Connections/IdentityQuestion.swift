@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTPEngine
-internal import TLS
+internal import UncurlEngine
+internal import UncurlTLS
 
 /// Asks the session's delegate, or that of the task that waits for the server, with a challenge when a server requests
 /// a client certificate. Default handling shows the identity that the session's credential storage has for the server,

@@ -1,4 +1,4 @@
-internal import HTTPEngine
+internal import UncurlEngine
 
 /// What a session notes of origins. A server may have any number of them, so beyond a limit all notes are forgotten,
 /// and it is known only that there were some.

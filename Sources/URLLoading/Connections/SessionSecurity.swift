@@ -1,9 +1,9 @@
 internal import Foundation
-internal import HTTP1
-internal import HTTPEngine
-internal import HTTPSemantics
 internal import Synchronization
-internal import TLS
+internal import UncurlEngine
+internal import UncurlHTTP1
+internal import UncurlSemantics
+internal import UncurlTLS
 
 /// A session's TLS: the context that its connections share, and the questions to its delegates about servers. An object
 /// that answers them for its own tasks, such as a task's delegate, has a security of its own: what is made under its

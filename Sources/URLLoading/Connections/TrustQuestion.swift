@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTPEngine
-internal import TLS
+internal import UncurlEngine
+internal import UncurlTLS
 
 /// Asks the session's delegate, or that of the task that waits for the server, with a challenge about the certificate
 /// of the server, or of the proxy on the way to it.

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Glibc
-internal import HTTPSemantics
-internal import TextCoding
+internal import UncurlSemantics
+internal import UncurlText
 
 /// Cookies on disk: ``SealedJSON`` in one file that only its owner may read. It is a ``StoreFile``, so that a reader
 /// finds the old content or the new after any crash. Processes that share it take turns by a lock on a file beside it.

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTPSemantics
+internal import UncurlSemantics
 
 /// Converts between cookies and the dictionaries with which Foundation describes them.
 struct CookieProperties {

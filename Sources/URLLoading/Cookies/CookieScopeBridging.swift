@@ -1,7 +1,7 @@
 internal import Foundation
-internal import HTTPEngine
-internal import HTTPSemantics
 internal import Synchronization
+internal import UncurlEngine
+internal import UncurlSemantics
 
 extension CookieScope {
     init(_ url: HTTPURL) {

@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Foundation
-internal import HTTPSemantics
 internal import Synchronization
+internal import UncurlSemantics
 
 /// A cookie jar that threads share, in memory or on disk. The rules are ``CookieJar``'s and ``CookieAdmission``'s.
 ///

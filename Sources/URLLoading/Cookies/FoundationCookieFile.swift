@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTPSemantics
+internal import UncurlSemantics
 
 /// The cookies in FoundationNetworking's file, at the path that the shared storage's file has now: a property list of
 /// the cookies' properties by `domain`, `path` and `name`. It is read once: the next change writes our own file in its

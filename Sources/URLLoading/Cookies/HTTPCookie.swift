@@ -1,5 +1,5 @@
 public import Foundation
-internal import HTTPSemantics
+internal import UncurlSemantics
 
 /// A cookie. It never changes. Cookies with the same values are equal, whenever they were made.
 open class HTTPCookie: NSObject, @unchecked Sendable {

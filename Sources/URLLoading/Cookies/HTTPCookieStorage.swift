@@ -1,7 +1,7 @@
 public import Foundation
-internal import HTTPEngine
-internal import HTTPSemantics
 internal import Synchronization
+internal import UncurlEngine
+internal import UncurlSemantics
 
 /// A store for cookies. Any thread.
 ///

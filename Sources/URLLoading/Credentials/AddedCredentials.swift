@@ -1,4 +1,4 @@
-internal import HTTPSemantics
+internal import UncurlSemantics
 
 /// The credentials that sessions have added to a storage, by server, the oldest first. A server may name a new realm in
 /// each challenge, so as many are kept as of the answers to them (``AuthorizationMemory``). Those that the program

@@ -1,8 +1,8 @@
 internal import Foundation
-internal import HTTPEngine
-internal import HTTPSemantics
-internal import TLS
-internal import TextCoding
+internal import UncurlEngine
+internal import UncurlSemantics
+internal import UncurlTLS
+internal import UncurlText
 
 /// The value of a ``URLCredential``.
 struct Credential: Hashable, Sendable {

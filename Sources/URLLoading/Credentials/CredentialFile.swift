@@ -1,5 +1,5 @@
 internal import Foundation
-internal import TextCoding
+internal import UncurlText
 
 /// The permanent credentials of a program, on disk: ``SealedJSON``, readable by its owner alone. **Passwords are in it
 /// unencrypted**; a program that wants them encrypted keeps them itself.

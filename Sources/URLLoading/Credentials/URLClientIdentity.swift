@@ -1,5 +1,5 @@
 public import Foundation
-internal import TLS
+internal import UncurlTLS
 
 /// A certificate with its private key, for servers that ask for one: Linux's counterpart of `SecIdentity`. It never
 /// changes; any thread.

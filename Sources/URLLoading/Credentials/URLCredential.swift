@@ -1,5 +1,5 @@
 public import Foundation
-internal import TLS
+internal import UncurlTLS
 
 /// A proof of identity: a user name and a password, a certificate with its key, or the decision that a server is
 /// trusted. It never changes; any thread.

@@ -1,5 +1,5 @@
 public import Foundation
-package import TLS
+package import UncurlTLS
 
 /// A server's certificates, and whether they prove its identity: Linux's counterpart of `SecTrust`. It comes with the
 /// protection space of an ``NSURLAuthenticationMethodServerTrust`` challenge. It never changes; any thread.

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Reactor
+internal import UncurlReactor
 
 /// A download on disk, written while it comes, under a name of its own in the temporary folder. It is deleted if the
 /// program does not take it. One thread at a time writes it.

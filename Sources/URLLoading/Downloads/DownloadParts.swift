@@ -2,7 +2,7 @@ internal import Dispatch
 internal import Foundation
 internal import Glibc
 internal import Synchronization
-internal import TextCoding
+internal import UncurlText
 
 /// The unfinished downloads in the temporary folder, and those that background sessions have left in theirs. A part
 /// stays because resume data names it, or because its process was killed. A sweep removes the parts that have not been

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTP1
-internal import HTTPSemantics
+internal import UncurlHTTP1
+internal import UncurlSemantics
 
 /// Facts of an answer that Uncurl needs to request parts of its content and to make resume data of them.
 extension HTTPURLResponse {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Reactor
+internal import UncurlReactor
 
 /// The data that a download resumes from: its request, its file, and the validator that tells the server whether the
 /// content is still the same. It is a property list with URLSession's keys and a checksum.

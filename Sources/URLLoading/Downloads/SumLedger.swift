@@ -1,4 +1,4 @@
-internal import Reactor
+internal import UncurlReactor
 
 /// The ``ContentSum`` of what a background download has written so far, in a small file beside the content. Another
 /// process trusts only that much of the content. A note is one call that writes sixteen octets, which `kill -9` cannot

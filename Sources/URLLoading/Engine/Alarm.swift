@@ -1,4 +1,4 @@
-internal import Reactor
+internal import UncurlReactor
 
 /// A timer that runs a closure.
 final class Alarm: TimerHandler {

@@ -1,10 +1,10 @@
 internal import Dispatch
 internal import Foundation
-internal import HTTP1
-internal import HTTPEngine
-internal import HTTPSemantics
-internal import Reactor
-internal import TLS
+internal import UncurlEngine
+internal import UncurlHTTP1
+internal import UncurlReactor
+internal import UncurlSemantics
+internal import UncurlTLS
 
 /// A session's part on its loop: the engine and its loads. Loop-confined.
 final class SessionEngine {

@@ -1,6 +1,6 @@
-internal import HTTPEngine
-internal import Reactor
 internal import Synchronization
+internal import UncurlEngine
+internal import UncurlReactor
 
 /// The threads that all sessions of the process share: as many loops as there are cores, up to a limit. A loop is
 /// started for each new session until there are that many. A session stays on its loop, so limits by host are exact

@@ -1,7 +1,7 @@
 internal import Foundation
-internal import HTTPEngine
-internal import Reactor
-internal import TLS
+internal import UncurlEngine
+internal import UncurlReactor
+internal import UncurlTLS
 
 /// The one place that turns errors of lower rooms into a `URLError`: with Foundation's code, both keys of the failing
 /// URL, and the particular cause, in words, as the underlying error.

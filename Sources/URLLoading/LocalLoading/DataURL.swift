@@ -1,5 +1,5 @@
 internal import Foundation
-internal import TextCoding
+internal import UncurlText
 
 /// `data:[<mediatype>][;base64],<data>` (RFC 2397), read as browsers do, in linear time.
 struct DataURL: Sendable {

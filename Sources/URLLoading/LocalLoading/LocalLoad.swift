@@ -1,6 +1,6 @@
 internal import Dispatch
 internal import Foundation
-internal import Reactor
+internal import UncurlReactor
 
 /// A `data:` URL (RFC 2397), a file on this machine, or a cached answer in memory, as the source of a task's answer.
 /// Files are read and `data:` URLs decoded on other threads. The content is delivered in pieces, one in each turn and

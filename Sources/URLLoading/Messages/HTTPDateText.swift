@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTP1
+internal import UncurlHTTP1
 
 /// Dates in fields (RFC 9110 §5.6.7), read from strings.
 package enum HTTPDateText {

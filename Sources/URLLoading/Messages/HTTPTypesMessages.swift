@@ -1,6 +1,6 @@
 #if HTTPTypes
 public import Foundation
-internal import HTTP1
+internal import UncurlHTTP1
 public import HTTPTypes
 
 extension URLRequest {
@@ -14,7 +14,7 @@ extension URLRequest {
     public init?(httpRequest: HTTPRequest) {
         let isSocket = httpRequest.method == .connect && httpRequest.extendedConnectProtocol == "websocket"
         guard let url = URL(of: httpRequest, forSocket: isSocket) else { return nil }
-        var fields = HTTP1.HTTPFields()
+        var fields = UncurlHTTP1.HTTPFields()
         var order: [HTTPField.Name] = []
         var joined: [HTTPField.Name: String] = [:]
         for field in httpRequest.headerFields {
@@ -45,7 +45,7 @@ extension URLRequest {
     public var httpRequest: HTTPRequest? {
         guard let method = HTTPRequest.Method(values.httpMethod), let url = values.url, let scheme = url.scheme,
             URLComponents(url: url, resolvingAgainstBaseURL: true)?.string != nil,
-            let fields = HTTPTypes.HTTPFields(values.fields ?? HTTP1.HTTPFields())
+            let fields = HTTPTypes.HTTPFields(values.fields ?? UncurlHTTP1.HTTPFields())
         else { return nil }
         var request = HTTPRequest(method: method, url: url, headerFields: fields)
         let secured = ["ws": "http", "wss": "https"][scheme.lowercased()]
@@ -96,7 +96,7 @@ extension HTTPURLResponse {
 
 extension HTTPTypes.HTTPFields {
     /// Copies the fields, in their order. Nil if there are more than this type holds.
-    fileprivate init?(_ fields: HTTP1.HTTPFields) {
+    fileprivate init?(_ fields: UncurlHTTP1.HTTPFields) {
         guard fields.count < UInt16.max else { return nil }
         self.init()
         for index in 0..<fields.count {

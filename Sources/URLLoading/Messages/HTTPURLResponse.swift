@@ -1,5 +1,5 @@
 public import Foundation
-internal import HTTP1
+internal import UncurlHTTP1
 
 /// A response by HTTP: a ``URLResponse`` with a status and header fields. Two are equal only with the same status and
 /// the same fields; FoundationNetworking compares neither.

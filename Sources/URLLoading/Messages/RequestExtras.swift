@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTP1
-package import HTTPEngine
+package import UncurlEngine
+internal import UncurlHTTP1
 
 /// Properties that Uncurl sets on a request, and that this room's public API does not have. Copies of the request have
 /// them too. A task keeps those of its first request, so that no redirect, challenge or retry loses them; a background

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTP1
-internal import HTTPEngine
+internal import UncurlEngine
+internal import UncurlHTTP1
 
 /// The values of a request, and the rules for setting them. ``URLRequest`` and ``NSURLRequest`` are shells over it.
 struct RequestValues {

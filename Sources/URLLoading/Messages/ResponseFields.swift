@@ -1,4 +1,4 @@
-internal import HTTP1
+internal import UncurlHTTP1
 
 /// The header fields of a response: as the parser has left them, or as a program gave them in a dictionary.
 enum ResponseFields: Sendable {

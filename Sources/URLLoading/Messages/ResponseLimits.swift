@@ -1,5 +1,5 @@
-internal import HTTP1
-internal import HTTPEngine
+internal import UncurlEngine
+internal import UncurlHTTP1
 
 /// The limits on what a server may send before an answer's content and after it. Beyond one of them the task fails with
 /// `URLError.cannotParseResponse`, whose underlying error names the limit. The values of

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTP1
+internal import UncurlHTTP1
 
 /// The name under which a response might be saved. Whatever the server says, it is a file's name and never a path.
 enum SuggestedFilename {

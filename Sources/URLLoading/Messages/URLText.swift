@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTPEngine
+internal import UncurlEngine
 
 /// The text of URLs, for the engine and for error messages.
 package enum URLText {

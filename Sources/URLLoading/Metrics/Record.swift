@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTPEngine
-internal import Reactor
+internal import UncurlEngine
+internal import UncurlReactor
 
 /// Collects the facts of a task's metrics, which are made at the end, if they are asked for by then: a delegate that is
 /// set late gets those of the whole task. Nearly every task has one transaction, whose facts cost no allocation.

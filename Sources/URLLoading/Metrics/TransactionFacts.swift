@@ -1,7 +1,7 @@
 internal import Foundation
-internal import HTTPEngine
-internal import Reactor
-internal import TLS
+internal import UncurlEngine
+internal import UncurlReactor
+internal import UncurlTLS
 
 /// The values that metrics report of one transaction.
 struct TransactionFacts: Sendable {

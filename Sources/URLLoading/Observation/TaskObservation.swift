@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Foundation
-internal import HTTPEngine
 internal import Synchronization
+internal import UncurlEngine
 
 /// Tells a session's observers about one task. A session without observers makes no observations.
 final class TaskObservation: Sendable {

@@ -1,8 +1,8 @@
 internal import Dispatch
 internal import Foundation
-internal import HTTPEngine
-internal import Reactor
 internal import Synchronization
+internal import UncurlEngine
+internal import UncurlReactor
 
 /// Gets what a `URLProtocol` class loads, besides what every source reports. Loop-confined.
 protocol ProtocolLoadDelegate: SourceDelegate {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTPEngine
+internal import UncurlEngine
 
 /// A proxy of `proxyConfigurations`, in the form that a session's loader needs.
 struct ListedProxy: Sendable {

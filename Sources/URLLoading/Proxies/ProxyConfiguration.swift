@@ -1,7 +1,7 @@
 internal import Foundation
-internal import HTTPEngine
-internal import HTTPSemantics
 internal import Synchronization
+internal import UncurlEngine
+internal import UncurlSemantics
 
 /// A proxy of ``URLSessionConfiguration/proxyConfigurations``, with the names of Apple's Network framework, which does
 /// not exist on Linux.

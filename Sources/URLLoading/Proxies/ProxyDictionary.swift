@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTPEngine
-internal import HTTPSemantics
+internal import UncurlEngine
+internal import UncurlSemantics
 
 /// Reads `connectionProxyDictionary` by CFNetwork's keys.
 struct ProxyDictionary {

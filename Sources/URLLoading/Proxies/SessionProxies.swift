@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTPEngine
-internal import HTTPSemantics
+internal import UncurlEngine
+internal import UncurlSemantics
 
 /// The proxies of a session's requests. If a setting names no proxy, requests that would use it fail, instead of being
 /// sent without a proxy.

@@ -1,6 +1,6 @@
 package import Foundation
-internal import HTTPEngine
-internal import Reactor
+internal import UncurlEngine
+internal import UncurlReactor
 
 extension URLRequest {
     /// Reads the content to its end, and waits for it. For a loading class that needs all of it.

@@ -1,7 +1,7 @@
-internal import HTTPEngine
-internal import HTTPSemantics
-internal import Reactor
-internal import TLS
+internal import UncurlEngine
+internal import UncurlReactor
+internal import UncurlSemantics
+internal import UncurlTLS
 
 /// The hash of a file that is sent, for a server that protects content (`auth-int`, RFC 7616 §3.4.3).
 struct FileDigest: Sendable {

@@ -1,10 +1,10 @@
 internal import Foundation
-internal import HTTP1
-internal import HTTPEngine
-internal import HTTPSemantics
-internal import Reactor
-internal import TLS
-internal import WebSocket
+internal import UncurlEngine
+internal import UncurlHTTP1
+internal import UncurlReactor
+internal import UncurlSemantics
+internal import UncurlTLS
+internal import UncurlWebSocket
 
 /// Turns a `URLRequest` into the engine's request. The engine writes Host first. The request's own fields replace the
 /// session's; the builder adds fields that neither has.

@@ -1,7 +1,7 @@
 internal import Foundation
-internal import HTTP1
-internal import HTTPEngine
-internal import HTTPSemantics
+internal import UncurlEngine
+internal import UncurlHTTP1
+internal import UncurlSemantics
 
 /// The engine's request and the `URLRequest` that it was made of. An equal next request reuses it.
 final class RequestPlan {

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTPEngine
-internal import Reactor
+internal import UncurlEngine
+internal import UncurlReactor
 
 /// An `InputStream` of the program as a request's content. Streams block, so a separate thread reads them, a little
 /// ahead of the socket and no faster than the server accepts the content.

@@ -1,6 +1,6 @@
 package import Foundation
-package import HTTPEngine
 internal import Synchronization
+package import UncurlEngine
 
 /// A stream of the program, which can be read once.
 package final class OneStream: @unchecked Sendable {

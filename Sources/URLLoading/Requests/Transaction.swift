@@ -1,7 +1,7 @@
 internal import Foundation
-internal import HTTP1
-internal import HTTPEngine
-internal import HTTPSemantics
+internal import UncurlEngine
+internal import UncurlHTTP1
+internal import UncurlSemantics
 
 /// One request on the network, with the facts that its answer is judged by.
 struct Transaction {

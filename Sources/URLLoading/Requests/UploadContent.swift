@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTPEngine
-internal import Reactor
+internal import UncurlEngine
+internal import UncurlReactor
 
 /// A task's request content, ready to be sent. Most kinds can be sent again.
 enum UploadContent {

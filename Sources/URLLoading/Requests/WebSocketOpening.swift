@@ -1,7 +1,7 @@
 internal import Foundation
-internal import HTTP1
-internal import HTTPEngine
-internal import WebSocket
+internal import UncurlEngine
+internal import UncurlHTTP1
+internal import UncurlWebSocket
 
 /// One opening handshake of a task. A redirect or a challenge needs another one.
 struct WebSocketOpening {

@@ -1,5 +1,5 @@
 package import FoundationEssentials
-package import HTTPEngine
+package import UncurlEngine
 
 /// The source of the request's content.
 package enum ContentSource: Sendable {

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import Reactor
-internal import WebSocket
+internal import UncurlReactor
+internal import UncurlWebSocket
 
 /// A session's connection to what loads its tasks. The classes of Apple's API know their loader only by the protocols
 /// in this file. Any thread.

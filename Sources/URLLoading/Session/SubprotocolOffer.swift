@@ -1,5 +1,5 @@
 internal import Foundation
-internal import WebSocket
+internal import UncurlWebSocket
 
 /// The subprotocols that a WebSocket offers (RFC 6455 §1.9).
 enum SubprotocolOffer {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTPEngine
+internal import UncurlEngine
 
 extension URLSessionTask {
     /// The state of a task that the loader writes and any thread may read. The task's lock guards all of it. It is

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTPEngine
 internal import Synchronization
+internal import UncurlEngine
 
 /// What one task asks of its session: fixed when the task is made, and shared with its load.
 ///

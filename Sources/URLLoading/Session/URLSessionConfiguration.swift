@@ -1,5 +1,5 @@
 public import Foundation
-internal import HTTPSemantics
+internal import UncurlSemantics
 
 #if SwiftLog
 public import Logging

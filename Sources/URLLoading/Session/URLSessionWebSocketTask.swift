@@ -1,6 +1,6 @@
 public import Foundation
 internal import Synchronization
-internal import WebSocket
+internal import UncurlWebSocket
 
 /// A WebSocket (RFC 6455), with the compression of RFC 7692 where the server supports it.
 /// Messages may be sent and asked for at any time: before the handshake is done they wait for it. Up to some 64 KiB of

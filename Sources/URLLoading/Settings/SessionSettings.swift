@@ -1,8 +1,8 @@
 internal import Foundation
-internal import HTTP1
-internal import HTTPEngine
-internal import HTTPSemantics
-internal import TLS
+internal import UncurlEngine
+internal import UncurlHTTP1
+internal import UncurlSemantics
+internal import UncurlTLS
 
 /// A session's configuration, read once and in the form that its loader needs. Later changes of the configuration do
 /// not reach it. It is a class, since every request reads it, and copying so many fields costs more than reading them.

@@ -1,7 +1,7 @@
-internal import CZlib
+internal import CUncurlZlib
 internal import Glibc
-internal import Reactor
-internal import TextCoding
+internal import UncurlReactor
+internal import UncurlText
 
 /// The length of what has been written of a file, and its CRC-32 (RFC 1952 §8). By this sum another process recognises
 /// that the file was not changed since. It does not protect against a deliberate change.

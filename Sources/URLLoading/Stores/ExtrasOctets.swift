@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTPEngine
-internal import HTTPSemantics
+internal import UncurlEngine
+internal import UncurlSemantics
 
 // The properties that Uncurl sets on a request. Resume data leave them out; the record of a background session's task
 // has them, so that the task keeps its own proxy and limits in the next process.

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTP1
-internal import TextCoding
+internal import UncurlHTTP1
+internal import UncurlText
 
 // Requests and responses in the library's own files. Foundation's unarchivers end the process over octets that they do
 // not expect; these readers throw.

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import Glibc
-internal import Reactor
+internal import UncurlReactor
 
 /// Whole files of the stores. They are read and replaced whole, so that no reader finds half of a file, even after a
 /// process was killed.

@@ -1,4 +1,4 @@
-internal import TLS
+internal import UncurlTLS
 
 /// The checksum at the head of a file of the library's own:
 ///

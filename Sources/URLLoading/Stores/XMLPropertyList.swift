@@ -1,5 +1,5 @@
 internal import Foundation
-internal import TextCoding
+internal import UncurlText
 
 /// Property lists that another process may have written. They are in XML, and read by `PropertyListSerialization`:
 /// Foundation's readers of binary ones, and its `PropertyListDecoder`, trap on some damaged lists.

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Reactor
+internal import UncurlReactor
 
 /// The time limit of one read or write. The time stops while the task is suspended. Loop-confined.
 final class StreamLimit: TimerHandler {

@@ -1,8 +1,8 @@
 internal import Foundation
-internal import HTTPEngine
-internal import Reactor
 internal import Synchronization
-internal import TLS
+internal import UncurlEngine
+internal import UncurlReactor
+internal import UncurlTLS
 
 /// A stream task's connection on its session's loop. It matches bytes with the reads that ask for them. Loop-confined.
 ///

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTPEngine
-internal import HTTPSemantics
+internal import UncurlEngine
+internal import UncurlSemantics
 
 /// The wishes of a stream task that take effect after all earlier wishes and before all later ones.
 extension StreamLoad {

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTPEngine
 internal import Synchronization
+internal import UncurlEngine
 
 extension StreamLoad {
     /// Whether no task has asked for the connection on which HTTP has ended.

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTPEngine
-internal import TLS
+internal import UncurlEngine
+internal import UncurlTLS
 
 extension SessionEngine {
     /// Returns the options of a stream's connection. Like https it goes through a proxy's tunnel, but no HTTP is sent

@@ -1,8 +1,8 @@
 internal import Foundation
-internal import HTTP1
-internal import HTTPEngine
-internal import HTTPSemantics
-internal import TLS
+internal import UncurlEngine
+internal import UncurlHTTP1
+internal import UncurlSemantics
+internal import UncurlTLS
 
 /// One attempt of a task to get its answer, through all its redirects and challenges. A new try is a new value, which
 /// keeps nothing of the last one but what ``init(anewAfter:_:resuming:)`` takes over. It is never copied: a copy would

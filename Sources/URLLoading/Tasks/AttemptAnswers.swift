@@ -1,8 +1,8 @@
 internal import Foundation
-internal import HTTP1
-internal import HTTPEngine
-internal import HTTPSemantics
-internal import Reactor
+internal import UncurlEngine
+internal import UncurlHTTP1
+internal import UncurlReactor
+internal import UncurlSemantics
 
 /// How an attempt deals with answers.
 extension Attempt {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTPSemantics
+internal import UncurlSemantics
 
 /// Where an attempt's requests are loaded from.
 extension Attempt {

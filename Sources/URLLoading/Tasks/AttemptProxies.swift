@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTPEngine
-internal import TLS
+internal import UncurlEngine
+internal import UncurlTLS
 
 /// The proxies of an attempt's requests.
 extension Attempt {

@@ -1,5 +1,5 @@
-internal import HTTPEngine
-internal import Reactor
+internal import UncurlEngine
+internal import UncurlReactor
 
 /// How far a task's load has come, and what holds it back. The course decides; it touches no source.
 ///

@@ -1,7 +1,7 @@
 internal import Foundation
-internal import HTTPEngine
-internal import Reactor
 internal import Synchronization
+internal import UncurlEngine
+internal import UncurlReactor
 
 /// What the program gets of a task: where the content goes, and what is reported on the delegate queue. Loop-confined.
 /// It is never copied: a copy would retain ten references more for each request.

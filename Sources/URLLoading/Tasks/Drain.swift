@@ -1,5 +1,5 @@
-internal import HTTPEngine
-internal import Reactor
+internal import UncurlEngine
+internal import UncurlReactor
 
 /// The rest of an answer that is not delivered. It is read if it is short, so that its connection can carry the next
 /// request.

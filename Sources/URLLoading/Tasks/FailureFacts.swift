@@ -1,8 +1,8 @@
 internal import Foundation
-internal import HTTPEngine
-internal import HTTPSemantics
-internal import Reactor
-internal import TLS
+internal import UncurlEngine
+internal import UncurlReactor
+internal import UncurlSemantics
+internal import UncurlTLS
 
 /// Translates the engine's errors into what the answer rules need to know.
 extension AnswerFailure {

@@ -1,5 +1,5 @@
-internal import HTTPEngine
-internal import Reactor
+internal import UncurlEngine
+internal import UncurlReactor
 
 /// Pauses and resumes the sources of a task's answer. One source at a time delivers; it is paused while the task is
 /// suspended, while the delegate is behind, and while a question is open and enough has come. The ``Course`` decides,

@@ -1,7 +1,7 @@
 internal import Foundation
-internal import HTTPEngine
-internal import Reactor
 internal import Synchronization
+internal import UncurlEngine
+internal import UncurlReactor
 
 /// A session's engine on one of the shared loops, and the path from its tasks to their loads there. Any thread.
 final class LoopHome: SessionHome {

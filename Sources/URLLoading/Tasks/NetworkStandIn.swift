@@ -1,7 +1,7 @@
 internal import Foundation
-internal import HTTP1
-internal import HTTPSemantics
 internal import Synchronization
+internal import UncurlHTTP1
+internal import UncurlSemantics
 
 /// The rules for a request on the network, for a loading class that stands in for the network.
 extension URLSessionTask {

@@ -1,9 +1,9 @@
 internal import Foundation
-internal import HTTP1
-internal import HTTPEngine
-internal import HTTPSemantics
-internal import Reactor
 internal import Synchronization
+internal import UncurlEngine
+internal import UncurlHTTP1
+internal import UncurlReactor
+internal import UncurlSemantics
 
 /// Loads the answer to a task's request: over redirects and challenges, from the cache, from this machine or over the
 /// network. Loop-confined.

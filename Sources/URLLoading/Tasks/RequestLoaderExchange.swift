@@ -1,9 +1,9 @@
 internal import Foundation
-internal import HTTP1
-internal import HTTPEngine
-internal import HTTPSemantics
 internal import Synchronization
-internal import TLS
+internal import UncurlEngine
+internal import UncurlHTTP1
+internal import UncurlSemantics
+internal import UncurlTLS
 
 /// Receives what the engine reports of the exchange under way.
 extension RequestLoader: ExchangeDelegate {

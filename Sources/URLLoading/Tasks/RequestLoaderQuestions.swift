@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTPEngine
-internal import HTTPSemantics
+internal import UncurlEngine
+internal import UncurlSemantics
 
 /// The questions about a request: whether to begin and to follow, and for credentials, a stream and cookies.
 extension RequestLoader {

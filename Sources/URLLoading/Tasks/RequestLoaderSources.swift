@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTPSemantics
+internal import UncurlSemantics
 
 /// Receives what a source other than the network reports.
 extension RequestLoader: ProtocolLoadDelegate {

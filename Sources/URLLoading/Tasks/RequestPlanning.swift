@@ -1,8 +1,8 @@
 internal import Foundation
-internal import HTTP1
-internal import HTTPEngine
-internal import HTTPSemantics
-internal import TLS
+internal import UncurlEngine
+internal import UncurlHTTP1
+internal import UncurlSemantics
+internal import UncurlTLS
 
 /// Makes an attempt's request for the engine.
 extension Attempt {

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTPEngine
-internal import HTTPSemantics
+internal import UncurlEngine
+internal import UncurlSemantics
 
 /// Opens the WebSocket of a task: its handshake is a request, whose answer is a switch of protocols.
 final class SocketLoader: RequestLoader {

@@ -1,4 +1,4 @@
-internal import HTTPEngine
+internal import UncurlEngine
 
 /// The source of an answer.
 enum Source {

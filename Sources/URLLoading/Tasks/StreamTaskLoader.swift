@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTPEngine
-internal import HTTPSemantics
+internal import UncurlEngine
+internal import UncurlSemantics
 
 /// Opens the connection of a stream task, which has no request.
 final class StreamTaskLoader: TaskLoader {

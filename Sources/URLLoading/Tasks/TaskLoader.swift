@@ -1,7 +1,7 @@
 internal import Foundation
-internal import HTTPEngine
-internal import Reactor
 internal import Synchronization
+internal import UncurlEngine
+internal import UncurlReactor
 
 /// One task on its session's loop: from the first `resume()` to the one end. Loop-confined.
 ///

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTPSemantics
+internal import UncurlSemantics
 
 /// How a task's answer reaches the program: content, the end, and the delegate's decision about what the task becomes.
 extension TaskLoader {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Reactor
+internal import UncurlReactor
 
 /// Calls the storages of cookies, credentials and answers whose classes the program declares, and reads the cache's
 /// disk. The load waits meanwhile.

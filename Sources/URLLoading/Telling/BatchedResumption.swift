@@ -1,4 +1,4 @@
-internal import Reactor
+internal import UncurlReactor
 
 /// Resumes the functions that wait on other threads, for all answers of a burst at once. Loop-confined.
 ///

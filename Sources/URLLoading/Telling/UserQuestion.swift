@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTPEngine
-internal import HTTPSemantics
+internal import UncurlEngine
+internal import UncurlSemantics
 
 /// How the questions of a task are put to a delegate, on its queue.
 enum UserQuestion {

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTP1
-internal import HTTPSemantics
+internal import UncurlHTTP1
+internal import UncurlSemantics
 
 /// An upload that can resume after an interruption: its machine, and the requests that carry out the machine's steps.
 /// Loop-confined; most tasks have none.

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTPSemantics
+internal import UncurlSemantics
 
 /// The data from which an upload can resume: the URL at which the server keeps it, the request that began it, and the
 /// source of its content. It is stored as the resume data of downloads is.

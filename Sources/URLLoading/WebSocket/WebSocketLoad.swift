@@ -1,8 +1,8 @@
 internal import Foundation
-internal import HTTPEngine
-internal import Reactor
 internal import Synchronization
-internal import WebSocket
+internal import UncurlEngine
+internal import UncurlReactor
+internal import UncurlWebSocket
 
 /// A task's WebSocket on its session's loop, from the handshake on. It matches messages with the callers that ask for
 /// them. Loop-confined.

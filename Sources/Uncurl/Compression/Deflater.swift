@@ -1,4 +1,4 @@
-internal import CZlib
+internal import CUncurlZlib
 internal import URLLoading
 
 /// Compresses data with zlib in one call. zlib's pointers do not leave this type.

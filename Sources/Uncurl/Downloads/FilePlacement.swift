@@ -1,6 +1,6 @@
 internal import Glibc
-internal import Reactor
 internal import URLLoading
+internal import UncurlReactor
 
 /// Puts a finished file at its place in one step: at every moment the place has what it had before, or the whole file.
 ///

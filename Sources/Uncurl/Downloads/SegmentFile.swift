@@ -1,6 +1,6 @@
 internal import Glibc
-internal import Reactor
 internal import URLLoading
+internal import UncurlReactor
 
 /// The file of a download that comes in several parts at once. Any thread may write to it. If its process is killed, it
 /// stays in the temporary folder for a week, as a part of any other download does.

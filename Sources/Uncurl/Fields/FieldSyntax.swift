@@ -1,4 +1,4 @@
-internal import HTTP1
+internal import UncurlHTTP1
 
 /// Checks the characters of a header field. Characters outside the grammar could end the field or the message and begin
 /// another.

@@ -1,5 +1,5 @@
 public import Foundation
-internal import HTTP1
+internal import UncurlHTTP1
 
 /// Finds the text encoding of octets, and decodes them.
 enum TextEncoding {

@@ -1,5 +1,5 @@
-internal import HTTPSemantics
 public import URLLoading
+internal import UncurlSemantics
 
 /// Sends a request again after a failure that may be temporary. Only the listed methods are retried, up to a limit,
 /// with growing delays.

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import TextCoding
+internal import UncurlText
 
 /// The error for octets that are not a JSON text (RFC 8259).
 public struct JSONFailure: Error, Sendable, Hashable {

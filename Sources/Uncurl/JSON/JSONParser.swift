@@ -1,4 +1,4 @@
-internal import TextCoding
+internal import UncurlText
 
 /// Reads one JSON text (RFC 8259) in UTF-8. The parser is strict: text outside the grammar is an error, with its
 /// position.

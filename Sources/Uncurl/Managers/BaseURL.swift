@@ -1,5 +1,5 @@
-internal import HTTPSemantics
 internal import URLLoading
+internal import UncurlSemantics
 
 /// Resolves references against a base URL.
 struct BaseURL: Sendable {

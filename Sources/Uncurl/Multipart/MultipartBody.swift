@@ -1,6 +1,6 @@
-internal import HTTPEngine
 internal import Synchronization
 public import URLLoading
+internal import UncurlEngine
 
 extension MultipartForm {
     /// The form as content for the engine: files go from the disk to the socket, and streams are read on threads that

@@ -1,5 +1,5 @@
-internal import HTTPEngine
 public import URLLoading
+internal import UncurlEngine
 
 /// The content of one part of a form.
 public struct MultipartContent: Sendable {

@@ -1,8 +1,8 @@
 internal import Glibc
-internal import HTTPEngine
-internal import Reactor
 internal import Synchronization
 public import URLLoading
+internal import UncurlEngine
+internal import UncurlReactor
 
 extension MultipartForm {
     /// Encodes the form in memory. Blocks while files and streams are read.

@@ -1,5 +1,5 @@
-internal import HTTPEngine
 internal import URLLoading
+internal import UncurlEngine
 
 extension MultipartFailure {
     /// The failure of the form that a task's error carries; nil for any other error.

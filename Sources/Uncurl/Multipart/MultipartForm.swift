@@ -1,7 +1,7 @@
-internal import HTTP1
-internal import HTTPEngine
-internal import HTTPSemantics
 public import URLLoading
+internal import UncurlEngine
+internal import UncurlHTTP1
+internal import UncurlSemantics
 
 /// A form of several parts (RFC 7578), sent while it is read: files from the disk to the socket, streams from a thread.
 /// Neither is loaded into memory as a whole.

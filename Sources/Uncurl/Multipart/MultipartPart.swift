@@ -1,8 +1,8 @@
 internal import Glibc
-internal import HTTP1
-internal import HTTPEngine
-internal import Reactor
 internal import URLLoading
+internal import UncurlEngine
+internal import UncurlHTTP1
+internal import UncurlReactor
 
 /// A part as it is sent. Its file has been opened.
 struct MultipartPart: Sendable {

@@ -1,6 +1,6 @@
-internal import HTTPEngine
-internal import Reactor
 internal import URLLoading
+internal import UncurlEngine
+internal import UncurlReactor
 
 /// Reads a form as bytes, from any offset and in any sizes. A file or a stream is opened when the reader reaches it,
 /// and closed after its last byte. One thread may use it at a time. Reads block on files and streams.

@@ -1,7 +1,7 @@
 internal import Foundation
-internal import HTTPSemantics
 internal import Synchronization
 internal import URLLoading
+internal import UncurlSemantics
 
 /// Decides what an operation does with the head of an answer, the first one or one after a pause.
 extension HTTPRequestOperation {

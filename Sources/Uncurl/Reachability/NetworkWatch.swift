@@ -1,5 +1,5 @@
-internal import Reactor
 internal import Synchronization
+internal import UncurlReactor
 
 /// Follows the network for all managers, on one thread. The thread starts with the first listener; the netlink socket
 /// is open while there is a listener.

@@ -1,8 +1,8 @@
 public import Dispatch
-internal import HTTPEngine
-internal import Reactor
 internal import Synchronization
 public import URLLoading
+internal import UncurlEngine
+internal import UncurlReactor
 
 /// Reports whether there is a network path: to any host outside this machine's networks, or to one host.
 ///

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Reactor
+internal import UncurlReactor
 
 /// An observer of a ``ReachabilityManager``. It observes until it is released or cancelled.
 public final class ReachabilityObservation: Sendable {

@@ -1,4 +1,4 @@
-internal import Reactor
+internal import UncurlReactor
 
 /// Finds out for one manager whether its target can be reached. It runs on the watch's loop.
 final class TargetReachability {

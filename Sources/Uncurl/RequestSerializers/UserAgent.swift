@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTP1
+internal import UncurlHTTP1
 
 /// The value of User-Agent (RFC 9110 §10.1.5): the program's name and version, and nothing of the machine.
 enum UserAgent {

@@ -1,6 +1,6 @@
-internal import HTTPEngine
-internal import HTTPSemantics
 public import URLLoading
+internal import UncurlEngine
+internal import UncurlSemantics
 
 /// A request as a command line for curl. In a shell it sends the same request. A stream, a multipart form, a client
 /// certificate and, unless they are asked for, credentials are left out; a comment at the end of the command says so.

@@ -1,5 +1,5 @@
-internal import HTTPSemantics
 internal import URLLoading
+internal import UncurlSemantics
 
 extension URLProtectionSpace {
     /// Whether this is a space of the origin of the URL: scheme, host and port (RFC 9110 §4.3.1).

@@ -1,5 +1,5 @@
-internal import HTTPEngine
 public import URLLoading
+internal import UncurlEngine
 
 /// Another host and port for the connection, like curl's `--connect-to`. The URL, the Host field, the cookies and the
 /// name in the server's certificate stay those of the request. Use it to reach one server behind a load balancer, or a

@@ -1,5 +1,5 @@
-internal import HTTPEngine
 public import URLLoading
+internal import UncurlEngine
 
 /// Limits the rates of sending and receiving. The event loop leaves the socket alone until the next bytes are due, so
 /// no thread sleeps and other requests are not slowed. The limit applies to every transaction of a task: redirects,

@@ -1,5 +1,5 @@
-internal import HTTPSemantics
 internal import URLLoading
+internal import UncurlSemantics
 
 extension WebOrigin {
     /// Nil for a URL of another scheme than http, https, ws and wss, and for one without a host.

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import TextCoding
+internal import UncurlText
 
 /// Reads a binary property list (`bplist00`). Foundation's reader traps on lists that Foundation would not write.
 struct BinaryPropertyList {

@@ -1,5 +1,5 @@
-internal import TextCoding
 public import URLLoading
+internal import UncurlText
 
 /// Decodes values from content.
 public protocol ContentDecoder: Sendable {

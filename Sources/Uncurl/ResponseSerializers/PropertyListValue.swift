@@ -1,5 +1,5 @@
-internal import TextCoding
 public import URLLoading
+internal import UncurlText
 
 /// The value of a property list.
 public indirect enum PropertyListValue: Sendable, Hashable {

@@ -1,5 +1,5 @@
-internal import HTTPEngine
 internal import URLLoading
+internal import UncurlEngine
 
 /// Makes a response of a task's outcome. May be called on any thread.
 extension TaskOutcome {

@@ -1,4 +1,4 @@
-internal import TLS
+internal import UncurlTLS
 
 /// The hosts of a rule: `example.com` is this host only; `*.example.com` is one label more, as in certificates;
 /// `**.example.com` is one or more labels more. An address matches itself.

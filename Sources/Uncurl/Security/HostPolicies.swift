@@ -1,5 +1,5 @@
-internal import TLS
 public import URLLoading
+internal import UncurlTLS
 
 /// One rule for each host. A host without a rule is refused by default.
 ///

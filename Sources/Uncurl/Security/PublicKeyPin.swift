@@ -1,5 +1,5 @@
-internal import TLS
 public import URLLoading
+internal import UncurlTLS
 
 /// A public key, as the SHA-256 of its SubjectPublicKeyInfo (RFC 7469 §2.4). It is written as `sha256//` and Base64, as
 /// in `curl --pinnedpubkey`. The form with one slash, which OkHttp uses, is read too.

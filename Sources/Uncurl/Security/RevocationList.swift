@@ -1,5 +1,5 @@
-internal import TLS
 public import URLLoading
+internal import UncurlTLS
 
 /// Certificate revocation lists (RFC 5280 §5) that the program provides. Neither lists nor OCSP responses are
 /// downloaded: a policy decides at once, with the lists that it has.

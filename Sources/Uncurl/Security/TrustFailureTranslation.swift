@@ -1,14 +1,14 @@
-internal import TLS
+internal import UncurlTLS
 
 extension TrustFailure {
     /// The verifier's failure, with the host that it is about.
-    init(_ failure: TLS.TrustFailure, host: String) {
+    init(_ failure: UncurlTLS.TrustFailure, host: String) {
         self.init(host: host, reason: Reason(failure.reason), words: failure.description)
     }
 }
 
 extension TrustFailure.Reason {
-    fileprivate init(_ reason: TLS.TrustFailure.Reason) {
+    fileprivate init(_ reason: UncurlTLS.TrustFailure.Reason) {
         self =
             switch reason {
             case .noCertificate: .noCertificate

@@ -1,5 +1,5 @@
-internal import TLS
 public import URLLoading
+internal import UncurlTLS
 
 /// A certificate that the program provides, to pin or to trust. It is read when the value is made, so an unreadable
 /// certificate is an error then, and not a pin that is silently missing.

@@ -1,4 +1,4 @@
-internal import HTTP1
+internal import UncurlHTTP1
 
 /// Parses a `text/event-stream` (HTML §9.2.6) in pieces of any size. An event that is unfinished at the end of the
 /// content is dropped.

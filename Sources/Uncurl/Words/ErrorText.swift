@@ -1,5 +1,5 @@
-internal import HTTPEngine
 internal import URLLoading
+internal import UncurlEngine
 
 /// The description of any error. Foundation's `localizedDescription` describes every error without a text of its own as
 /// "The operation could not be completed".

@@ -1,4 +1,4 @@
-internal import CZlib
+internal import CUncurlZlib
 internal import Foundation
 
 /// The chunks of a PNG (ISO/IEC 15948 §5.3). Their order and lengths are verified, and the checksums of critical

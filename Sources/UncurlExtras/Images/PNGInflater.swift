@@ -1,4 +1,4 @@
-internal import CZlib
+internal import CUncurlZlib
 internal import Foundation
 
 /// Inflates the zlib stream of a PNG's pixels row by row. Only one row and one window are in memory.
@@ -74,7 +74,7 @@ internal import Foundation
                 unsafe stream.pointee.next_out = output.baseAddress.map { unsafe $0 + start }
                 unsafe stream.pointee.avail_out = uInt(clamping: end - start)
                 let before = unsafe (stream.pointee.avail_in, stream.pointee.avail_out)
-                let code = unsafe CZlib.inflate(stream, Z_NO_FLUSH)
+                let code = unsafe CUncurlZlib.inflate(stream, Z_NO_FLUSH)
                 return unsafe (
                     code, Int(before.0 - stream.pointee.avail_in), Int(before.1 - stream.pointee.avail_out)
                 )

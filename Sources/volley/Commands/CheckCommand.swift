@@ -1,6 +1,6 @@
 import ArgumentParser
-import LoadGenerator
-import Reactor
+import UncurlLoad
+import UncurlReactor
 
 /// `volley check`: says whether a scenario file can be run, and what it contains.
 struct CheckCommand: SubCommand {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import LoadGenerator
+import UncurlLoad
 
 /// `volley compare`: says whether a later run was slower than an earlier one.
 struct CompareCommand: SubCommand {

@@ -1,6 +1,6 @@
-import LoadGenerator
-import LoadReports
-import Reactor
+import UncurlLoad
+import UncurlLoadReports
+import UncurlReactor
 
 /// `volley compare`: compares an earlier report with a later one.
 struct CompareJob {

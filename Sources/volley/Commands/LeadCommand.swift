@@ -1,5 +1,5 @@
 import ArgumentParser
-import LoadGenerator
+import UncurlLoad
 
 /// `volley lead`: leads a run that several machines make together.
 struct LeadCommand: SubCommand {

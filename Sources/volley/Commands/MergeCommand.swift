@@ -1,5 +1,5 @@
 import ArgumentParser
-import LoadGenerator
+import UncurlLoad
 
 /// `volley merge`: combines the reports of a run's parts.
 struct MergeCommand: SubCommand {

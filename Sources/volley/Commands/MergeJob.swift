@@ -1,7 +1,7 @@
-import LoadGenerator
-import LoadReports
-import Reactor
-import TextCoding
+import UncurlLoad
+import UncurlLoadReports
+import UncurlReactor
+import UncurlText
 
 /// `volley merge`: combines the reports of a run's parts, and writes the result in any format.
 struct MergeJob {

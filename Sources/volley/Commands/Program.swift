@@ -1,9 +1,9 @@
 import ArgumentParser
 import Glibc
-import LoadGenerator
-import LoadReports
-import Reactor
-import TestServer
+import UncurlLoad
+import UncurlLoadReports
+import UncurlReactor
+import UncurlTestServer
 
 /// The program: it reads the arguments and returns an exit status.
 @main

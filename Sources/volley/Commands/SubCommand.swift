@@ -1,5 +1,5 @@
 import ArgumentParser
-import LoadGenerator
+import UncurlLoad
 
 /// A command other than a run, named by the first word.
 protocol SubCommand: ParsableCommand {

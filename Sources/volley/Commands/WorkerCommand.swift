@@ -1,7 +1,7 @@
 import ArgumentParser
-import HTTPEngine
-import LoadGenerator
-import LocustWorker
+import UncurlEngine
+import UncurlLoad
+import UncurlLocust
 
 /// `volley worker`: works for a Locust master.
 struct WorkerCommand: SubCommand {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import LoadGenerator
+import UncurlLoad
 
 /// The text of the flags about the lifetime of connections, and about the time limits of a request's parts.
 struct ConnectionFlags: ParsableArguments {

@@ -1,6 +1,6 @@
 import ArgumentParser
-import LoadGenerator
-import TextCoding
+import UncurlLoad
+import UncurlText
 
 /// The text of those flags about a request's content and fields that curl, hey and oha have too.
 struct ContentFlags: ParsableArguments {

@@ -1,5 +1,5 @@
-import LoadGenerator
-import TLS
+import UncurlLoad
+import UncurlTLS
 
 extension SecurityFlags {
     /// The largest file of a key or of certificates, in bytes. A larger file is something else.

@@ -1,5 +1,5 @@
 import ArgumentParser
-import LoadGenerator
+import UncurlLoad
 
 /// The text of the flags about the requests, and about the conditions for their responses.
 struct InputFlags: ParsableArguments {

@@ -1,4 +1,4 @@
-import LoadGenerator
+import UncurlLoad
 
 /// A checked command line. Nothing has been started or looked up.
 struct Invocation: Sendable {

@@ -1,9 +1,9 @@
 import ArgumentParser
-import HTTP1
-import LoadGenerator
-import LoadReports
-import Reactor
-import TestServer
+import UncurlHTTP1
+import UncurlLoad
+import UncurlLoadReports
+import UncurlReactor
+import UncurlTestServer
 
 /// The command line of volley. Values stay text here. ``LoadOptions`` reads them, so that every error message is one
 /// line in the same words.

@@ -1,6 +1,6 @@
-import HTTPEngine
-import LoadGenerator
-import Reactor
+import UncurlEngine
+import UncurlLoad
+import UncurlReactor
 
 /// Reads the load from a command line.
 extension LoadOptions {

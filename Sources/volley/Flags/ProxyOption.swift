@@ -1,5 +1,5 @@
-import HTTPEngine
-import LoadGenerator
+import UncurlEngine
+import UncurlLoad
 
 /// The proxy that leads to a target: that of `--proxy`, or of the environment.
 struct ProxyOption {

@@ -1,4 +1,4 @@
-import LoadGenerator
+import UncurlLoad
 
 extension LoadCommand {
     /// Refuses flags that would change a request: the octets of `--raw` are sent as they are.

@@ -1,5 +1,5 @@
-import HTTP1
-import LoadGenerator
+import UncurlHTTP1
+import UncurlLoad
 
 /// Reads the request and its target from a command line.
 extension LoadOptions {

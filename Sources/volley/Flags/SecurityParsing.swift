@@ -1,6 +1,6 @@
-import HTTPEngine
-import LoadGenerator
-import TLS
+import UncurlEngine
+import UncurlLoad
+import UncurlTLS
 
 extension SecurityOptions {
     /// - Parameters:

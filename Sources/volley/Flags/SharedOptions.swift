@@ -1,4 +1,4 @@
-import LoadGenerator
+import UncurlLoad
 
 extension LoadOptions {
     /// Reduces these options to those of one part: its share of connections and requests, and no more threads than

@@ -1,5 +1,5 @@
 import ArgumentParser
-import LoadGenerator
+import UncurlLoad
 
 /// The text of the flags about WebSockets.
 struct WebSocketFlags: ParsableArguments {

@@ -1,4 +1,4 @@
-import LoadGenerator
+import UncurlLoad
 
 /// A web server's log in the common or combined format:
 /// ```

@@ -1,4 +1,4 @@
-import LoadGenerator
+import UncurlLoad
 
 /// Reads cookies in Netscape's format, as curl and browsers write it: one cookie per line, in seven fields separated by
 /// tabs.

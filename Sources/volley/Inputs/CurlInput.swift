@@ -1,5 +1,5 @@
-import LoadGenerator
-import TextCoding
+import UncurlLoad
+import UncurlText
 
 /// Reads curl's command lines, as browsers and documents show them.
 enum CurlInput {

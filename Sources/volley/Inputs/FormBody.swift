@@ -1,5 +1,5 @@
-import HTTPSemantics
-import LoadGenerator
+import UncurlLoad
+import UncurlSemantics
 
 /// Multipart forms (RFC 7578).
 enum FormBody {

@@ -1,4 +1,4 @@
-import LoadGenerator
+import UncurlLoad
 
 /// Reads the words between the semicolons of a `--form`. As in curl, a word in quotes may contain semicolons; `\"` and
 /// `\\` stand for a quote and a backslash there. Without a closing quote, the first quote is part of the word.

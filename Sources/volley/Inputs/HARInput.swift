@@ -1,6 +1,6 @@
-import LoadGenerator
-import LoadReports
-import TextCoding
+import UncurlLoad
+import UncurlLoadReports
+import UncurlText
 
 /// Reads an HTTP Archive, as browsers export it: `log.entries`, each with its request and its start time.
 enum HARInput {

@@ -1,4 +1,4 @@
-import LoadGenerator
+import UncurlLoad
 
 /// The format of a file of requests: `--input FORMAT=FILE`.
 enum InputFormat: String, Hashable, Sendable, CaseIterable {

@@ -1,4 +1,4 @@
-import LoadGenerator
+import UncurlLoad
 
 extension InputPlace {
     /// An error at this place of a file.

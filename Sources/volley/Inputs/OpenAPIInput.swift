@@ -1,5 +1,5 @@
-import LoadGenerator
-import TextCoding
+import UncurlLoad
+import UncurlText
 
 /// Reads an OpenAPI description (3.x, JSON): one request for each operation, with the description's examples or, where
 /// there are none, with small values that its schemas allow.

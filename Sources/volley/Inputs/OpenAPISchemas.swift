@@ -1,5 +1,5 @@
-import LoadGenerator
-import TextCoding
+import UncurlLoad
+import UncurlText
 
 /// The schemas of a description, and values that they allow.
 struct OpenAPISchemas {

@@ -1,5 +1,5 @@
-import LoadGenerator
-import TextCoding
+import UncurlLoad
+import UncurlText
 
 /// Reads a Postman collection (v2.0, v2.1): the requests of its folders in order, named by folder and request.
 enum PostmanInput {

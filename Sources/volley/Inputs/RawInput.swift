@@ -1,4 +1,4 @@
-import LoadGenerator
+import UncurlLoad
 
 /// Reads `--raw [NAME=]FILE`. The octets of each file are sent unchanged as one request, for tests of parsers.
 enum RawInput {

@@ -1,4 +1,4 @@
-import TextCoding
+import UncurlText
 
 /// Splits command lines as a POSIX shell does: words, quotes, backslashes, `$'…'` and comments. Words are octets. Texts
 /// that a shell would expand are errors.

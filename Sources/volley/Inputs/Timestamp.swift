@@ -1,5 +1,5 @@
-import HTTP1
-import LoadGenerator
+import UncurlHTTP1
+import UncurlLoad
 
 /// Parses times as logs and archives write them, in nanoseconds since 1970.
 enum Timestamp {

@@ -1,4 +1,4 @@
-import LoadGenerator
+import UncurlLoad
 
 /// Reads `[METHOD] URL [xWEIGHT] [name=NAME]`, one request per line. Empty lines and lines that begin with `#` are
 /// skipped.

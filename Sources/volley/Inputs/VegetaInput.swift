@@ -1,6 +1,6 @@
-import LoadGenerator
-import LoadReports
-import TextCoding
+import UncurlLoad
+import UncurlLoadReports
+import UncurlText
 
 /// Reads vegeta's text format of targets:
 /// ```

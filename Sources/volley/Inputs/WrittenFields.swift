@@ -1,5 +1,5 @@
-import HTTP1
-import LoadGenerator
+import UncurlHTTP1
+import UncurlLoad
 
 /// The fields of several `-H`, as in curl: `Name: value` and `Name;`, a field without a value, are sent, and `Name:`
 /// leaves out the field that another flag, or the program itself, would add.

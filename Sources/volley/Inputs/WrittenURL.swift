@@ -1,4 +1,4 @@
-import TextCoding
+import UncurlText
 
 /// URLs as browsers and logs write them: with octets that no URL may hold (RFC 3986 §2), such as `?ids[]=1|2`.
 enum WrittenURL {

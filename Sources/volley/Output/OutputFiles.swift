@@ -1,7 +1,7 @@
-import CLinux
+import CUncurlLinux
 import Glibc
-import LoadGenerator
-import Reactor
+import UncurlLoad
+import UncurlReactor
 
 extension Files {
     /// Reads the whole file that a flag names, or standard input.

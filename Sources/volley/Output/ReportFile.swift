@@ -1,6 +1,6 @@
 import Glibc
-import LoadGenerator
-import Reactor
+import UncurlLoad
+import UncurlReactor
 
 /// A report whose file is open.
 struct ReportFile {

@@ -1,4 +1,4 @@
-import LoadGenerator
+import UncurlLoad
 
 /// One report: its format and its file.
 struct ReportSink: Hashable, Sendable {

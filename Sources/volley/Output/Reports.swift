@@ -1,5 +1,5 @@
-import LoadGenerator
-import LoadReports
+import UncurlLoad
+import UncurlLoadReports
 
 /// Makes the reports that are written once, at the end of a run.
 enum Reports {

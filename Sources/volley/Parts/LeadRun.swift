@@ -1,4 +1,4 @@
-import LoadGenerator
+import UncurlLoad
 
 /// `volley lead`: a run whose parts are other processes, on other machines. They send the counts of their threads to
 /// this process, which treats the counts as those of local threads. So views, reports and conditions are the same as

@@ -1,8 +1,8 @@
-import CLinux
-import HTTP1
-import LoadGenerator
-import LoadReports
-import Reactor
+import CUncurlLinux
+import UncurlHTTP1
+import UncurlLoad
+import UncurlLoadReports
+import UncurlReactor
 
 /// The parts of a lead. They make one run after another.
 struct PartCrew: TrialMaker {

@@ -1,6 +1,6 @@
 import Glibc
-import LoadGenerator
-import Reactor
+import UncurlLoad
+import UncurlReactor
 
 /// Sends and receives messages through two descriptors, one line each. The lock guards `state`.
 final class PartLink: Sendable {

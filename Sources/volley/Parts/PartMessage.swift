@@ -1,6 +1,6 @@
-import LoadGenerator
-import Reactor
-import TextCoding
+import UncurlLoad
+import UncurlReactor
+import UncurlText
 
 /// A line between the process that leads a run and a process that makes a part of it: a JSON object whose first member
 /// names the message.

@@ -1,6 +1,6 @@
 import Glibc
-import LoadGenerator
-import Reactor
+import UncurlLoad
+import UncurlReactor
 
 /// A command that makes a part of a run. It has a process group of its own, so that a terminal's interrupt reaches only
 /// the lead, which then stops its parts.

@@ -1,9 +1,9 @@
 import ArgumentParser
-import CLinux
+import CUncurlLinux
 import Glibc
-import HTTP1
-import LoadGenerator
-import Reactor
+import UncurlHTTP1
+import UncurlLoad
+import UncurlReactor
 
 /// `volley part`: makes a part of a run that another process leads by messages on standard input and output.
 struct PartRun {

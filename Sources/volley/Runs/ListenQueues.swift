@@ -1,4 +1,4 @@
-import LoadGenerator
+import UncurlLoad
 
 /// Counts the connects that this machine's listeners dropped because their accept queues were full. Such a connect is
 /// repeated after one, three and seven seconds, which looks like a slow server.

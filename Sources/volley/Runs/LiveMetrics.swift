@@ -1,5 +1,5 @@
-import LoadGenerator
-import LoadReports
+import UncurlLoad
+import UncurlLoadReports
 
 /// Publishes the counts of a current run: on a page for Prometheus, and to an OpenTelemetry collector.
 struct LiveMetrics {

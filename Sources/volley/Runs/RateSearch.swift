@@ -1,4 +1,4 @@
-import LoadGenerator
+import UncurlLoad
 
 /// Finds the highest rate that keeps a goal: it doubles the rate, then bisects, then confirms the result by another
 /// run. It only decides which rate is tried next; the caller makes the runs.

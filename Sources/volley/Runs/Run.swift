@@ -1,5 +1,5 @@
-import LoadGenerator
-import TestServer
+import UncurlLoad
+import UncurlTestServer
 
 /// A run from its options to its reports. It uses the main thread.
 struct Run {

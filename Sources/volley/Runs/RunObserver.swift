@@ -1,4 +1,4 @@
-import LoadGenerator
+import UncurlLoad
 
 /// Observes a run while it goes on. It is used on the main thread.
 protocol RunObserver {

@@ -1,8 +1,8 @@
-import CLinux
-import HTTPEngine
-import LoadGenerator
-import LoadReports
-import Reactor
+import CUncurlLinux
+import UncurlEngine
+import UncurlLoad
+import UncurlLoadReports
+import UncurlReactor
 
 /// What the successive runs of one command share: the main thread, the signals that end them, and the publishers of
 /// live metrics.

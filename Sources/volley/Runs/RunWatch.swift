@@ -1,6 +1,6 @@
-import LoadGenerator
-import LoadReports
-import Reactor
+import UncurlLoad
+import UncurlLoadReports
+import UncurlReactor
 
 /// Everything that observes a run: the reports that are written during the run, and the display. It is used on the main
 /// thread, in bounded memory whatever the length of the run.

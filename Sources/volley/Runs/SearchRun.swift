@@ -1,4 +1,4 @@
-import LoadGenerator
+import UncurlLoad
 
 /// Makes the runs of a search: in this process, or in processes that it leads.
 protocol TrialMaker {

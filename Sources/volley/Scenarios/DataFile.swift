@@ -1,4 +1,4 @@
-import LoadGenerator
+import UncurlLoad
 
 /// A file of comma-separated values (RFC 4180). Its first record has the names of the columns.
 struct DataFile {

@@ -1,5 +1,5 @@
-import LoadGenerator
-import TextCoding
+import UncurlLoad
+import UncurlText
 
 /// A checked scenario file: the requests of its steps, and the order of the steps.
 struct ScenarioFile {

@@ -1,5 +1,5 @@
-import LoadGenerator
-import TextCoding
+import UncurlLoad
+import UncurlText
 
 /// A part of a scenario file and its position: `"shop.json": steps[2].check`.
 struct ScenarioNode {

@@ -1,5 +1,5 @@
-import LoadGenerator
-import TextCoding
+import UncurlLoad
+import UncurlText
 
 /// Reads the part of YAML that scenario files need, as JSON.
 ///

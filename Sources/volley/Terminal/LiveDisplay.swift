@@ -1,5 +1,5 @@
-import LoadGenerator
-import Reactor
+import UncurlLoad
+import UncurlReactor
 
 /// The display on a terminal during a run: one line, or several lines with a plot. If standard error is not a terminal,
 /// there is no display.

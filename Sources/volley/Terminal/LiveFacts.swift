@@ -1,4 +1,4 @@
-import LoadGenerator
+import UncurlLoad
 
 /// Describes a current run in a few lines that fit the terminal's width: progress, statuses, requests in flight,
 /// achieved and wanted rate, percentiles.

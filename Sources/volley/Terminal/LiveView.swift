@@ -1,6 +1,6 @@
 internal import Glibc
-import LoadGenerator
-import Reactor
+import UncurlLoad
+import UncurlReactor
 
 /// Plots of the last minutes above the facts and the progress line, redrawn in place: requests per second and the 99th
 /// percentile, one column per interval.

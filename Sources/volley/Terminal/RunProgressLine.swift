@@ -1,6 +1,6 @@
 internal import Glibc
-import LoadGenerator
-import Reactor
+import UncurlLoad
+import UncurlReactor
 
 /// The line that is redrawn during a run. If standard error is not a terminal, there is none.
 struct RunProgressLine {

@@ -1,4 +1,4 @@
-internal import CLinux
+internal import CUncurlLinux
 internal import Glibc
 
 /// Properties of a terminal.

@@ -1,5 +1,5 @@
-import HTTPEngine
-import LoadGenerator
+import UncurlEngine
+import UncurlLoad
 
 extension ConnectToRule {
     /// Reads `HOST1:PORT1:HOST2:PORT2`, as in curl. An empty HOST1 or PORT1 matches any; an empty HOST2 or PORT2 keeps

@@ -1,5 +1,5 @@
-import LoadGenerator
-import TextCoding
+import UncurlLoad
+import UncurlText
 
 /// Reads files that are JSON documents.
 enum InputDocument {

@@ -1,4 +1,4 @@
-import LoadGenerator
+import UncurlLoad
 
 extension Pause {
     /// Reads `100ms`, `50ms-150ms` or `exp:100ms`.

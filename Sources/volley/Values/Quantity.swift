@@ -1,4 +1,4 @@
-import LoadGenerator
+import UncurlLoad
 
 /// Reads numbers and times, in the same notation everywhere: `64`, `1.5k`, `1e3`, `0`; `500ms`, `0.2s`, `1h30m`.
 ///

@@ -1,4 +1,4 @@
-import LoadGenerator
+import UncurlLoad
 
 extension ResponseChecks {
     /// - Parameters:

@@ -1,4 +1,4 @@
-import LoadGenerator
+import UncurlLoad
 
 extension SearchGoal {
     /// Reads `p99<20ms`, or several such conditions joined by commas.

@@ -1,4 +1,4 @@
-import LoadGenerator
+import UncurlLoad
 
 extension Shard {
     /// The most parts. No scheduler starts more at once.

@@ -1,5 +1,5 @@
-import LoadGenerator
-import Reactor
+import UncurlLoad
+import UncurlReactor
 
 /// The addresses that connections use in turn, from `--source-address`: single addresses, comma lists and CIDR blocks.
 /// Their port is 0, so the kernel chooses one.

@@ -1,4 +1,4 @@
-import LoadGenerator
+import UncurlLoad
 
 /// The plan of `--stage`: successive rates (`30s@1k,1m@5k,linear`), or successive numbers of connections
 /// (`30s@100c,1m@500c,linear`).

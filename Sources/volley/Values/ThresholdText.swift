@@ -1,4 +1,4 @@
-import LoadGenerator
+import UncurlLoad
 
 extension Threshold {
     /// Reads a condition of `--fail-if`.

@@ -1,6 +1,6 @@
-import LoadGenerator
-import LoadReports
-import LocustWorker
+import UncurlLoad
+import UncurlLoadReports
+import UncurlLocust
 
 /// What is wrong with a command line, a file or a system limit, and how to correct it.
 ///

@@ -1,10 +1,10 @@
 import Foundation
-import HTTPEngine
-import Reactor
 import Synchronization
-import TestServer
 import TestSupport
 import Testing
+import UncurlEngine
+import UncurlReactor
+import UncurlTestServer
 
 @testable import URLLoading
 

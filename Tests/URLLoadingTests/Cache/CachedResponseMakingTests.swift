@@ -1,6 +1,6 @@
-import HTTP1
-import HTTPSemantics
 import Testing
+import UncurlHTTP1
+import UncurlSemantics
 
 @testable import URLLoading
 

@@ -1,5 +1,5 @@
-import HTTPSemantics
 import Testing
+import UncurlSemantics
 
 @testable import URLLoading
 

@@ -1,7 +1,7 @@
 import Dispatch
-import HTTPSemantics
 import Synchronization
 import Testing
+import UncurlSemantics
 
 @testable import URLLoading
 

@@ -1,11 +1,11 @@
 import Foundation
-import HTTPEngine
-import HTTPSemantics
 import Synchronization
-import TLS
-import TestServer
 import TestSupport
 import Testing
+import UncurlEngine
+import UncurlSemantics
+import UncurlTLS
+import UncurlTestServer
 
 @testable import URLLoading
 

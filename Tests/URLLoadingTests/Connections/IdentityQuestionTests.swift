@@ -1,9 +1,9 @@
-import HTTPEngine
 import Synchronization
-import TLS
-import TestServer
 import TestSupport
 import Testing
+import UncurlEngine
+import UncurlTLS
+import UncurlTestServer
 
 @testable import URLLoading
 

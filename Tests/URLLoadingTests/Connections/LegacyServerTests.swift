@@ -1,7 +1,7 @@
 import Foundation
-import HTTPEngine
-import TestServer
 import Testing
+import UncurlEngine
+import UncurlTestServer
 
 @testable import URLLoading
 

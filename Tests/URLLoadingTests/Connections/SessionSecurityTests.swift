@@ -1,10 +1,10 @@
-import HTTP1
-import HTTPEngine
-import HTTPSemantics
 import Synchronization
-import TLS
-import TestServer
 import Testing
+import UncurlEngine
+import UncurlHTTP1
+import UncurlSemantics
+import UncurlTLS
+import UncurlTestServer
 
 @testable import URLLoading
 

@@ -1,6 +1,6 @@
-import Reactor
 import TestSupport
 import Testing
+import UncurlReactor
 
 @testable import URLLoading
 

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
-import HTTPSemantics
 import Testing
+import UncurlSemantics
 
 @testable import URLLoading
 

@@ -1,7 +1,7 @@
 import Foundation
-import HTTPEngine
-import HTTPSemantics
 import Testing
+import UncurlEngine
+import UncurlSemantics
 
 @testable import URLLoading
 

@@ -1,7 +1,7 @@
 import Foundation
-import HTTPSemantics
 import TestSupport
 import Testing
+import UncurlSemantics
 
 @testable import URLLoading
 

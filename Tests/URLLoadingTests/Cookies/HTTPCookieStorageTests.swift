@@ -1,8 +1,8 @@
 import Foundation
-import HTTPSemantics
 import Synchronization
-import TestServer
 import Testing
+import UncurlSemantics
+import UncurlTestServer
 
 @testable import URLLoading
 

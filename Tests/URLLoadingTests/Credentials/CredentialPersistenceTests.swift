@@ -1,7 +1,7 @@
 import Foundation
-import TestServer
 import TestSupport
 import Testing
+import UncurlTestServer
 
 @testable import URLLoading
 

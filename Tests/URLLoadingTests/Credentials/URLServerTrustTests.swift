@@ -1,6 +1,6 @@
-import TLS
-import TestServer
 import Testing
+import UncurlTLS
+import UncurlTestServer
 
 @testable import URLLoading
 

@@ -1,10 +1,10 @@
 import Dispatch
 import Foundation
-import Reactor
 import Synchronization
-import TestServer
 import TestSupport
 import Testing
+import UncurlReactor
+import UncurlTestServer
 
 @testable import URLLoading
 

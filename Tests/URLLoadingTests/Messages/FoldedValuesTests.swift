@@ -1,7 +1,7 @@
 import Foundation
-import HTTP1
-import TestServer
 import Testing
+import UncurlHTTP1
+import UncurlTestServer
 
 @testable import URLLoading
 

@@ -1,7 +1,7 @@
 #if HTTPTypes
 import Foundation
 import HTTPTypes
-import TestServer
+import UncurlTestServer
 import Testing
 
 @testable import URLLoading

@@ -1,6 +1,6 @@
 import Foundation
-import HTTP1
 import Testing
+import UncurlHTTP1
 
 @testable import URLLoading
 

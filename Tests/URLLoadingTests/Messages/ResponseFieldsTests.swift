@@ -1,5 +1,5 @@
-import HTTP1
 import Testing
+import UncurlHTTP1
 
 @testable import URLLoading
 

@@ -1,12 +1,12 @@
 import Foundation
-import TLS
-import TestServer
 import TestSupport
 import Testing
+import UncurlTLS
+import UncurlTestServer
 
-@testable import HTTPEngine
-@testable import Reactor
 @testable import URLLoading
+@testable import UncurlEngine
+@testable import UncurlReactor
 
 @Suite("TransactionFacts", .timeLimit(.minutes(5)))
 struct TransactionFactsTests {

@@ -5,7 +5,7 @@ import InMemoryLogging
 import InMemoryTracing
 import Logging
 import MetricsTestKit
-import TestServer
+import UncurlTestServer
 import TestSupport
 import Testing
 import Tracing

@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
-import TLS
-import TestServer
 import TestSupport
 import Testing
+import UncurlTLS
+import UncurlTestServer
 
 @testable import URLLoading
 

@@ -1,9 +1,9 @@
 import Foundation
-import HTTPEngine
-import TLS
-import TestServer
 import TestSupport
 import Testing
+import UncurlEngine
+import UncurlTLS
+import UncurlTestServer
 
 @testable import URLLoading
 

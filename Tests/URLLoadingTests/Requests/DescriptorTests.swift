@@ -1,8 +1,8 @@
 import Foundation
-import Reactor
-import TestServer
 import TestSupport
 import Testing
+import UncurlReactor
+import UncurlTestServer
 
 @testable import URLLoading
 

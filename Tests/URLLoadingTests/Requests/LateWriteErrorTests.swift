@@ -1,7 +1,7 @@
 import Foundation
-import Reactor
-import TestServer
 import Testing
+import UncurlReactor
+import UncurlTestServer
 
 @testable import URLLoading
 

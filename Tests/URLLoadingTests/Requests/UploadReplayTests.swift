@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
-import TestServer
 import TestSupport
 import Testing
+import UncurlTestServer
 
 @testable import URLLoading
 

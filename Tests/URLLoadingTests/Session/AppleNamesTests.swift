@@ -1,8 +1,8 @@
 import Foundation
-import TestServer
 import TestSupport
 import Testing
 import URLLoading
+import UncurlTestServer
 
 /// What code for Apple's platforms uses beyond FoundationNetworking.
 @Suite("Apple's smaller names", .timeLimit(.minutes(5)))

@@ -1,7 +1,7 @@
 import Foundation
-import TestServer
 import Testing
 import URLLoading
+import UncurlTestServer
 
 @Suite("Characters and scalars of an answer", .timeLimit(.minutes(5)))
 struct AsyncTextTests {

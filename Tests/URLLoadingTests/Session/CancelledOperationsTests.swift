@@ -1,8 +1,8 @@
 import Foundation
-import TLS
-import TestServer
 import TestSupport
 import Testing
+import UncurlTLS
+import UncurlTestServer
 
 @testable import URLLoading
 

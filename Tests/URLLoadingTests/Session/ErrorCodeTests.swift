@@ -1,10 +1,10 @@
 import Foundation
-import HTTPEngine
-import Reactor
-import TLS
-import TestServer
 import TestSupport
 import Testing
+import UncurlEngine
+import UncurlReactor
+import UncurlTLS
+import UncurlTestServer
 
 @testable import URLLoading
 

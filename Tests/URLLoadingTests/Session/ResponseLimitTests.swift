@@ -1,7 +1,7 @@
-import HTTP1
-import TestServer
 import TestSupport
 import Testing
+import UncurlHTTP1
+import UncurlTestServer
 
 @testable import URLLoading
 

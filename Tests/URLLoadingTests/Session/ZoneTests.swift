@@ -1,5 +1,5 @@
-import TestServer
 import Testing
+import UncurlTestServer
 
 @testable import URLLoading
 

@@ -1,8 +1,8 @@
 import Foundation
-import HTTPEngine
-import HTTPSemantics
-import Reactor
 import Testing
+import UncurlEngine
+import UncurlReactor
+import UncurlSemantics
 
 @testable import URLLoading
 

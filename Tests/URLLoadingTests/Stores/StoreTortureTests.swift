@@ -1,7 +1,7 @@
-import HTTP1
-import HTTPSemantics
 import TestSupport
 import Testing
+import UncurlHTTP1
+import UncurlSemantics
 
 @testable import URLLoading
 

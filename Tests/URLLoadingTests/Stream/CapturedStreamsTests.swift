@@ -1,9 +1,9 @@
 import Foundation
-import Reactor
 import Synchronization
-import TestServer
 import TestSupport
 import Testing
+import UncurlReactor
+import UncurlTestServer
 
 @testable import URLLoading
 

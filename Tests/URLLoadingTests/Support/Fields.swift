@@ -1,5 +1,5 @@
-import HTTP1
 import URLLoading
+import UncurlHTTP1
 
 /// Header fields for a test, in their order.
 func fields(_ pairs: (String, String)...) -> HTTPFields {

@@ -1,7 +1,7 @@
 import Testing
 
-@testable import HTTPEngine
 @testable import URLLoading
+@testable import UncurlEngine
 
 @Suite("The course of a task")
 struct CourseTests {

@@ -1,7 +1,7 @@
 import Foundation
-import TestServer
 import TestSupport
 import Testing
+import UncurlTestServer
 
 @Suite("Lazy start", .ownThread, .timeLimit(.minutes(5)))
 struct LateStartTests {

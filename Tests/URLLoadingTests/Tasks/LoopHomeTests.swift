@@ -1,9 +1,9 @@
 import Foundation
-import HTTPEngine
 import Synchronization
-import TestServer
 import TestSupport
 import Testing
+import UncurlEngine
+import UncurlTestServer
 
 @testable import URLLoading
 

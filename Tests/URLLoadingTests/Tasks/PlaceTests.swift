@@ -1,8 +1,8 @@
 import Foundation
-import TestServer
 import TestSupport
 import Testing
 import URLLoading
+import UncurlTestServer
 
 /// How long a task waits for one of its host's connections, and which tasks give theirs up.
 @Suite("Places at a host", .timeLimit(.minutes(5)))

@@ -1,6 +1,6 @@
-import TestServer
 import TestSupport
 import Testing
+import UncurlTestServer
 
 @testable import URLLoading
 

@@ -1,8 +1,8 @@
 import Foundation
-import HTTPSemantics
-import TestServer
 import TestSupport
 import Testing
+import UncurlSemantics
+import UncurlTestServer
 
 @testable import URLLoading
 

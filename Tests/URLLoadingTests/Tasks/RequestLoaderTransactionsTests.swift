@@ -1,9 +1,9 @@
 import Foundation
-import HTTPEngine
-import HTTPSemantics
-import TestServer
 import TestSupport
 import Testing
+import UncurlEngine
+import UncurlSemantics
+import UncurlTestServer
 
 @testable import URLLoading
 

@@ -1,10 +1,10 @@
 import Foundation
-import HTTPEngine
 import Synchronization
-import TLS
-import TestServer
 import TestSupport
 import Testing
+import UncurlEngine
+import UncurlTLS
+import UncurlTestServer
 
 @testable import URLLoading
 

@@ -1,6 +1,6 @@
 import Foundation
-import TestServer
 import Testing
+import UncurlTestServer
 
 @testable import URLLoading
 

@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
-import TestServer
 import TestSupport
 import Testing
 import URLLoading
+import UncurlTestServer
 
 extension Recorder: URLSessionWebSocketDelegate {
     func urlSession(

@@ -1,9 +1,9 @@
 import FacadeTestSupport
 import Foundation
 import Glibc
-import TestServer
 import TestSupport
 import Testing
+import UncurlTestServer
 
 @testable import Uncurl
 

@@ -1,7 +1,7 @@
 import FacadeTestSupport
-import TestServer
 import TestSupport
 import Testing
+import UncurlTestServer
 
 @testable import Uncurl
 

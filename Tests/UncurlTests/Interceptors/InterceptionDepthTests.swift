@@ -1,8 +1,8 @@
 import FacadeTestSupport
 import Foundation
-import TestServer
 import Testing
 import Uncurl
+import UncurlTestServer
 
 @Suite("Interceptors that send requests", .timeLimit(.minutes(5)))
 struct InterceptionDepthTests {

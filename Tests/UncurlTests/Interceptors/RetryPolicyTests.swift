@@ -1,9 +1,9 @@
 import FacadeTestSupport
 import Foundation
 import Synchronization
-import TestServer
 import TestSupport
 import Testing
+import UncurlTestServer
 
 @testable import Uncurl
 

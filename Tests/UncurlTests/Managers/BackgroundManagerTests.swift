@@ -2,10 +2,10 @@ import FacadeTestSupport
 import Foundation
 import Glibc
 import Synchronization
-import TestServer
 import TestSupport
 import Testing
 import Uncurl
+import UncurlTestServer
 
 /// Uses processes of its own, which are killed or end in the middle of a call, with `_exit`: the leak sanitizer would
 /// report the objects of that call.

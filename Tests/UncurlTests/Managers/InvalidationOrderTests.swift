@@ -1,9 +1,9 @@
 import FacadeTestSupport
 import Foundation
-import TestServer
 import TestSupport
 import Testing
 import Uncurl
+import UncurlTestServer
 
 @Suite("What comes before a session is invalid", .timeLimit(.minutes(5)))
 struct InvalidationOrderTests {

@@ -1,8 +1,8 @@
 import FacadeTestSupport
 import Foundation
-import TestServer
 import Testing
 import Uncurl
+import UncurlTestServer
 
 /// The managers of a program on a server stand for different users.
 @Suite("Cookies of managers", .timeLimit(.minutes(5)))

@@ -1,10 +1,10 @@
 import FacadeTestSupport
 import Foundation
-import TLS
-import TestServer
 import TestSupport
 import Testing
 import Uncurl
+import UncurlTLS
+import UncurlTestServer
 
 @Suite("Trust through a manager", .timeLimit(.minutes(5)))
 struct ManagerTrustTests {

@@ -1,10 +1,10 @@
 import FacadeTestSupport
 import Foundation
-import TLS
-import TestServer
 import TestSupport
 import Testing
 import Uncurl
+import UncurlTLS
+import UncurlTestServer
 
 @Suite("Hooks that do not answer", .timeLimit(.minutes(5)))
 struct SilentHookTests {

@@ -1,10 +1,10 @@
 import Dispatch
 import FacadeTestSupport
 import Foundation
-import TestServer
 import TestSupport
 import Testing
 import Uncurl
+import UncurlTestServer
 
 @Suite("Hooks", .timeLimit(.minutes(5)))
 struct TaskHooksTests {

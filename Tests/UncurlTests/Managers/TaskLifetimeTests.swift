@@ -1,10 +1,10 @@
 import FacadeTestSupport
 import Foundation
 import Synchronization
-import TestServer
 import TestSupport
 import Testing
 import Uncurl
+import UncurlTestServer
 
 /// A task and its delegate refer to each other, and a handler to objects of the program. After the task's end, none of
 /// them may be in memory.

@@ -1,11 +1,11 @@
 import Dispatch
 import FacadeTestSupport
 import Foundation
-import TestServer
 import TestSupport
 import Testing
 import Uncurl
 import UncurlTestKit
+import UncurlTestServer
 
 @Suite("Session manager", .timeLimit(.minutes(5)))
 struct URLSessionManagerTests {

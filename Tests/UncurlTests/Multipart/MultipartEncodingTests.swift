@@ -1,8 +1,8 @@
 import Foundation
-import Reactor
 import Synchronization
 import TestSupport
 import Testing
+import UncurlReactor
 
 @testable import Uncurl
 

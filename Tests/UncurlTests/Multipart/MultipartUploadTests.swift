@@ -1,11 +1,11 @@
 import FacadeTestSupport
 import Foundation
 import Synchronization
-import TLS
-import TestServer
 import TestSupport
 import Testing
 import Uncurl
+import UncurlTLS
+import UncurlTestServer
 
 @Suite("Uploading multipart forms", .ownThread, .timeLimit(.minutes(5)))
 struct MultipartUploadTests {

@@ -1,10 +1,10 @@
 import FacadeTestSupport
 import Foundation
 import Synchronization
-import TestServer
 import TestSupport
 import Testing
 import Uncurl
+import UncurlTestServer
 
 @Suite("Operations", .timeLimit(.minutes(5)))
 struct HTTPRequestOperationTests {

@@ -1,9 +1,9 @@
 import FacadeTestSupport
 import Foundation
-import TestServer
 import TestSupport
 import Testing
 import Uncurl
+import UncurlTestServer
 
 /// What ends an operation from outside: its manager, its deadline, the limit on memory.
 @Suite("Limits of operations", .timeLimit(.minutes(5)))

@@ -1,10 +1,10 @@
 import Dispatch
 import FacadeTestSupport
 import Glibc
-import Reactor
 import Synchronization
 import TestSupport
 import Testing
+import UncurlReactor
 
 @testable import Uncurl
 

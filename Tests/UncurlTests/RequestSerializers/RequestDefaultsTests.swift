@@ -1,7 +1,7 @@
 import Foundation
-import HTTP1
 import TestSupport
 import Testing
+import UncurlHTTP1
 
 @testable import Uncurl
 

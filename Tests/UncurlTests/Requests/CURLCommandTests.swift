@@ -1,9 +1,9 @@
 import FacadeTestSupport
 import Foundation
-import TestServer
 import TestSupport
 import Testing
 import Uncurl
+import UncurlTestServer
 
 @Suite("curl commands", .timeLimit(.minutes(5)))
 struct CURLCommandTests {

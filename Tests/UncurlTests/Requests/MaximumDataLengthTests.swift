@@ -1,8 +1,8 @@
 import FacadeTestSupport
 import Foundation
-import TestServer
 import Testing
 import Uncurl
+import UncurlTestServer
 
 @Suite("The most that a manager keeps of a response", .timeLimit(.minutes(5)))
 struct MaximumDataLengthTests {

@@ -1,9 +1,9 @@
 import FacadeTestSupport
 import Foundation
-import TestServer
 import TestSupport
 import Testing
 import Uncurl
+import UncurlTestServer
 
 /// A request's progress where the request is sent more than once.
 @Suite("Progress over several attempts", .timeLimit(.minutes(5)))

@@ -1,9 +1,9 @@
 import FacadeTestSupport
 import Foundation
-import TestServer
 import TestSupport
 import Testing
 import Uncurl
+import UncurlTestServer
 
 /// What a request says of its content, and what an error says of a request's.
 @Suite("Contents that cannot be sent", .timeLimit(.minutes(5)))

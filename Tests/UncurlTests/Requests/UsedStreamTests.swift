@@ -1,9 +1,9 @@
 import FacadeTestSupport
 import Foundation
-import TestServer
 import TestSupport
 import Testing
 import Uncurl
+import UncurlTestServer
 
 /// A request is not sent again with a stream that has been read, whatever an interceptor decides.
 @Suite("Streams that have been read, in managers", .timeLimit(.minutes(5)))

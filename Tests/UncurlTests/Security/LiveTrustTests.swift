@@ -1,8 +1,8 @@
 import Synchronization
-import TLS
-import TestServer
 import TestSupport
 import Testing
+import UncurlTLS
+import UncurlTestServer
 
 @testable import Uncurl
 
@@ -107,7 +107,7 @@ struct LiveTrustTests {
                 PeerTrust(
                     name: try ServerName(one.host),
                     sent: sent,
-                    verdict: .failure(TLS.TrustFailure(reason: .other, code: 1)),
+                    verdict: .failure(UncurlTLS.TrustFailure(reason: .other, code: 1)),
                     presented: PeerVerifier.linked(sent)
                 )
             )

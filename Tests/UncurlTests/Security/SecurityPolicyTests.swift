@@ -1,8 +1,8 @@
-import TLS
-import TestServer
 import TestSupport
 import Testing
 import URLLoading
+import UncurlTLS
+import UncurlTestServer
 
 @testable import Uncurl
 

@@ -1,5 +1,5 @@
-import TestServer
 import TestSupport
+import UncurlTestServer
 
 @testable import Uncurl
 

@@ -1,6 +1,6 @@
-import TLS
-import TestServer
 import URLLoading
+import UncurlTLS
+import UncurlTestServer
 
 @testable import Uncurl
 

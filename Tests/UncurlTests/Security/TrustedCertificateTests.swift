@@ -1,7 +1,7 @@
-import TestServer
 import TestSupport
 import Testing
 import URLLoading
+import UncurlTestServer
 
 @testable import Uncurl
 

@@ -1,11 +1,11 @@
 import FacadeTestSupport
 import Foundation
-import Reactor
-import TLS
-import TestServer
 import TestSupport
 import Testing
 import Uncurl
+import UncurlReactor
+import UncurlTLS
+import UncurlTestServer
 
 @Suite("Throttled requests", .timeLimit(.minutes(5)))
 struct ThrottleTests {

@@ -1,9 +1,9 @@
 import FacadeTestSupport
 import Foundation
-import TestServer
 import TestSupport
 import Testing
 import Uncurl
+import UncurlTestServer
 
 /// Hooks that load something else with the same manager, from the same host, before they answer.
 @Suite("Requests within hooks", .timeLimit(.minutes(5)))

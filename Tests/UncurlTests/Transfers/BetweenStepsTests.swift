@@ -1,10 +1,10 @@
 import Dispatch
 import FacadeTestSupport
 import Foundation
-import TestServer
 import TestSupport
 import Testing
 import Uncurl
+import UncurlTestServer
 
 /// A request is told to end or to stop at a moment at which it has no task.
 @Suite("Between the steps of a request", .timeLimit(.minutes(5)))

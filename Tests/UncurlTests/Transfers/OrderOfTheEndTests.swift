@@ -1,10 +1,10 @@
 import FacadeTestSupport
 import Foundation
-import TestServer
 import TestSupport
 import Testing
 import Uncurl
 import UncurlTestKit
+import UncurlTestServer
 
 @Suite("The order of the end", .timeLimit(.minutes(5)))
 struct OrderOfTheEndTests {

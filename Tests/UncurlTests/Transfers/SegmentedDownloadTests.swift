@@ -1,8 +1,8 @@
 import FacadeTestSupport
 import Foundation
-import TestServer
 import TestSupport
 import Testing
+import UncurlTestServer
 
 @testable import Uncurl
 

@@ -1,8 +1,8 @@
 import FacadeTestSupport
 import Foundation
-import TestServer
 import Testing
 import Uncurl
+import UncurlTestServer
 
 /// What streams and downloads send.
 @Suite("Content of streams and downloads", .timeLimit(.minutes(5)))

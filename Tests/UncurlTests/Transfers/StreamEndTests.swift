@@ -1,9 +1,9 @@
 import FacadeTestSupport
 import Foundation
-import TestServer
 import TestSupport
 import Testing
 import Uncurl
+import UncurlTestServer
 
 /// What is known of a stream's task when it has ended.
 @Suite("The end of a stream's task", .timeLimit(.minutes(5)))

@@ -1,6 +1,6 @@
 import Foundation
-import HTTP1
 import URLLoading
+import UncurlHTTP1
 
 /// Our side of the garden. `GardenClient fetch URL COUNT`: asks for URL/0, URL/1 … and says what came of each.
 /// `GardenClient parse FILE`: has the parser alone read each response of a file, which are headed by their lengths.

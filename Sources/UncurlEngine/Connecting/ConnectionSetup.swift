@@ -1,0 +1,309 @@
+internal import UncurlReactor
+internal import UncurlTLS
+
+/// Makes a transport that HTTP can use of a connected socket, in one step after the other; each gets the bytes that
+/// come in. It owns the socket and its registration until it hands both over. Loop-confined.
+///
+/// ```
+///   begin ──▶ step ──▶ step ──▶ … ──▶ opened
+///             │  ▲
+///             ▼  │ the answer
+///            waiting (trust store, trust decision)       any ──▶ failed / cancelled
+/// ```
+final class ConnectionSetup: ReadinessHandler {
+    /// The step under way, with its machine.
+    enum Step {
+        /// TLS with the origin, or with a proxy.
+        case secure(TLSLayer, proxy: Bool)
+        /// CONNECT was sent, with these credentials. `isRepeated`: for a second time, and nothing has come since.
+        case tunnel(ProxyTunnel, sent: [UInt8]?, isRepeated: Bool)
+        case socks(SOCKS5)
+        /// The addresses for a SOCKS proxy; `other` is what the first family has, if it has no IPv4 address.
+        case lookup(Lookup, other: Result<IPAddress, ResolveError>?)
+        case none
+        case over
+    }
+
+    let dial: Dial
+    let loop: EventLoop
+    private let token: Token
+    private var transport: Transport?
+    private var steps: [RouteStep]
+    var step = Step.none
+    /// The bytes to send without encryption, and how many of them were sent; a TLS layer keeps its own.
+    private var outbox: [UInt8] = []
+    private var sent = 0
+    /// The bytes that came while the step waits for the trust store or a decision. Nothing more is read meanwhile.
+    private var held: [UInt8] = []
+    private var isWaiting = false
+
+    init(_ dial: Dial, _ transport: consuming Transport, _ token: Token, _ steps: [RouteStep]) {
+        self.dial = dial
+        loop = dial.services.loop
+        self.token = token
+        self.transport = consume transport
+        self.steps = steps.reversed()
+        loop.handOver(token, to: self)
+    }
+
+    /// - Parameter rest: the bytes that have already come.
+    func begin(_ rest: Span<UInt8> = Span()) { nextStep(rest) }
+
+    /// Releases everything. The dial is not told.
+    func cancel() {
+        switch step {
+        case .over: return
+        case .lookup(let lookup, _): lookup.cancel()
+        case .secure, .tunnel, .socks, .none: break
+        }
+        step = .over
+        loop.deregister(token)
+        transport = nil
+    }
+
+    // MARK: Events
+
+    func ready(_ readiness: Readiness) {
+        if readiness.contains(.writable) { flush() }
+        guard !isOver else { return }
+        if isWaiting {
+            // Nothing is read, so the loop would report the end again and again.
+            if !readiness.isDisjoint(with: [.hungUp, .failed]) {
+                fail(.closedWhileOpening(transport?.socket.pendingError))
+            }
+        } else if !readiness.isDisjoint(with: [.readable, .peerFinished, .hungUp, .failed]) {
+            receive()
+        }
+    }
+
+    private func receive() {
+        let buffer = loop.readBuffer
+        for _ in 0..<Link.readsPerTurn {
+            let result: Socket.Read
+            do throws(Errno) {
+                result = try transport?.read(into: buffer) ?? .endOfStream
+            } catch {
+                return ended(error)
+            }
+            switch result {
+            case .wouldBlock: return
+            case .endOfStream: return ended(nil)
+            case .bytes(let count): buffer.withBytes(count) { pass($0) }
+            }
+            guard !isOver, !isWaiting else { return }
+        }
+    }
+
+    /// Passes bytes through the TLS layers that are already open, to the step under way.
+    private func pass(_ bytes: Span<UInt8>) {
+        guard let layer = transport?.secure else { return feed(bytes) }
+        let count = layer.decrypt(bytes)
+        flush()
+        if count > 0, !isOver { layer.withPlaintext(count) { feed($0) } }
+        guard !isOver else { return }
+        switch layer.ending {
+        case nil: break
+        case .closed: ended(nil)
+        // Before all steps are done, only a proxy's layer is open.
+        case .failed(let error): fail(.proxy(.tls(error)))
+        }
+    }
+
+    func feed(_ bytes: Span<UInt8>) {
+        switch step {
+        case .secure(let layer, let isProxy): handshake(layer, withProxy: isProxy, bytes)
+        case .tunnel(let tunnel, let sent, _): feed(tunnel, sent: sent, bytes)
+        case .socks(let machine): feed(machine, bytes)
+        case .none, .lookup: if !bytes.isEmpty { fail(.unsolicitedBytes) }
+        case .over: break
+        }
+    }
+
+    // MARK: Steps
+
+    /// - Parameter rest: the bytes after the end of the step before; they belong to the next.
+    func nextStep(_ rest: Span<UInt8>) {
+        step = .none
+        switch steps.popLast() {
+        case .secureProxy:
+            guard let proxy = dial.host.route.proxy else { return }
+            secure(rest, withProxy: true) { () throws(TLSError) in
+                try dial.services.security.makeLayer(proxy, for: dial.host.destination)
+            }
+        case .tunnel(let authority):
+            let services = dial.services
+            ask(ProxyTunnel(to: authority, limits: services.limits, leniency: services.leniency), rest)
+        case .socks(let host, let port):
+            beginSOCKS(host, port, rest)
+        case .secure(let host):
+            dial.handshakeBegins()
+            secure(rest, withProxy: false) { () throws(TLSError) in
+                try dial.services.security.makeLayer(
+                    dial.host.destination,
+                    host,
+                    scope: dial.scope,
+                    inside: transport?.secure
+                )
+            }
+        case nil:
+            guard rest.isEmpty || dial.isForStream else { return fail(.unsolicitedBytes) }
+            opened(rest)
+        }
+    }
+
+    private func secure(_ rest: Span<UInt8>, withProxy isProxy: Bool, _ layer: () throws(TLSError) -> TLSLayer) {
+        do throws(TLSError) {
+            step = .secure(try layer(), proxy: isProxy)
+        } catch {
+            return fail(isProxy ? .proxy(.tls(error)) : .tls(error))
+        }
+        feed(rest)
+    }
+
+    private func handshake(_ layer: TLSLayer, withProxy isProxy: Bool, _ bytes: Span<UInt8>) {
+        var offset = 0
+        let result: Result<TLSSession.Handshake, TLSError>
+        do throws(TLSError) {
+            result = .success(try layer.session.handshake(bytes, from: &offset))
+        } catch {
+            result = .failure(error)
+        }
+        // This also sends an alert if the handshake failed.
+        layer.takeOutput { send($0) }
+        guard !isOver else { return }
+        let rest = bytes.extracting(droppingFirst: offset)
+        switch result {
+        case .failure(let error):
+            fail(isProxy ? .proxy(.tls(error)) : .tls(error))
+        case .success(.needsInput):
+            break
+        case .success(.needsRoots):
+            wait(holding: rest)
+            dial.awaitsRoots()
+            dial.services.security.loadTrust(layer.trust) { [weak self] in self?.goOn() }
+        case .success(.trust(let trust)):
+            wait(holding: rest)
+            dial.ask(about: trust, ofProxy: isProxy) { [weak self] verdict in
+                layer.session.decide(verdict)
+                self?.goOn()
+            }
+        case .success(.identity(let request)):
+            wait(holding: rest)
+            dial.ask(about: request, ofProxy: isProxy) { [weak self] answer in
+                layer.session.present(answer)
+                self?.goOn()
+            }
+        case .success(.done):
+            if !isProxy, let info = layer.session.info { dial.handshakeEnded(info) }
+            if transport?.secure == nil {
+                layer.adopt(outbox, from: sent)
+                (outbox, sent) = ([], 0)
+            }
+            transport?.wrap(in: layer)
+            step = .none
+            if rest.isEmpty { nextStep(rest) } else { pass(rest, through: layer, withProxy: isProxy) }
+        }
+    }
+
+    /// Passes bytes that came after a handshake to the new layer alone: the layers around it have already decrypted
+    /// them. A server's tickets may follow the last bytes of its handshake; its data, or its end, only on a stream.
+    private func pass(_ rest: Span<UInt8>, through layer: TLSLayer, withProxy isProxy: Bool) {
+        let count = layer.decryptOwn(rest)
+        flush()
+        guard !isOver else { return }
+        if case .failed(let error) = layer.ending { return fail(.tls(error)) }
+        let isAwaited = dial.isForStream && !isProxy
+        guard isAwaited || count == 0 && layer.ending == nil else { return fail(.unsolicitedBytes) }
+        layer.withPlaintext(count) { nextStep($0) }
+    }
+
+    func wait(holding rest: Span<UInt8>) {
+        isWaiting = true
+        held = ConnectionSetup.copy(rest)
+        updateInterest()
+    }
+
+    private static func copy(_ bytes: Span<UInt8>) -> [UInt8] {
+        unsafe bytes.withUnsafeBufferPointer { unsafe Array($0) }
+    }
+
+    private func goOn() { goOn { feed($0) } }
+
+    func goOn(_ next: (Span<UInt8>) -> Void) {
+        guard isWaiting, !isOver else { return }
+        isWaiting = false
+        updateInterest()
+        let bytes = held
+        held = []
+        if !isOver { next(bytes.span) }
+    }
+
+    // MARK: Sending
+
+    func send(_ bytes: Span<UInt8>) {
+        if let layer = transport?.secure {
+            layer.sealAll(bytes)
+            if let failure = layer.sealFailure { return fail(.tls(failure)) }
+        } else {
+            unsafe bytes.withUnsafeBufferPointer { unsafe outbox += $0 }
+        }
+        flush()
+    }
+
+    private func flush() {
+        do throws(Errno) {
+            try transport?.flush()
+            let waiting = outbox
+            while sent < waiting.count {
+                guard let count = try transport?.write(waiting.span.extracting(droppingFirst: sent), Span()) else {
+                    break
+                }
+                sent += count
+            }
+        } catch {
+            // The peer may have sent the reason before it closed, so that is read first.
+            guard error.isPeerClosure else { return fail(.closedWhileOpening(error)) }
+            (outbox, sent) = ([], 0)
+        }
+        updateInterest()
+    }
+
+    private func updateInterest() {
+        guard !isOver else { return }
+        var interest: Interest = isWaiting ? [] : [.read, .peerFinish]
+        if sent < outbox.count || transport?.hasUnsent == true { interest.insert(.write) }
+        do throws(Errno) {
+            try loop.setInterest(token, interest)
+        } catch {
+            fail(.system(error))
+        }
+    }
+
+    // MARK: Ends
+
+    var isOver: Bool {
+        if case .over = step { true } else { false }
+    }
+
+    /// - Parameter rest: the first bytes of a server that speaks first.
+    private func opened(_ rest: Span<UInt8>) {
+        step = .over
+        guard let transport = transport.take() else { return }
+        dial.opened(transport, token, unread: ConnectionSetup.copy(rest))
+    }
+
+    func fail(_ error: EngineError) {
+        guard !isOver else { return }
+        let blamed = isWithProxy ? error.ofProxy : error
+        cancel()
+        dial.setupFailed(blamed)
+    }
+
+    private var isWithProxy: Bool {
+        switch step {
+        case .secure(_, let isProxy): isProxy
+        case .tunnel, .socks, .lookup: true
+        case .none, .over: false
+        }
+    }
+}

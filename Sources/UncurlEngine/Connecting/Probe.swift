@@ -1,0 +1,110 @@
+internal import UncurlReactor
+internal import UncurlTLS
+
+/// A connection that is opened only to test it: ``Engine/probe(_:then:)``. Loop-confined.
+///
+/// ```
+///   dialling (Dial) ──▶ parting(the end of an unused connection) ──▶ over
+///          └───────────────── failed, abandoned ──────────────────────▲
+/// ```
+final class Probe: ReadinessHandler, TimerHandler {
+    typealias Answer = Result<ConnectionRecord, EngineError>
+    typealias Ended = (Probe, Answer) -> Void
+
+    private enum State {
+        case dialling
+        case parting(Token, ConnectionRecord)
+        case over
+    }
+
+    private let loop: EventLoop
+    /// The completion, which is called once. Its reference to the engine ends with the call.
+    private var ended: Ended?
+    private var state = State.dialling
+    private var transport: Transport?
+    private var timer: TimerID?
+    /// Whether the call that made it has not returned: then a failure is reported later.
+    private var isStarting = true
+
+    init(on loop: EventLoop, ended: @escaping Ended) {
+        self.loop = loop
+        self.ended = ended
+    }
+
+    func start(_ body: () -> Void) {
+        body()
+        isStarting = false
+    }
+
+    /// Reports that no connection could be opened.
+    func failed(_ error: EngineError) {
+        guard isStarting else { return end(.failure(error)) }
+        let bound = LoopBound(self, on: loop)
+        loop.post { bound.value.end(.failure(error)) }
+    }
+
+    /// Reports that a connection was opened, and is already closed.
+    func succeeded(_ record: ConnectionRecord) { end(.success(record)) }
+
+    /// Sends close_notify and FIN, and then reads to the peer's end. With TLS 1.3 that brings the tickets, and the
+    /// alert of a server that refuses the client certificate: both come after the client's side of the handshake is
+    /// done.
+    func part(_ transport: consuming Transport, _ token: Token, _ record: ConnectionRecord, at limit: Instant) {
+        state = .parting(token, record)
+        transport.secure?.closeWriting()
+        try? transport.flush()
+        // Data that the kernel has no room for is not waited for: the FIN would overtake it.
+        if !transport.hasUnsent, transport.secure?.isInside != true { transport.socket.shutdownWrite() }
+        self.transport = consume transport
+        loop.handOver(token, to: self)
+        try? loop.setInterest(token, [.read, .peerFinish])
+        if limit < .never { timer = loop.arm(at: limit, self) }
+    }
+
+    func ready(_ readiness: Readiness) {
+        guard case .parting(_, let record) = state else { return }
+        let buffer = loop.readBuffer
+        guard let result = try? transport?.read(into: buffer) else { return end(.success(record)) }
+        switch result {
+        case .wouldBlock:
+            return
+        case .endOfStream:
+            end(.success(record))
+        case .bytes(let count):
+            guard let layer = transport?.secure else { return }
+            _ = buffer.withBytes(count) { layer.decrypt($0) }
+            switch layer.ending {
+            case nil: break
+            case .failed(.alert(let alert)): end(.failure(.tls(.alert(alert))))
+            case .closed, .failed: end(.success(record))
+            }
+        }
+    }
+
+    /// The peer has not closed its side in time. The probe has still succeeded: the connection was opened.
+    func timerFired(_ id: TimerID) {
+        timer = nil
+        guard case .parting(_, let record) = state else { return }
+        transport?.socket.resetOnClose()
+        end(.success(record))
+    }
+
+    /// Ends the probe because the engine shuts down.
+    func abandon() {
+        transport?.socket.resetOnClose()
+        end(.failure(.shutDown))
+    }
+
+    private func end(_ outcome: Answer) {
+        switch state {
+        case .over: return
+        case .dialling: break
+        case .parting(let token, _): loop.deregister(token)
+        }
+        state = .over
+        if let timer { loop.cancel(timer) }
+        timer = nil
+        transport = nil
+        ended.take()?(self, outcome)
+    }
+}

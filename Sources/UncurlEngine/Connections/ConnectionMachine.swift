@@ -1,0 +1,186 @@
+internal import UncurlHTTP1
+internal import UncurlReactor
+
+/// The state of a connection, and what may become of it. It decides from events and instants, and touches no socket,
+/// timer or delegate. ``Connection`` is its owner and performs what it decides.
+///
+/// ```
+///   dialled ──▶ idle(since) ──leased──▶ busy        any ──closed──▶ closed
+///                    ▲                    │
+///                    └──────parked────────┘
+/// ```
+/// - idle: between messages; nothing is queued to send, and nothing known is unread. Any event of the socket closes it
+///   (RFC 9112 §9.5); over TLS, any but tickets and key updates.
+/// - busy: an exchange's response is awaited, or coming in.
+/// - closed: nothing follows.
+struct ConnectionMachine {
+    enum State: Equatable {
+        /// Idle since that instant, by the clock that also counts suspend.
+        case idle(since: Instant)
+        case busy
+        case closed
+    }
+
+    /// What the owner does after an event of its socket, in this order.
+    struct Reaction: OptionSet {
+        let rawValue: UInt8
+
+        /// Send what TLS itself has to send: there is room.
+        static let flush = Reaction(rawValue: 1 << 0)
+        /// Send what is queued, and ask for more.
+        static let send = Reaction(rawValue: 1 << 1)
+        /// Read, if the exchange reads.
+        static let receive = Reaction(rawValue: 1 << 2)
+        /// Both directions have ended. epoll repeats this until the socket is read or left alone.
+        static let broken = Reaction(rawValue: 1 << 3)
+        /// It is idle and uses TLS: read what came, which may be a ticket or a key update (RFC 8446 §4.6).
+        static let readNews = Reaction(rawValue: 1 << 4)
+        /// It is idle: the peer has ended, or sent bytes that no request has asked for (RFC 9112 §9.2).
+        static let close = Reaction(rawValue: 1 << 5)
+    }
+
+    /// The result of the check by an idle connection's timer.
+    enum IdleCheck: Equatable {
+        /// It is not idle, or has been closed.
+        case nothing
+        case expired
+        /// It has become idle later than the timer knew: check again after that many nanoseconds.
+        case wait(Int64)
+    }
+
+    private(set) var state: State
+    /// Whether the peer's FIN follows what is being read: then nothing more can be sent here, whatever the fields say.
+    private(set) var peerFinished = false
+    /// When its last response ended, or when it was opened if there was none.
+    private(set) var answered: Instant
+    /// The instant after which it is not used again, by the clock that also counts suspend.
+    private let expiry: Instant
+    private var exchanges: UInt32 = 0
+    /// How long the server says that it keeps an idle connection, in nanoseconds less a margin, and how many more
+    /// exchanges it serves.
+    private var hintedIdle = Int64.max
+    private var hintedExchanges = UInt32.max
+
+    /// - Parameters:
+    ///   - opened: by the clock that also counts suspend.
+    ///   - now: by the loop's clock.
+    ///   - maximumAge: in nanoseconds.
+    init(opened: Instant, now: Instant, maximumAge: Int64) {
+        state = .idle(since: opened)
+        answered = now
+        expiry = opened.advanced(byNanoseconds: maximumAge)
+    }
+
+    /// Returns a connection's share of the spread, to be subtracted from its maximum age: multiples of the golden ratio
+    /// do not cluster anywhere.
+    static func ageDiscount(number: Int, spread: Int64) -> Int64 {
+        guard spread > 0 else { return 0 }
+        let part = UInt64(truncatingIfNeeded: number) &* 0x9E37_79B9_7F4A_7C15
+        return Int64(part.multipliedFullWidth(by: UInt64(spread)).high)
+    }
+
+    // MARK: Events
+
+    mutating func leased() {
+        exchanges &+= 1
+        if hintedExchanges < .max { hintedExchanges &-= 1 }
+        state = .busy
+    }
+
+    /// - Parameter now: by the clock that also counts suspend.
+    mutating func parked(at now: Instant) { state = .idle(since: now) }
+
+    /// - Returns: false if it was already closed.
+    mutating func closed() -> Bool {
+        if case .closed = state { return false }
+        state = .closed
+        return true
+    }
+
+    /// Notes that the response is complete.
+    mutating func answered(at now: Instant) { answered = now }
+
+    /// Notes that the read side has ended, or will after what is being read.
+    mutating func peerEnded() { peerFinished = true }
+
+    /// Takes `Keep-Alive: timeout=5, max=100`: hints, with a margin of a second for the request to arrive in time.
+    ///
+    /// - Returns: true if the connection may now be idle for a shorter time than before.
+    mutating func heard(_ hint: KeepAliveHint) -> Bool {
+        if let count = hint.max { hintedExchanges = count }
+        guard let seconds = hint.timeout else { return false }
+        let limit = (Int64(seconds) - 1) * 1_000_000_000
+        defer { hintedIdle = limit }
+        return limit < hintedIdle
+    }
+
+    /// Handles an event of the socket, or work that its owner had left for this turn.
+    mutating func heard(_ readiness: Readiness, isSecure: Bool) -> Reaction {
+        switch state {
+        case .closed:
+            return []
+        case .idle:
+            // A reschedule that an ended exchange has asked for is no event.
+            guard isSecure else { return readiness == .rescheduled ? [] : .close }
+            var reaction: Reaction = readiness.contains(.writable) ? .flush : []
+            if !readiness.isDisjoint(with: [.peerFinished, .hungUp, .failed]) {
+                reaction.insert(.close)
+            } else if readiness.contains(.readable) {
+                reaction.insert(.readNews)
+            }
+            return reaction
+        case .busy:
+            if !readiness.isDisjoint(with: [.peerFinished, .hungUp]) { peerFinished = true }
+            var reaction: Reaction = []
+            if readiness.contains(.writable) { reaction = [.flush, .send] }
+            if readiness.contains(.rescheduled) { reaction.insert(.send) }
+            if !readiness.isDisjoint(with: [.readable, .peerFinished, .hungUp, .failed, .rescheduled]) {
+                reaction.insert(.receive)
+            }
+            if !readiness.isDisjoint(with: [.hungUp, .failed]) { reaction.insert(.broken) }
+            return reaction
+        }
+    }
+
+    // MARK: Questions
+
+    /// Whether the connection had served an exchange before the present one.
+    var isReused: Bool { exchanges > 1 }
+
+    /// How long it may be idle.
+    ///
+    /// - Parameter limit: the engine's limit, in nanoseconds.
+    func idleLimit(_ limit: Int64) -> Int64 { min(hintedIdle, limit) }
+
+    /// Whether an exchange may have it now, as far as time decides.
+    ///
+    /// - Parameters:
+    ///   - now: by the clock that also counts suspend, since a timer stops while the machine sleeps.
+    ///   - limit: how long the engine keeps idle connections, in nanoseconds.
+    func isFresh(at now: Instant, idleLimit limit: Int64) -> Bool {
+        guard case .idle(let since) = state, !isTooOld(at: now) else { return false }
+        return now.nanoseconds(since: since) < idleLimit(limit)
+    }
+
+    /// Whether another exchange may follow the one whose response has just ended.
+    ///
+    /// - Parameters:
+    ///   - persistence: what the response says (RFC 9112 §9.3).
+    ///   - now: by the clock that also counts suspend.
+    ///   - limit: how many exchanges the engine lets a connection serve.
+    func mayServeAnother(after persistence: Persistence, at now: Instant, limit: Int) -> Bool {
+        guard persistence == .keepAlive, !peerFinished, hintedExchanges > 0 else { return false }
+        return Int(exchanges) < limit && !isTooOld(at: now)
+    }
+
+    /// - Parameters:
+    ///   - now: by the clock that also counts suspend.
+    ///   - limit: how long the engine keeps idle connections, in nanoseconds.
+    func checkIdle(at now: Instant, idleLimit limit: Int64) -> IdleCheck {
+        guard case .idle(let since) = state else { return .nothing }
+        let left = idleLimit(limit) - now.nanoseconds(since: since)
+        return left <= 0 ? .expired : .wait(left)
+    }
+
+    private func isTooOld(at now: Instant) -> Bool { hintedIdle <= 0 || now > expiry }
+}

@@ -1,0 +1,102 @@
+internal import UncurlReactor
+internal import UncurlTLS
+
+/// Connections that do not begin with HTTP, through proxies where there are any.
+extension Engine {
+    /// Opens a connection to `origin`, with TLS if its scheme is https, and gives it away: it belongs to no pool, and
+    /// does not wait for a place in one. HTTP proxies are asked for a tunnel.
+    ///
+    /// - Parameters:
+    ///   - origin: the host and the port; with `https` the connection begins with a TLS handshake.
+    ///   - options: those about the connection apply: endpoint, proxies, TLS, addresses, limit on connecting.
+    ///   - then: called once on the loop, and never before this call has returned; not after ``StreamDial/cancel()``.
+    @discardableResult
+    public func open(
+        _ origin: Origin,
+        options: EngineRequest.Options = EngineRequest.Options(),
+        then: @escaping (Result<UpgradedConnection, EngineError>) -> Void
+    ) -> StreamDial {
+        let asker = StreamDial(on: loop, cancelled: { [self] in abandonDial(of: $0) }, then: then)
+        asker.start {
+            guard !isDraining else { return asker.ended(.failure(.shutDown)) }
+            let destination = Destination(origin, options, needsTunnel: true)
+            startDial(makeHost(destination), .stream(asker, (options.timeouts ?? configuration.timeouts).connect))
+        }
+        return asker
+    }
+
+    /// Begins TLS with `origin` on a connection in use, as STARTTLS and the like agree on. The old connection is over,
+    /// and the new one is given to `then` as by ``open(_:options:then:)``. Everything queued must have been sent.
+    ///
+    /// - Parameters:
+    ///   - connection: a connection in use; it belongs to the engine from here on.
+    ///   - origin: the server that must show a certificate for its host.
+    ///   - rest: what was read from the connection and not used. The handshake reads it, and usually fails because of
+    ///     it: a peer sends nothing between its consent and the client's first message.
+    ///   - options: TLS and the limit on connecting apply; the limit is that on the handshake here.
+    ///   - then: called once on the loop, and never before this call has returned.
+    @discardableResult
+    public func secure(
+        _ connection: UpgradedConnection,
+        as origin: Origin,
+        having rest: [UInt8],
+        options: EngineRequest.Options = EngineRequest.Options(),
+        then: @escaping (Result<UpgradedConnection, EngineError>) -> Void
+    ) -> StreamDial {
+        let asker = StreamDial(on: loop, cancelled: { [self] in abandonDial(of: $0) }, then: then)
+        asker.start {
+            guard !isDraining else {
+                connection.close()
+                return asker.ended(.failure(.shutDown))
+            }
+            let unread = connection.takeUnread()
+            guard var link = connection.surrender(), let transport = link.takeTransport() else {
+                return asker.ended(.failure(.connectionLost(nil)))
+            }
+            let destination = Destination(
+                origin: Origin(securing: origin),
+                proxy: ProxyChoice(.direct, for: origin),
+                context: options.tls,
+                serverName: options.serverName,
+                evaluator: options.trustEvaluator
+            )
+            let limit = (options.timeouts ?? configuration.timeouts).connect
+            let dial = Dial(dialling, owner: self, host: makeHost(destination), purpose: .stream(asker, limit))
+            dials.insert(dial)
+            dial.secure(transport, link.token, connection.record, rest + unread, timeout: limit)
+        }
+        return asker
+    }
+
+    private func abandonDial(of asker: StreamDial) {
+        let its = dials.all.first { dial in
+            if case .stream(let other, _) = dial.purpose { other === asker } else { false }
+        }
+        if let its {
+            abandon(its)
+            feedStarved()
+        }
+        endIfDrained()
+    }
+
+    /// Takes a connection out of the engine's table and gives its link to an upgraded one.
+    ///
+    /// - Parameter unread: the bytes that have already come for it.
+    func giveAway(_ connection: Connection, unread: [UInt8] = []) -> UpgradedConnection {
+        let (number, peerFinished) = (connection.number, connection.peerFinished)
+        let given = UpgradedConnection(
+            connection.giveAway(),
+            record: connection.record,
+            unread: unread,
+            peerFinished: peerFinished
+        ) { [self] in observe(.closed(connection: number, $0)) }
+        forget(connection)
+        return given
+    }
+}
+
+extension Origin {
+    fileprivate init(securing other: Origin) {
+        (scheme, host, port) = (.https, other.host, other.port)
+    }
+}

@@ -1,0 +1,172 @@
+internal import UncurlHTTP1
+
+/// An `http` or `https` URL, taken apart by RFC 3986 §3 and RFC 9110 §4.2: nothing is repaired, decoded or guessed.
+///
+/// A value of its own, without Foundation. A text that it does not accept is refused with the position and the reason.
+public struct HTTPURL: Hashable, Sendable {
+    /// The scheme, which decides whether TLS is used.
+    public let scheme: Origin.Scheme
+    /// The host, in the form that connections and Host fields use.
+    public let host: URLHost
+    /// The port; the scheme's default if the URL has none, or an empty one (RFC 3986 §3.2.3).
+    public let port: UInt16
+    /// Path and query as they are sent in the request line (RFC 9112 §3.2.1). The fragment is not sent.
+    public let target: String
+
+    /// The server's origin, for an ``EngineRequest``.
+    public var origin: Origin { Origin(scheme: scheme, host: host, port: port) }
+
+    /// Reads an absolute http or https URL (RFC 3986); nothing is repaired or guessed.
+    public init(_ text: String) throws(Problem) {
+        let bytes = Array(text.utf8)
+        guard !bytes.isEmpty else { throw .empty }
+        let start: Int
+        (scheme, start) = try Self.scheme(bytes)
+        let end = bytes[start...].firstIndex(where: Self.endsAuthority) ?? bytes.endIndex
+        (host, port) = try Self.authority(bytes[start..<end], scheme)
+        target = try Self.target(bytes[end...])
+    }
+
+    /// Returns the scheme, and the offset after its `://`.
+    private static func scheme(_ bytes: [UInt8]) throws(Problem) -> (Origin.Scheme, Int) {
+        // RFC 3986 §3.1: the scheme ends at the first colon, and an authority follows two slashes.
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > 0,
+            bytes[colon...].starts(with: "://".utf8), !bytes[..<colon].contains(where: endsAuthority)
+        else { throw .noScheme }
+        let name = String(decoding: bytes[..<colon], as: UTF8.self).lowercased()
+        guard let scheme = name.ascii.flatMap(Origin.Scheme.init(rawValue:)) else { throw .scheme(name) }
+        return (scheme, colon + 3)
+    }
+
+    /// Reads the authority (RFC 3986 §3.2): [ userinfo "@" ] host [ ":" port ]. User information is refused (RFC 9110
+    /// §4.2.4): it mostly serves to make a URL look like another.
+    private static func authority(
+        _ bytes: ArraySlice<UInt8>,
+        _ scheme: Origin.Scheme
+    ) throws(Problem) -> (URLHost, UInt16) {
+        if let at = bytes.firstIndex(of: UInt8(ascii: "@")) { throw .userInformation(at: at) }
+        let hostEnd: Int
+        if bytes.first == UInt8(ascii: "[") {
+            guard let close = bytes.firstIndex(of: UInt8(ascii: "]")) else {
+                throw .host(.ipv6Literal, at: bytes.startIndex)
+            }
+            if bytes[..<close].contains(UInt8(ascii: "%")) { throw .host(.zone, at: bytes.startIndex) }
+            hostEnd = close + 1
+        } else {
+            hostEnd = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex
+            let second = bytes[hostEnd...].dropFirst().firstIndex(of: UInt8(ascii: ":"))
+            if let second { throw .secondColon(at: second) }
+        }
+        let host: URLHost
+        do throws(URLHost.Problem) {
+            host = try URLHost(String(decoding: bytes[..<hostEnd], as: UTF8.self))
+        } catch {
+            throw .host(error, at: bytes.startIndex)
+        }
+        return (host, try port(bytes[hostEnd...]) ?? scheme.defaultPort)
+    }
+
+    /// Reads the port (RFC 3986 §3.2.3): *DIGIT after a colon; nil without digits, for the scheme's default.
+    private static func port(_ bytes: ArraySlice<UInt8>) throws(Problem) -> UInt16? {
+        guard let colon = bytes.first else { return nil }
+        guard colon == UInt8(ascii: ":") else { throw .portSyntax(at: bytes.startIndex) }
+        let digits = bytes.dropFirst()
+        let stray = digits.firstIndex { !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        if let stray { throw .portSyntax(at: stray) }
+        guard !digits.isEmpty else { return nil }
+        guard let port = UInt16(String(decoding: digits, as: UTF8.self)), port > 0 else {
+            throw .portRange(at: digits.startIndex)
+        }
+        return port
+    }
+
+    /// Reads path and query (RFC 3986 §3.3, §3.4): *( pchar / "/" ) [ "?" *( pchar / "/" / "?" ) ]
+    private static func target(_ bytes: ArraySlice<UInt8>) throws(Problem) -> String {
+        let kept = bytes.prefix { $0 != UInt8(ascii: "#") }
+        for index in kept.indices {
+            let byte = kept[index]
+            if byte == UInt8(ascii: "%") {
+                guard index + 2 < kept.endIndex, isHex(kept[index + 1]), isHex(kept[index + 2]) else {
+                    throw .percent(at: index)
+                }
+            } else if !isPathOrQuery(byte) {
+                throw .byte(byte, at: index)
+            }
+        }
+        let target = String(decoding: kept, as: UTF8.self)
+        // RFC 9112 §3.2.1: an empty path is sent as a slash.
+        return target.hasPrefix("/") ? target : "/" + target
+    }
+
+    private static func endsAuthority(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
+    }
+
+    private static func isHex(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+            UInt8(ascii: "A")...UInt8(ascii: "F"):
+            true
+        default: false
+        }
+    }
+
+    /// Whether an octet is allowed in path and query: unreserved, sub-delims, and a few more.
+    private static func isPathOrQuery(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "A")...UInt8(ascii: "Z"):
+            true
+        default: "-._~!$&'()*+,;=:@/?".utf8.contains(byte)
+        }
+    }
+}
+
+extension HTTPURL: CustomStringConvertible {
+    /// The URL in its normal form, without a fragment (RFC 9110 §4.2.3).
+    public var description: String { "\(scheme)://\(origin.authority)\(target)" }
+}
+
+extension HTTPURL {
+    /// The fault in a text that should be a URL, and its position: offsets count octets of the text, from 0.
+    public enum Problem: Error, Hashable, Sendable {
+        /// The text has no characters.
+        case empty
+        /// There is no scheme before the first colon.
+        case noScheme
+        /// The scheme, in lower case, is neither `http` nor `https`.
+        case scheme(String)
+        /// There is a user or a password before the host (RFC 9110 §4.2.4).
+        case userInformation(at: Int)
+        /// The host is invalid; it begins at that octet.
+        case host(URLHost.Problem, at: Int)
+        /// There is a second colon before the path: usually an IPv6 address without its brackets.
+        case secondColon(at: Int)
+        /// The port is no number.
+        case portSyntax(at: Int)
+        /// The port is 0, or above 65,535.
+        case portRange(at: Int)
+        /// Two hex digits are missing after a percent sign.
+        case percent(at: Int)
+        /// An octet must be percent-encoded in path or query.
+        case byte(UInt8, at: Int)
+    }
+}
+
+extension HTTPURL.Problem: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .empty: "the URL is empty"
+        case .noScheme: "the URL does not begin with a scheme and ://"
+        case .scheme(let scheme): "the scheme is “\(scheme)”, neither http nor https"
+        case .userInformation(let offset): "user information before the host (octet \(offset))"
+        case .host(let problem, let offset): "\(problem) (octet \(offset))"
+        case .secondColon(let offset): "a second colon before the path; IPv6 needs brackets (octet \(offset))"
+        case .portSyntax(let offset): "the port is no number (octet \(offset))"
+        case .portRange(let offset): "the port is not from 1 to 65535 (octet \(offset))"
+        case .percent(let offset): "a percent sign without two hex digits (octet \(offset))"
+        case .byte(let byte, let offset):
+            "the octet 0x\(byte < 16 ? "0" : "")\(String(byte, radix: 16)) must be percent-encoded (octet \(offset))"
+        }
+    }
+}

@@ -1,0 +1,115 @@
+internal import UncurlHTTP1
+internal import UncurlReactor
+
+/// One CONNECT and its answer (RFC 9110 §9.3.6), without a socket.
+///
+/// ```
+///   asking ──2xx──▶ open
+///      └───other──▶ refused(content so far) ──end──▶ told
+/// ```
+/// Any 2xx opens the tunnel, whatever its fields say of content; the octets after its head belong to the tunnel and are
+/// left in the input. Any other answer comes from the proxy itself and becomes a ``ProxyRefusal``.
+struct ProxyTunnel {
+    enum Step: Hashable {
+        case needsInput
+        case open
+        /// - Parameter reusable: whether the connection can carry another CONNECT.
+        case refused(ProxyRefusal, reusable: Bool)
+    }
+
+    /// How much of a refusal's content is kept, to show the user: the text of a proxy's error page, not its pictures.
+    static let keptContent = 4 * 1024
+    /// How much of it is read to keep the connection: squid's page for 407 has 4 KiB; reading 64 costs less than a
+    /// dial.
+    static let readContent = 64 * 1024
+
+    private enum State {
+        case asking
+        case refused(ProxyRefusal)
+    }
+
+    private let authority: String
+    private var state = State.asking
+    private var parser: ResponseParser
+    private var head = ResponseHead()
+    private var received = 0
+
+    /// - Parameters:
+    ///   - authority: host and port; the port is always there (RFC 9112 §3.2.3).
+    ///   - limits: those of the engine, since the answer may be a proxy's page with all of its fields.
+    ///   - leniency: the engine's.
+    init(to authority: String, limits: ParserLimits = ParserLimits(), leniency: Leniency = []) {
+        self.authority = authority
+        parser = ResponseParser(limits: limits, leniency: leniency)
+    }
+
+    /// CONNECT's target, which Digest authentication covers.
+    var target: String { authority }
+
+    /// The fields of the last answer's head.
+    var fields: HTTPFields { head.fields }
+
+    /// Begins anew. Returns the bytes to send. The proxy gets nothing of the request that the tunnel is for.
+    mutating func ask(authorization: [UInt8]?) throws(HTTP1Error) -> [UInt8] {
+        state = .asking
+        received = 0
+        parser.begin(answering: .connect)
+        var fields = HTTPFields()
+        try fields.append("Host", authority)
+        if let authorization { try fields.append("Proxy-Authorization", octets: authorization) }
+        var bytes: [UInt8] = []
+        try MessageSerializer.append(
+            try RequestHead(method: "CONNECT", target: authority, fields: fields),
+            to: &bytes
+        )
+        return bytes
+    }
+
+    /// Reads on from `offset`, which is moved past what was taken.
+    mutating func receive(_ input: Span<UInt8>, from offset: inout Int) throws(ProxyError) -> Step {
+        while true {
+            let rest = input.extracting(droppingFirst: offset)
+            let step: ParseStep
+            do throws(HTTP1Error) {
+                step = try parser.parse(rest, into: &head)
+            } catch {
+                if case .refused(let refusal) = state { return .refused(refusal, reusable: false) }
+                throw .malformedResponse(error)
+            }
+            offset += step.consumed
+            switch (step.event, state) {
+            case (.needsInput, _):
+                return .needsInput
+            case (.informational, _):
+                continue
+            case (.tunnel, _):
+                return .open
+            case (.head, _):
+                // By RFC 9112 §6.3, a 204 has no content, whatever it answers; and it is a 2xx.
+                if (200...299).contains(head.status) { return .open }
+                state = .refused(ProxyRefusal(head))
+            case (.body(let range), .refused(var refusal)):
+                refusal.keep(rest.extracting(range), atMost: ProxyTunnel.keptContent)
+                received += range.count
+                guard received <= ProxyTunnel.readContent else { return .refused(refusal, reusable: false) }
+                state = .refused(refusal)
+            case (.end, .refused(let refusal)):
+                // Proxies that know no better announce the end of the connection in a field of their own
+                // (RFC 9112 §C.2.2).
+                let isKept = parser.persistence == .keepAlive && !head.fields.hasToken(.proxyConnection, "close")
+                return .refused(refusal, reusable: isKept && offset == input.count)
+            case (.body, .asking), (.end, .asking):
+                // These come only after a head; a parser that was not begun returns .end.
+                return .needsInput
+            }
+        }
+    }
+
+    /// Handles the end of the connection: by a FIN (nil), or with an error. A refusal that was cut short is still one.
+    func ended(_ error: Errno?) throws(ProxyError) -> Step {
+        switch state {
+        case .asking: throw .closed(error)
+        case .refused(let refusal): .refused(refusal, reusable: false)
+        }
+    }
+}

@@ -1,0 +1,148 @@
+internal import UncurlReactor
+internal import UncurlSemantics
+
+/// The client's side of a SOCKS5 handshake (RFC 1928, RFC 1929), without a socket.
+///
+/// ```
+///   greeting ──method 0──────────────▶ reply ──0──▶ open
+///       └─────method 2──▶ login ──0──────┘
+/// ```
+/// Send ``greeting``, then give `receive` what arrives, in pieces of any size. Bytes after the reply belong to the
+/// tunnel and are left in the input.
+struct SOCKS5 {
+    /// The target that the proxy is to connect to.
+    enum Target: Hashable {
+        case address(IPAddress)
+        /// A name, which the proxy looks up.
+        case name(String)
+    }
+
+    enum Step: Hashable {
+        case needsInput
+        case send([UInt8])
+        /// The tunnel is open.
+        case open
+    }
+
+    private enum State { case method, login, reply, open }
+
+    private static let version: UInt8 = 5
+    /// RFC 1929 §2: the subnegotiation has a version of its own.
+    private static let loginVersion: UInt8 = 1
+
+    private var state = State.method
+    /// The message that is coming in; at most 262 octets, since its length fields have one octet.
+    private var message: [UInt8] = []
+    private let request: [UInt8]
+    private let login: [UInt8]?
+
+    /// Throws for values that the protocol has no room for. In particular, a name that is too long is never looked up
+    /// here instead (CVE-2023-38545).
+    init(to target: Target, port: UInt16, credentials: Credentials?) throws(SOCKS5Error) {
+        request = try SOCKS5.request(target, port)
+        login = if let credentials { try SOCKS5.login(credentials) } else { nil }
+    }
+
+    /// The offered methods (§3), always with "no authentication", since a proxy may know a client by its address.
+    var greeting: [UInt8] { login == nil ? [SOCKS5.version, 1, 0] : [SOCKS5.version, 2, 0, 2] }
+
+    /// Reads on from `offset`, which is moved past what was taken.
+    mutating func receive(_ input: Span<UInt8>, from offset: inout Int) throws(SOCKS5Error) -> Step {
+        while offset < input.count {
+            switch state {
+            case .method, .login, .reply: break
+            case .open: return .open
+            }
+            message.append(input[offset])
+            offset += 1
+            switch state {
+            case .method: if let step = try method() { return step }
+            case .login: if let step = try loginStatus() { return step }
+            case .reply: if let step = try reply() { return step }
+            case .open: return .open
+            }
+        }
+        return .needsInput
+    }
+
+    /// Reads VER METHOD (§3).
+    private mutating func method() throws(SOCKS5Error) -> Step? {
+        guard message[0] == SOCKS5.version else { throw .version(message[0]) }
+        guard message.count == 2 else { return nil }
+        let method = message[1]
+        message = []
+        switch method {
+        case 0:
+            state = .reply
+            return .send(request)
+        case 2:
+            guard let login else { throw .method(2) }
+            state = .login
+            return .send(login)
+        case 0xFF:
+            throw .noAcceptableMethod
+        default:
+            throw .method(method)
+        }
+    }
+
+    /// Reads VER STATUS (RFC 1929 §2).
+    private mutating func loginStatus() throws(SOCKS5Error) -> Step? {
+        guard message[0] == SOCKS5.loginVersion else { throw .version(message[0]) }
+        guard message.count == 2 else { return nil }
+        guard message[1] == 0 else { throw .loginRejected }
+        message = []
+        state = .reply
+        return .send(request)
+    }
+
+    /// Reads VER REP RSV ATYP BND.ADDR BND.PORT (§6). A refusal shows in the second octet; many proxies send no more of
+    /// it.
+    private mutating func reply() throws(SOCKS5Error) -> Step? {
+        guard message[0] == SOCKS5.version else { throw .version(message[0]) }
+        guard message.count >= 2 else { return nil }
+        guard message[1] == 0 else { throw .refused(SOCKS5Error.Reply(message[1])) }
+        guard message.count >= 4 else { return nil }
+        let addressSize: Int
+        switch message[3] {
+        case 1: addressSize = 4
+        case 4: addressSize = 16
+        case 3:
+            guard message.count >= 5 else { return nil }
+            addressSize = 1 + Int(message[4])
+        default: throw .addressType(message[3])
+        }
+        guard message.count == 4 + addressSize + 2 else { return nil }
+        message = []
+        state = .open
+        return .open
+    }
+
+    /// Returns VER CMD RSV ATYP DST.ADDR DST.PORT (§4), with the command CONNECT.
+    private static func request(_ target: Target, _ port: UInt16) throws(SOCKS5Error) -> [UInt8] {
+        var request: [UInt8] = [version, 1, 0]
+        switch target {
+        case .address(.v4(let address)):
+            request += [1] + octets(address.bits)
+        case .address(.v6(let address)):
+            // The scope is an interface of this machine, which means nothing to the proxy.
+            request += [4] + octets(address.high) + octets(address.low)
+        case .name(let name):
+            guard let count = UInt8(exactly: name.utf8.count), count > 0 else { throw .hostLength(name.utf8.count) }
+            request += [3, count] + name.utf8
+        }
+        return request + octets(port)
+    }
+
+    /// Returns VER ULEN UNAME PLEN PASSWD (RFC 1929 §2).
+    private static func login(_ credentials: Credentials) throws(SOCKS5Error) -> [UInt8] {
+        guard let user = UInt8(exactly: credentials.user.utf8.count), user > 0,
+            let password = UInt8(exactly: credentials.password.utf8.count), password > 0
+        else { throw .credentialsLength }
+        return [loginVersion, user] + credentials.user.utf8 + [password] + credentials.password.utf8
+    }
+
+    private static func octets(_ number: some FixedWidthInteger) -> [UInt8] {
+        stride(from: number.bitWidth - 8, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) }
+    }
+}

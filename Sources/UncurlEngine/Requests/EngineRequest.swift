@@ -1,0 +1,315 @@
+public import UncurlHTTP1
+public import UncurlReactor
+internal import UncurlSemantics
+public import UncurlTLS
+
+/// One request, checked and serialised once. Immutable, so it may be started any number of times, from any loop.
+public final class EngineRequest: Sendable {
+    /// The content of a request.
+    public enum Body: Sendable {
+        /// No content.
+        case none
+        /// Content in memory; it is sent with the head in one call, and again on a retry.
+        case bytes([UInt8])
+        /// Content that is asked for part by part (``ExchangeDelegate/exchange(_:needsBodyAt:)``). Without a length it
+        /// is chunked.
+        case stream(length: UInt64?, replayable: Bool)
+        /// Memory, files and content that threads read, in order. It is chunked if one of the segments does not know
+        /// its length.
+        case segments(SegmentedBody)
+
+        /// Returns content that is read as it is sent, with `sendfile` if the connection has no TLS.
+        public static func file(_ file: FileBody) -> Body { .segments(SegmentedBody(file)) }
+
+        /// Returns content that is read on a thread. Without a length it is chunked.
+        public static func threaded(_ body: ThreadedBody) -> Body { .segments(SegmentedBody(body)) }
+
+        /// The length in bytes; nil if it is not known, zero for no content.
+        var length: UInt64? {
+            switch self {
+            case .none: 0
+            case .bytes(let bytes): UInt64(bytes.count)
+            case .stream(let length, _): length
+            case .segments(let body): body.length
+            }
+        }
+    }
+
+    /// The options of a request, besides its head and its content.
+    public struct Options: Sendable {
+        /// Undo gzip and deflate, and offer them; so with br and zstd where the package traits are on. An
+        /// `Accept-Encoding` of the caller's wins and turns this off; so does a `Range`, which would cut the coded form
+        /// (RFC 9110 §14.2).
+        public var decodesContent = true
+        /// Offer no coding but `identity`, for content of which parts may be requested later. Content that comes coded
+        /// all the same is decoded as otherwise. An `Accept-Encoding` of the caller's wins here too.
+        package var offersIdentity = false
+        /// How far content may grow when it is decoded.
+        public var decodingLimits = DecodingLimits()
+        /// Replaces ``EngineConfiguration/limits`` for the answers to this request.
+        public var limits: ParserLimits?
+        /// Whether the caller says that sending twice does no harm, for methods that are not idempotent.
+        public var isIdempotent = false
+        /// Replaces the origin's authority, in the Host field alone.
+        public var host: String?
+        /// Where the connection leads; the origin stays what the request is about.
+        public var endpoint = Endpoint.origin
+        /// Replaces the engine's context, for https. Connections made with one context never serve another.
+        public var tls: TLSContext?
+        /// Replaces ``EngineConfiguration/trustEvaluator``. Connections and tickets that were made under the answers of
+        /// one evaluator never serve the requests of another. Requests to http origins need one only for a proxy with
+        /// TLS.
+        public var trustEvaluator: (any TrustEvaluator)?
+        /// The name to send and to verify instead of the origin's host (SNI, RFC 6066 §3).
+        public var serverName: String?
+        /// Whether content over TLS that only the connection's end delimits counts as complete even if the peer sent no
+        /// close_notify before it closed. Then anyone on the way can cut it short unnoticed.
+        public var toleratesMissingCloseNotify = false
+        /// Replaces ``EngineConfiguration/proxies``; `.direct` for none. Requests that use different proxies, or one
+        /// with different credentials, never share a connection. A unix socket is reached without a proxy.
+        public var proxies: OriginProxies?
+        /// The local address of the connection, instead of ``EngineConfiguration/localAddresses``; only addresses of
+        /// its family are then reached. Port 0: any. Requests with different ones never share a connection. It does not
+        /// apply to a unix socket.
+        public var localAddress: SocketAddress?
+        /// Replaces the engine's limits. ``Timeouts/connect`` applies to the dial that is started while this request is
+        /// first in the queue; a dial already under way keeps its limit.
+        public var timeouts: Timeouts?
+        /// Whether the content waits for the server's 100 (Continue).
+        public var expectation = Expectation.never
+        /// How long the content waits.
+        public var continueWait = Duration.seconds(1)
+        /// Protocols to go on with on the same connection, the preferred first: `websocket`, `name/version`. The engine
+        /// writes Connection and Upgrade; a server that accepts none answers as if they were not there. The upgraded
+        /// connection comes by ``ExchangeDelegate/exchange(_:didUpgrade:)``. It is for requests without content, since
+        /// a server may switch before it has read it.
+        public var upgrade: [String] = []
+        /// How fast the request is sent; nil: as fast as the connection takes it. Requests with equal rates that follow
+        /// each other on a connection keep to them together.
+        public var sendingRate: TransferRate?
+        /// How fast the answer is read; nil: as fast as the connection gives it. The same applies.
+        public var receivingRate: TransferRate?
+        /// Sends the request that many times at once on one connection (pipelining, RFC 9112 §9.3.2) and expects as
+        /// many responses. For load tests: one lost response loses the rest.
+        public var pipelineDepth = 1
+
+        /// Makes options with the properties' initial values.
+        public init() {}
+    }
+
+    /// The server that the request is for.
+    public let origin: Origin
+    /// The method, in the case that was given (RFC 9110 §9.1).
+    public let method: String
+    /// The request target (RFC 9112 §3.2).
+    public let target: String
+    /// The content.
+    public let body: Body
+    /// The options.
+    public let options: Options
+    /// The head as it is sent; for a pipeline, all heads and bodies.
+    let serialized: [UInt8]
+    /// The content in memory that follows ``serialized``.
+    let content: [UInt8]
+    let chunked: Bool
+    let context: ResponseContext
+    let destination: Destination
+    let spans: Timeouts.Spans?
+    let isIdempotent: Bool
+    let decodesContent: Bool
+    /// Whether it names a rate, which is rare: reading the options for it would copy them at each start.
+    let isThrottled: Bool
+    /// Whether it has limits of its own; the same reason.
+    let hasOwnLimits: Bool
+    /// Whether the caller asked for the connection to close (RFC 9112 §9.6).
+    let closes: Bool
+    /// How long the content waits for the server's 100, in nanoseconds; 0 if it does not.
+    let continueWait: Int64
+    let offer: UpgradeOffer
+    /// How many bytes of ``serialized`` and ``content`` are content, for progress.
+    let contentBytes: Int
+
+    /// - Parameters:
+    ///   - method: in the case that the server expects.
+    ///   - origin: the server.
+    ///   - target: origin-form, with its query and without a fragment; `*` for OPTIONS; host and port for CONNECT,
+    ///     whose tunnel comes by ``ExchangeDelegate/exchange(_:didUpgrade:)``.
+    ///   - fields: the caller's own. Host (unless set by ``Options/host``), Content-Length, Transfer-Encoding, Expect,
+    ///     Upgrade and Proxy-Authorization follow from the request and its proxy, and are refused.
+    ///   - body: the content.
+    ///   - options: the options of this request alone.
+    public init(
+        method: String = "GET",
+        origin: Origin,
+        target: String = "/",
+        fields: HTTPFields = HTTPFields(),
+        body: Body = .none,
+        options: Options = Options()
+    ) throws(EngineError) {
+        self.origin = origin
+        self.method = method
+        self.target = target
+        self.body = body
+        self.options = options
+        destination = Destination(origin, options, needsTunnel: !options.upgrade.isEmpty || method == "CONNECT")
+        spans = options.timeouts.map(Timeouts.Spans.init)
+        isIdempotent = options.isIdempotent || RetryRule.isIdempotent(method)
+        let isDecided = fields.contains("Accept-Encoding")
+        decodesContent = options.decodesContent && !isDecided && !fields.contains("Range")
+        isThrottled = options.sendingRate != nil || options.receivingRate != nil
+        hasOwnLimits = options.limits != nil
+        closes = fields.hasToken(.connection, "close")
+        context =
+            switch method {
+            case "HEAD": .head
+            case "CONNECT": .connect
+            default: .other(offeredUpgrade: !options.upgrade.isEmpty)
+            }
+        guard let offer = UpgradeOffer(options.upgrade) else { throw .invalidRequest(.upgrade(options.upgrade)) }
+        self.offer = offer
+        // RFC 9110 §9.3.8. A stream of unknown length may turn out to be content.
+        guard method != "TRACE" || body.length == 0 else { throw .invalidRequest(.traceWithContent) }
+        let mayTunnel = !offer.isEmpty || method == "CONNECT"
+        if mayTunnel {
+            guard case .none = body else { throw .invalidRequest(.upgradeWithContent) }
+            guard options.pipelineDepth <= 1 else { throw .invalidRequest(.pipelineThatWaits) }
+        }
+        for name in EngineRequest.reserved where fields.contains(name) {
+            throw .invalidRequest(.reservedField(name))
+        }
+        var bytes: [UInt8] = []
+        if case .bytes(let memory) = body { bytes = memory }
+        chunked = body.length == nil
+        let expects = options.expectation.applies(toContentOf: body.length)
+        continueWait = expects ? max(1, options.continueWait.wholeNanoseconds) : 0
+        var head: [UInt8] = []
+        do throws(HTTP1Error) {
+            var all = HTTPFields()
+            // RFC 9112 §3.2.3: CONNECT's target is the authority.
+            try all.append("Host", options.host ?? (method == "CONNECT" ? target : origin.authority))
+            for index in 0..<fields.count { try all.append(fields, at: index) }
+            if options.offersIdentity, !isDecided {
+                try all.append("Accept-Encoding", "identity")
+            } else if decodesContent {
+                try all.append("Accept-Encoding", ContentCoding.accepted)
+            }
+            if !offer.isEmpty {
+                try all.append("Connection", "Upgrade")
+                try all.append("Upgrade", offer.fieldValue)
+            }
+            if let length = EngineRequest.declaredLength(body, method) {
+                try all.append("Content-Length", String(length))
+            } else if chunked {
+                try all.append("Transfer-Encoding", "chunked")
+            }
+            // This is the last field: after a 417, the head ends before it.
+            if expects { try all.append(EngineRequest.expect.name, EngineRequest.expect.value) }
+            let request = try RequestHead(method: method, target: target, fields: all)
+            try MessageSerializer.append(request, to: &head)
+        } catch {
+            throw .invalidRequest(.syntax(error))
+        }
+        let count = max(1, options.pipelineDepth)
+        guard count > 1 else {
+            (serialized, content, contentBytes) = (head, bytes, bytes.count)
+            return
+        }
+        switch body {
+        case .none, .bytes: break
+        case .stream, .segments: throw .invalidRequest(.pipelineOfStreams)
+        }
+        guard !expects else { throw .invalidRequest(.pipelineThatWaits) }
+        let (size, overflow) = count.multipliedReportingOverflow(by: head.count + bytes.count)
+        guard !overflow, size <= EngineRequest.maximumPipelineBytes else {
+            throw .invalidRequest(.pipelineTooLarge(count))
+        }
+        contentBytes = bytes.count * count
+        let one = head + bytes
+        var all: [UInt8] = []
+        all.reserveCapacity(size)
+        for _ in 0..<count { all += one }
+        serialized = all
+        content = []
+    }
+
+    /// A request whose octets are sent as they are, whatever they say; for tests of parsers. It has one answer, read as
+    /// that to HEAD if the octets begin so. A proxy is asked for a tunnel.
+    ///
+    /// - Parameters:
+    ///   - octets: all of the request; not empty.
+    ///   - origin: where it goes.
+    ///   - options: where it goes and how; what they say of fields, content and pipelines counts for nothing.
+    package init(verbatim octets: [UInt8], origin: Origin, options: Options = Options()) {
+        let word = octets.prefix { $0 != 0x20 && $0 != 0x0D && $0 != 0x0A }
+        method = String(decoding: word.prefix(32), as: UTF8.self)
+        (self.origin, target, body) = (origin, "/", .none)
+        var options = options
+        (options.pipelineDepth, options.upgrade) = (1, [])
+        self.options = options
+        destination = Destination(origin, options, needsTunnel: true)
+        spans = options.timeouts.map(Timeouts.Spans.init)
+        (isIdempotent, decodesContent, closes, chunked) = (options.isIdempotent, false, false, false)
+        isThrottled = options.sendingRate != nil || options.receivingRate != nil
+        hasOwnLimits = options.limits != nil
+        context = method == "HEAD" ? .head : .other(offeredUpgrade: false)
+        // Of no protocol at all.
+        offer = UpgradeOffer()
+        (serialized, content, contentBytes, continueWait) = (octets, [], 0, 0)
+    }
+
+    private static let reserved = [
+        "Host", "Content-Length", "Transfer-Encoding", "Expect", "Upgrade", "Proxy-Authorization",
+    ]
+
+    private static let expect = (name: "Expect", value: "100-continue")
+
+    /// The head of the second attempt, after a 417.
+    var serializedWithoutExpectation: [UInt8] {
+        guard continueWait > 0 else { return serialized }
+        let line = "\(EngineRequest.expect.name): \(EngineRequest.expect.value)\r\n\r\n".utf8.count
+        return serialized.dropLast(line) + [13, 10]
+    }
+
+    /// The largest pipeline, which is built in memory at once; pipelines worth measuring take kilobytes.
+    private static let maximumPipelineBytes = 256 << 20
+
+    /// Returns the value of Content-Length (RFC 9110 §8.6): the length of content if it is known, zero for methods that
+    /// usually carry content, and nil if none is expected.
+    private static func declaredLength(_ body: Body, _ method: String) -> UInt64? {
+        guard case .none = body else { return body.length }
+        return method == "POST" || method == "PUT" || method == "PATCH" ? 0 : nil
+    }
+
+    /// Whether the kernel may take so much of the content that it sends for a long time after the last write.
+    var hasLargeContent: Bool { body.length.map { $0 > UInt64(EngineRequest.mostUnsent) } ?? true }
+
+    /// How much of large content the kernel takes ahead of the peer's window: two reads of a file, and a millisecond of
+    /// a gigabit a second.
+    static let mostUnsent = 128 << 10
+
+    var isReplayable: Bool {
+        switch body {
+        case .none, .bytes: true
+        case .stream(_, let replayable): replayable
+        case .segments(let body): body.isReplayable
+        }
+    }
+
+    var pipelineDepth: Int { max(1, options.pipelineDepth) }
+}
+
+extension Destination {
+    /// Where a request to `origin` goes by its options.
+    convenience init(_ origin: Origin, _ options: EngineRequest.Options, needsTunnel: Bool) {
+        self.init(
+            origin: origin,
+            endpoint: options.endpoint,
+            proxy: ProxyChoice(options.proxies, for: origin),
+            needsTunnel: needsTunnel,
+            localAddress: options.localAddress,
+            context: options.tls,
+            serverName: options.serverName,
+            evaluator: options.trustEvaluator
+        )
+    }
+}

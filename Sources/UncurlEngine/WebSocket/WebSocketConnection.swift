@@ -1,0 +1,343 @@
+public import UncurlReactor
+public import UncurlWebSocket
+
+/// Hears of a WebSocket. It is called on the loop, which must not be blocked. Every call may send, pause or close.
+public protocol WebSocketConnectionDelegate: AnyObject {
+    /// Reports a whole message.
+    func webSocket(_ connection: WebSocketConnection, didReceive message: WebSocketMessage)
+
+    /// Reports an answer to a ping, with its payload, or an unsolicited one (RFC 6455 §5.5.3).
+    func webSocket(_ connection: WebSocketConnection, didReceivePong payload: [UInt8])
+
+    /// Reports the end. This is the last call; it is not made after ``WebSocketConnection/abort()``.
+    func webSocket(_ connection: WebSocketConnection, didEnd ending: WebSocketEnding)
+}
+
+/// A client's WebSocket on the connection of its handshake: messages, pings and the closing handshake.
+///
+/// ```
+///   held ──start──▶ open ──close──▶ closing ──┐
+///                    └────────────────────────┴── the peer's Close, a broken rule ──▶ lingering ──▶ over
+/// ```
+/// - held: nothing is read.
+/// - closing: this side's Close is on its way, and the peer's must come within a limit; messages are ignored.
+/// - lingering: the delegate has been told of the end; for a moment it is left to the server to close the transport
+///   (RFC 6455 §7.1.1).
+///
+/// A lost connection leads from any state to over. Pings are answered in every state that allows it.
+///
+/// Loop-confined. Its connection keeps it alive until that has ended.
+public final class WebSocketConnection {
+    /// The limits of a WebSocket.
+    public struct Options: Hashable, Sendable {
+        /// The most octets of a message, its fragments together and decompressed. Beyond it the peer gets 1009.
+        public var maximumMessageSize = 1 << 20
+        /// The most frames of one message, empty ones too. Beyond it the peer gets 1008.
+        public var maximumFragmentCount = WebSocketMachine.defaultFragmentCount
+        /// How long the peer may take to answer a Close.
+        public var closeTimeout = Duration.seconds(5)
+
+        /// Makes options with the properties' initial values.
+        public init() {}
+    }
+
+    private enum State {
+        case held(any WebSocketConnectionDelegate)
+        case open(any WebSocketConnectionDelegate)
+        case closing(any WebSocketConnectionDelegate, TimerID)
+        case lingering(TimerID)
+        case over
+    }
+
+    /// How long the server has to close the transport after the closing handshake.
+    private static let lingerTime = Duration.seconds(2)
+    /// How many unsent bytes make pongs wait; of several waiting pongs only the last remains (RFC 6455 §5.5.3). So a
+    /// peer that pings and does not read cannot fill the memory.
+    private static let pongRoom = 64 << 10
+
+    private let connection: UpgradedConnection
+    private let options: Options
+    private var machine: WebSocketMachine
+    private var state: State
+    /// Whether delivery has been stopped by ``pause()``.
+    public private(set) var isPaused = false
+    /// When the last octets of the peer came, those of pings included.
+    public private(set) var lastReceived: Instant
+    /// Octets of frames that the peer has sent, those of its pings and of its Close included; over TLS before sealing.
+    public private(set) var receivedBytes: UInt64 = 0
+    /// Octets of frames that the kernel has taken, likewise.
+    public private(set) var sentBytes: UInt64 = 0
+    /// Whether received octets are being handled: a resume within that needs no further action.
+    private var isTaking = false
+    /// The bytes that were read and not handled when the delegate paused: at most one read.
+    private var held: [UInt8] = []
+    private var owedPong: [UInt8]?
+    private var completions = WriteCompletions()
+
+    /// - Parameters:
+    ///   - connection: a connection that was not started yet.
+    ///   - agreement: the result of `ClientHandshake.check(_:)` for the 101.
+    ///   - options: the limits.
+    ///   - delegate: kept until the end.
+    public init(
+        _ connection: UpgradedConnection,
+        _ agreement: Agreement,
+        options: Options = Options(),
+        delegate: any WebSocketConnectionDelegate
+    ) {
+        self.connection = connection
+        self.options = options
+        machine = WebSocketMachine(
+            .client,
+            deflate: agreement.deflate,
+            maximumMessageSize: options.maximumMessageSize,
+            maximumFragmentCount: options.maximumFragmentCount
+        )
+        state = .held(delegate)
+        lastReceived = connection.loop.now
+    }
+
+    /// The loop that the WebSocket lives on.
+    public var loop: EventLoop { connection.loop }
+
+    /// How many octets the kernel has not taken yet. To hold a fast sender to its reader, send again when this is
+    /// small.
+    public var queuedBytes: Int { connection.queuedBytes }
+
+    /// The most octets of a message. A change applies from the next frame on.
+    public var maximumMessageSize: Int {
+        get { machine.maximumMessageSize }
+        set { machine.maximumMessageSize = newValue }
+    }
+
+    /// The most fragments of a message. A change applies from the next frame on.
+    public var maximumFragmentCount: Int {
+        get { machine.maximumFragmentCount }
+        set { machine.maximumFragmentCount = newValue }
+    }
+
+    // MARK: For its owner
+
+    /// Begins to read, from the next turn on.
+    public func start() {
+        guard case .held(let delegate) = state else { return }
+        state = .open(delegate)
+        connection.start(self)
+    }
+
+    /// Stops delivery after the message that is being delivered; soon the peer has to wait. Its pings and its Close
+    /// wait too.
+    public func pause() {
+        guard !isPaused, isOpen else { return }
+        isPaused = true
+        connection.pause()
+    }
+
+    /// Resumes delivery. What was already read is delivered before this returns, unless it is called in a delivery.
+    public func resume() {
+        guard isPaused else { return }
+        isPaused = false
+        if !isTaking, !held.isEmpty {
+            var bytes: [UInt8] = []
+            swap(&bytes, &held)
+            take(bytes.span)
+        }
+        if !isPaused { connection.resume() }
+    }
+
+    /// Holds or releases the sending. While it is held, nothing is sent, not even pongs. ``close(_:)`` releases it.
+    public func hold(_ isHeld: Bool) {
+        if isOpen { connection.hold(isHeld) }
+    }
+
+    /// Sends a message. It is queued without limit, and sent in this turn or the next, unless held.
+    ///
+    /// - Parameters:
+    ///   - message: text or octets.
+    ///   - left: called once, with true when the kernel has taken all of it, with false when it never will.
+    public func send(_ message: WebSocketMessage, then left: ((Bool) -> Void)? = nil) {
+        guard isOpen, machine.send(message) else {
+            left?(false)
+            return
+        }
+        flush(left)
+    }
+
+    /// Sends a ping.
+    ///
+    /// - Parameters:
+    ///   - payload: at most 125 octets; a longer one is not sent.
+    ///   - left: as in ``send(_:then:)``.
+    public func ping(_ payload: [UInt8], then left: ((Bool) -> Void)? = nil) {
+        guard isOpen, machine.ping(payload) else {
+            left?(false)
+            return
+        }
+        flush(left)
+    }
+
+    /// Begins the closing handshake. Messages that come from here on are ignored, even if the delegate had paused.
+    public func close(_ reason: CloseReason) {
+        switch state {
+        case .held(let delegate), .open(let delegate):
+            if case .held = state { connection.start(self) }
+            guard machine.close(reason) else { return }
+            state = .closing(delegate, loop.arm(at: loop.now.advanced(by: options.closeTimeout), self))
+            flush()
+            connection.hold(false)
+            resume()
+        case .closing, .lingering, .over:
+            break
+        }
+    }
+
+    /// Ends at once, with RST; what is queued is lost. The delegate gets no more calls.
+    public func abort() {
+        _ = leave()
+        state = .over
+        connection.close(abruptly: true)
+        tellTheRest()
+    }
+
+    private var isOpen: Bool {
+        switch state {
+        case .held, .open: true
+        case .closing, .lingering, .over: false
+        }
+    }
+
+    private func flush(_ left: ((Bool) -> Void)? = nil) {
+        let bytes = machine.takeOutput()
+        guard !bytes.isEmpty else { return }
+        completions.append(bytes.count, left)
+        connection.write(bytes)
+    }
+
+    // MARK: Receiving
+
+    private func take(_ bytes: Span<UInt8>) {
+        isTaking = true
+        defer { isTaking = false }
+        var position = 0
+        while !isPaused {
+            do throws(WebSocketError) {
+                guard let event = try machine.receive(bytes, &position) else { return }
+                handle(event)
+            } catch {
+                flush()
+                connection.finishWriting()
+                return linger(.failed(.violation(error)))
+            }
+        }
+        let rest = bytes.extracting(droppingFirst: position)
+        unsafe rest.withUnsafeBufferPointer { unsafe held.append(contentsOf: $0) }
+    }
+
+    private func handle(_ event: WebSocketMachine.Event) {
+        switch event {
+        case .message(let message):
+            if case .open(let delegate) = state { delegate.webSocket(self, didReceive: message) }
+        case .ping(let payload):
+            owedPong = payload
+            payPong()
+        case .pong(let payload):
+            if case .open(let delegate) = state { delegate.webSocket(self, didReceivePong: payload) }
+        case .closed(let reason):
+            flush()
+            linger(.closed(reason))
+        }
+    }
+
+    private func payPong() {
+        guard let payload = owedPong, connection.queuedBytes <= WebSocketConnection.pongRoom else { return }
+        owedPong = nil
+        machine.pong(payload)
+        flush()
+    }
+
+    // MARK: Ends
+
+    private func linger(_ ending: WebSocketEnding) {
+        let delegate = leave()
+        state = .lingering(loop.arm(at: loop.now.advanced(by: WebSocketConnection.lingerTime), self))
+        held = []
+        tellTheRest()
+        delegate?.webSocket(self, didEnd: ending)
+    }
+
+    private func lost(_ ending: WebSocketEnding) {
+        let delegate = leave()
+        state = .over
+        held = []
+        tellTheRest()
+        delegate?.webSocket(self, didEnd: ending)
+    }
+
+    /// Calls the completions of what will not be sent any more.
+    private func tellTheRest() {
+        for call in completions.takeAll() { call(false) }
+    }
+
+    /// Releases what the state holds.
+    private func leave() -> (any WebSocketConnectionDelegate)? {
+        switch state {
+        case .held(let delegate), .open(let delegate):
+            return delegate
+        case .closing(let delegate, let timer):
+            loop.cancel(timer)
+            return delegate
+        case .lingering(let timer):
+            loop.cancel(timer)
+            return nil
+        case .over:
+            return nil
+        }
+    }
+}
+
+extension WebSocketConnection: UpgradedConnectionDelegate {
+    public func connection(_ connection: UpgradedConnection, didReceive bytes: Span<UInt8>) {
+        lastReceived = connection.loop.now
+        receivedBytes &+= UInt64(bytes.count)
+        take(bytes)
+    }
+
+    public func connection(_ connection: UpgradedConnection, didSend count: Int) {
+        sentBytes &+= UInt64(count)
+        completions.left(count)
+        while let call = completions.takeNext() { call(true) }
+        payPong()
+    }
+
+    public func connectionDidFinishReading(_ connection: UpgradedConnection) {
+        switch state {
+        case .held, .open, .closing:
+            // No Close came before it (RFC 6455 §7.1.5: 1006).
+            connection.close()
+            lost(.failed(.lost(nil)))
+        case .lingering:
+            connection.finishWriting()
+        case .over:
+            break
+        }
+    }
+
+    public func connection(_ connection: UpgradedConnection, didClose error: EngineError?) {
+        lost(.failed(.lost(error)))
+    }
+}
+
+extension WebSocketConnection: TimerHandler {
+    public func timerFired(_ id: TimerID) {
+        switch state {
+        case .closing(_, id):
+            connection.close(abruptly: true)
+            lost(.failed(.closeTimedOut))
+        case .lingering(id):
+            connection.close()
+            state = .over
+        case .held, .open, .closing, .lingering, .over:
+            break
+        }
+    }
+}

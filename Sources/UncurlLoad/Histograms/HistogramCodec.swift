@@ -1,0 +1,159 @@
+import UncurlText
+
+/// HdrHistogram's V2 encoding, which its libraries in a dozen languages read: counts as ZigZag LEB128, runs of zeros as
+/// negative numbers.
+package enum HistogramCodec {
+    private static let cookie: UInt32 = 0x1C84_9313
+    private static let compressedCookie: UInt32 = 0x1C84_9314
+    private static let headSize = 40
+    /// The highest sum of counts that is read. No run reaches it, and above it a percentile's rank is not exact.
+    package static let countLimit: UInt64 = 1 << 53
+
+    // MARK: Out
+
+    /// Returns the head and the counters, not compressed.
+    package static func encode(_ histogram: LatencyHistogram) -> [UInt8] {
+        var counts: [UInt8] = []
+        var next = 0
+        histogram.forEachRecorded { value, count in
+            let index = HistogramLayout.latency.index(of: value)
+            switch index - next {
+            case 0: break
+            case 1: counts.append(0)
+            case let zeros: append(zigZag: -Int64(zeros), to: &counts)
+            }
+            append(zigZag: Int64(clamping: count), to: &counts)
+            next = index + 1
+        }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(headSize + counts.count)
+        append(cookie, to: &bytes)
+        append(UInt32(counts.count), to: &bytes)
+        append(UInt32(0), to: &bytes)
+        append(UInt32(HistogramLayout.latency.digits), to: &bytes)
+        append(HistogramLayout.latency.lowest, to: &bytes)
+        append(HistogramLayout.latency.highest, to: &bytes)
+        append((1.0).bitPattern, to: &bytes)
+        return bytes + counts
+    }
+
+    /// Returns a zlib stream with a head of its own, as Base64: `HISTFAAA…`.
+    package static func text(_ histogram: LatencyHistogram) -> String {
+        let packed = ZlibStream.compress(encode(histogram))
+        var bytes: [UInt8] = []
+        append(compressedCookie, to: &bytes)
+        append(UInt32(packed.count), to: &bytes)
+        return Base64.encode(bytes + packed)
+    }
+
+    private static func append<Number: FixedWidthInteger & UnsignedInteger>(_ number: Number, to bytes: inout [UInt8]) {
+        for shift in stride(from: Number.bitWidth - 8, through: 0, by: -8) {
+            bytes.append(UInt8(truncatingIfNeeded: number >> Number(shift)))
+        }
+    }
+
+    /// Appends a number in at most nine bytes: the ninth carries eight bits, unlike in Protocol Buffers.
+    private static func append(zigZag number: Int64, to bytes: inout [UInt8]) {
+        var rest = UInt64(bitPattern: (number << 1) ^ (number >> 63))
+        for _ in 0..<8 {
+            guard rest > 0x7F else {
+                bytes.append(UInt8(rest))
+                return
+            }
+            bytes.append(UInt8(rest & 0x7F) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(truncatingIfNeeded: rest))
+    }
+
+    // MARK: In
+
+    /// Reads the text of ``text(_:)`` or of another library. Values above ``LatencyHistogram/highest`` count as that.
+    package static func decode(text: some StringProtocol) throws(HistogramError) -> LatencyHistogram {
+        LatencyHistogram(try recorded(text: text))
+    }
+
+    package static func decode(_ bytes: [UInt8]) throws(HistogramError) -> LatencyHistogram {
+        LatencyHistogram(try recorded(bytes))
+    }
+
+    /// Returns the slots that counted a value.
+    package static func recorded(text: some StringProtocol) throws(HistogramError) -> RecordedSlots {
+        guard let bytes = Base64.decode(text) else { throw .notBase64 }
+        var reader = Reader(bytes)
+        let first = try reader.number(UInt32.self)
+        guard first == compressedCookie else { throw .unknownEncoding(first) }
+        let length = Int(try reader.number(UInt32.self))
+        guard length <= bytes.count - reader.position else { throw .truncated }
+        return try recorded(ZlibStream.decompress(bytes[reader.position..<(reader.position + length)]))
+    }
+
+    private static func recorded(_ bytes: [UInt8]) throws(HistogramError) -> RecordedSlots {
+        var reader = Reader(bytes)
+        let first = try reader.number(UInt32.self)
+        guard first == cookie else { throw .unknownEncoding(first) }
+        let length = Int(try reader.number(UInt32.self))
+        guard try reader.number(UInt32.self) == 0 else { throw .normalized }
+        let digits = Int(try reader.number(UInt32.self))
+        let lowest = try reader.number(UInt64.self)
+        let highest = try reader.number(UInt64.self)
+        _ = try reader.number(UInt64.self)
+        guard let layout = HistogramLayout(checking: lowest, highest: highest, digits: digits) else {
+            throw .impossibleLayout
+        }
+        guard length <= bytes.count - reader.position else { throw .truncated }
+        let end = reader.position + length
+        var recorded = RecordedSlots()
+        var index = 0
+        while reader.position < end {
+            let count = try reader.zigZag()
+            guard count <= 0 else {
+                guard index < layout.count else { throw .countsOutOfRange }
+                let (sum, overflow) = recorded.count.addingReportingOverflow(UInt64(count))
+                guard !overflow, sum <= countLimit else { throw .countsOutOfRange }
+                recorded.append(layout.values(at: index).upperBound, count: UInt64(count))
+                index += 1
+                continue
+            }
+            // A single zero is written as 0.
+            let zeros = max(count.magnitude, 1)
+            guard zeros <= UInt64(layout.count - index) else { throw .countsOutOfRange }
+            index += Int(zeros)
+        }
+        guard reader.position == end else { throw .truncated }
+        return recorded
+    }
+
+    private struct Reader {
+        private let bytes: [UInt8]
+        private(set) var position = 0
+
+        init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+        private mutating func next() throws(HistogramError) -> UInt8 {
+            guard position < bytes.count else { throw .truncated }
+            position += 1
+            return bytes[position - 1]
+        }
+
+        mutating func number<Number: FixedWidthInteger>(_ type: Number.Type) throws(HistogramError) -> Number {
+            var number: Number = 0
+            for _ in 0..<(Number.bitWidth / 8) { number = number << 8 | Number(truncatingIfNeeded: try next()) }
+            return number
+        }
+
+        mutating func zigZag() throws(HistogramError) -> Int64 {
+            var number: UInt64 = 0
+            for place in 0..<9 {
+                let byte = try next()
+                if place == 8 {
+                    number |= UInt64(byte) << 56
+                } else {
+                    number |= UInt64(byte & 0x7F) << UInt64(7 * place)
+                    if byte & 0x80 == 0 { break }
+                }
+            }
+            return Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1)
+        }
+    }
+}

@@ -1,0 +1,157 @@
+internal import UncurlReactor
+
+/// One interval of a run, all workers together.
+package struct Interval: Sendable {
+    /// Nanoseconds after the start of the measured part.
+    package var start: UInt64
+    package var end: UInt64
+    /// The processor time that the host took from this machine, in nanoseconds; nil where it is not known.
+    package var stolen: UInt64?
+    /// The counts of what ended in the interval. `inFlight` is the growth of that number, modulo 2⁶⁴.
+    package var metrics: Metrics
+
+    package var length: UInt64 { end - start }
+
+    package func perSecond(_ count: UInt64) -> Double { length == 0 ? 0 : Double(count) / (Double(length) / 1e9) }
+}
+
+/// Joins the workers' parts on the main thread: it makes intervals as they become complete, and the sums of all.
+package struct IntervalCollector {
+    private let board: IntervalBoard
+    /// The sum of the counts that each worker has handed over.
+    private var totals: [Metrics]
+    /// The requests that each worker had under way when it last handed over counts.
+    private var underWayOf: [UInt64]
+    /// Workers whose counts are those of the measured part.
+    private var isMeasuring: [Bool]
+    /// The first interval that each worker may still hand over a part of.
+    private var reached: [UInt64]
+    /// Whether the last call has taken counts of a warm-up, which has no intervals.
+    package private(set) var hasTakenWarmUp = false
+    /// The intervals that are not complete, no two of them with a number in common.
+    private var open: [Sum] = []
+    private var lastEnd: UInt64 = 0
+    private var stolenTime = StolenTime()
+    /// The start of the measured part, once a worker of this machine has handed over an interval.
+    private var origin: Instant?
+    private let work: LoadKind
+
+    /// The sum of parts. A worker that was held up hands over one part for several intervals, which makes them one.
+    private struct Sum {
+        var numbers: ClosedRange<UInt64>
+        var end: UInt64
+        var metrics: Metrics
+
+        mutating func add(_ other: Sum) {
+            let (first, last) = (other.numbers.lowerBound, other.numbers.upperBound)
+            numbers = min(numbers.lowerBound, first)...max(numbers.upperBound, last)
+            end = max(end, other.end)
+            metrics.merge(other.metrics)
+        }
+    }
+
+    package init(_ board: IntervalBoard, workers: Int, work: LoadKind) {
+        (self.board, self.work) = (board, work)
+        stolenTime.read()
+        totals = (0..<workers).map { _ in Metrics() }
+        underWayOf = [UInt64](repeating: 0, count: workers)
+        isMeasuring = [Bool](repeating: false, count: workers)
+        reached = [UInt64](repeating: 0, count: workers)
+    }
+
+    /// The requests that were under way when the counts were last handed over, at least.
+    package var underWay: UInt64 { underWayOf.reduce(0, &+) }
+
+    /// Returns the intervals that have become complete, in order. Call it about once per interval.
+    package mutating func collect() -> [Interval] {
+        take()
+        return emit(before: reached.min() ?? 0)
+    }
+
+    private mutating func take() {
+        stolenTime.read()
+        hasTakenWarmUp = false
+        for part in board.fetch() {
+            if part.isWarmUp {
+                hasTakenWarmUp = true
+                totals[part.worker].merge(part.metrics)
+                continue
+            }
+            endWarmUp(part.worker)
+            totals[part.worker].merge(part.metrics)
+            underWayOf[part.worker] = part.underWay
+            origin = origin ?? part.origin
+            // A last part ends within an interval.
+            let last = min(max(part.next, 1) - 1, (max(part.end, 1) - 1) / board.length)
+            add(Sum(numbers: part.first...max(part.first, last), end: part.end, metrics: part.metrics))
+            reached[part.worker] = part.next
+        }
+    }
+
+    private mutating func add(_ sum: Sum) {
+        let places = open.indices.filter { open[$0].numbers.overlaps(sum.numbers) }
+        guard let place = places.first else { return open.append(sum) }
+        open[place].add(sum)
+        for other in places.dropFirst().reversed() {
+            let joined = open.remove(at: other)
+            open[place].add(joined)
+        }
+    }
+
+    /// Ends the run: each result gets its worker's total. The counts of a worker that has not handed over its last part
+    /// make the last interval.
+    package mutating func finish(_ results: inout [WorkerResult], measured: UInt64) -> [Interval] {
+        take()
+        var rest = Metrics()
+        for index in results.indices {
+            endWarmUp(index)
+            if reached[index] < .max { rest.merge(results[index].metrics) }
+            totals[index].merge(results[index].metrics)
+            results[index].metrics = totals[index]
+        }
+        if !open.isEmpty || reached.contains(where: { $0 < .max }) {
+            let last = open.map(\.numbers.upperBound).max() ?? 0
+            add(Sum(numbers: last...last, end: measured, metrics: rest))
+        }
+        return emit(before: .max)
+    }
+
+    /// Whether all workers have handed over their last counts.
+    package var isOver: Bool { reached.allSatisfy { $0 == .max } }
+
+    /// How many workers have ended their warm-up. Each time it grows, counts of ``total`` have begun anew.
+    package var measuring: Int { isMeasuring.count { $0 } }
+
+    /// The run so far, for the lines and pages that show it.
+    package var total: Metrics { totals.reduce(into: Metrics()) { $0.merge($1) } }
+
+    private mutating func endWarmUp(_ worker: Int) {
+        guard !isMeasuring[worker] else { return }
+        isMeasuring[worker] = true
+        totals[worker] = totals[worker].afterWarmUp(work)
+    }
+
+    private mutating func emit(before limit: UInt64) -> [Interval] {
+        let complete = open.filter { $0.numbers.upperBound < limit }
+        open.removeAll { $0.numbers.upperBound < limit }
+        return complete.sorted { $0.numbers.lowerBound < $1.numbers.lowerBound }.compactMap { sum in
+            let start = lastEnd
+            // The rest of a worker that was lost has no time of its own, and counts nothing.
+            guard sum.end > start else { return nil }
+            lastEnd = sum.end
+            return Interval(start: start, end: lastEnd, stolen: stolen(start, lastEnd), metrics: sum.metrics)
+        }
+    }
+
+    /// Returns the time that was stolen in an interval, and forgets readings before its end.
+    private mutating func stolen(_ start: UInt64, _ end: UInt64) -> UInt64? {
+        guard let origin else {
+            // Another machine measures, so no reading will be needed.
+            stolenTime = StolenTime()
+            return nil
+        }
+        let until = origin.advanced(byNanoseconds: Int64(clamping: end))
+        defer { stolenTime.forget(before: until) }
+        return stolenTime.between(origin.advanced(byNanoseconds: Int64(clamping: start)), until)
+    }
+}

@@ -1,0 +1,135 @@
+import UncurlEngine
+import UncurlReactor
+import UncurlTLS
+
+/// The check of descriptors, ports and queues before a run starts. A run that is not possible is refused, with a
+/// remedy; a run that may suffer gets a note.
+package struct Preflight: Hashable, Sendable {
+    /// The number of descriptors that the run may have open.
+    var descriptors: UInt64
+    /// The value that the soft limit of descriptors must be raised to. Nil when it suffices.
+    var descriptorLimit: UInt64?
+    /// The most connects under way at once, all threads together: half of the accept queue. A full queue drops the SYN,
+    /// and the client repeats it only after a second.
+    var connectsInFlight: Int
+    package var notes: [String]
+
+    /// The descriptors beside the connections: standard streams, reports, name look-ups, and the sixteen that the
+    /// engine leaves to the process.
+    static let spareDescriptors: UInt64 = 32
+    /// The descriptors of a loop: epoll, eventfd, and a reserve.
+    static let descriptorsPerThread: UInt64 = 4
+    /// TCP's two maximum segment lifetimes, in Linux a constant.
+    static let timeWaitSeconds: UInt64 = 60
+
+    package init(_ options: LoadOptions, _ limits: SystemLimits) throws(LoadTestError) {
+        descriptors = try Self.descriptors(options, limits)
+        descriptorLimit = descriptors > limits.softDescriptors ? descriptors : nil
+        let queue = max(2, limits.acceptQueue) / 2
+        // A swarm may get more users than it begins with.
+        let most = options.isSwarm ? queue : min(UInt64(options.connections), queue)
+        connectsInFlight = max(options.threads, Int(clamping: most))
+        notes = []
+        try checkPorts(options, limits)
+        if options.targetsThisMachine, UInt64(options.connections) > limits.acceptQueue {
+            notes.append(
+                "a local server queues at most \(limits.acceptQueue) connects (net.core.somaxconn): volley keeps "
+                    + "\(connectsInFlight) under way; for a server with a shorter queue use \(options.names[.connectRate])"
+            )
+        }
+        if options.work == .handshakes { noteHandshakes(options) }
+        if let room = limits.trackedConnections, room < UInt64(options.connections) {
+            notes.append(
+                "connection tracking has room for \(room) more connections, fewer than \(options.names[.connections]) \(options.connections): "
+                    + "raise it with `sysctl -w net.netfilter.nf_conntrack_max=…`"
+            )
+        }
+    }
+
+    private mutating func noteHandshakes(_ options: LoadOptions) {
+        if options.connections > connectsInFlight, !options.targetsThisMachine {
+            notes.append(
+                "at most \(connectsInFlight) connects and handshakes are under way at once, half of net.core.somaxconn: "
+                    + "raise it with `sysctl -w net.core.somaxconn=\(options.connections * 2)`"
+            )
+        }
+        let configuration = options.security.target?.configuration
+        if options.reuse == .rst, configuration?.resumes == true, configuration?.maximumVersion == .v1_3 {
+            notes.append(
+                "\(options.names[.connectionClose])=rst ends connections before TLS 1.3's tickets come, so that nothing can be resumed: use "
+                    + "\(options.names[.connectionClose])=fin "
+                    + "to measure resumption"
+            )
+        }
+    }
+
+    /// Returns the number of descriptors. With the embedded server, this process has both ends and its threads.
+    private static func descriptors(_ options: LoadOptions, _ limits: SystemLimits) throws(LoadTestError) -> UInt64 {
+        let ends: UInt64 = options.target == .embedded ? 2 : 1
+        let fixed = spareDescriptors + UInt64(options.threads) * descriptorsPerThread * ends
+        let need = UInt64(options.connections) * ends + fixed
+        guard need <= max(limits.softDescriptors, limits.hardDescriptors) else {
+            let most = limits.hardDescriptors > fixed ? (limits.hardDescriptors - fixed) / ends : 0
+            throw .descriptors(
+                connections: options.connections,
+                needed: need,
+                allowed: limits.hardDescriptors,
+                most: most
+            )
+        }
+        // With several hosts in the inputs, each may get as many connections. If they are more than the process may
+        // have, the ones that were idle longest make room.
+        let (all, overflow) = need.multipliedReportingOverflow(by: UInt64(hosts(options)))
+        return overflow ? limits.hardDescriptors : max(need, min(all, limits.hardDescriptors))
+    }
+
+    /// Returns the number of hosts that the inputs name. Paths alone are all for the same one.
+    private static func hosts(_ options: LoadOptions) -> Int {
+        let authorities = options.inputs.drafts.lazy.map { draft in
+            draft.url.hasPrefix("/")
+                ? "" : draft.url.split(separator: "/", maxSplits: 2).prefix(2).joined(separator: "/")
+        }
+        return max(1, Set(authorities).count)
+    }
+
+    private mutating func checkPorts(_ options: LoadOptions, _ limits: SystemLimits) throws(LoadTestError) {
+        guard options.unixSocket == nil else { return }
+        let sources = UInt64(max(1, options.sources.count))
+        let ports = limits.ports * sources
+        guard UInt64(options.connections) <= ports else {
+            let wanted = (UInt64(options.connections) + limits.ports - 1) / max(1, limits.ports)
+            throw .ports(
+                connections: options.connections,
+                available: ports,
+                sources: sources,
+                sourcesNeeded: wanted
+            )
+        }
+        let portsComeBack = limits.timeWaitReuse == 1 || limits.timeWaitReuse == 2 && options.targetsThisMachine
+        guard options.reuse == .fin, !portsComeBack, options.requests ?? .max > ports else { return }
+        let rate = ports / Self.timeWaitSeconds
+        notes.append(
+            "\(options.names[.connectionClose])=fin leaves each local port in TIME_WAIT for \(Self.timeWaitSeconds) s and there are \(ports): "
+                + "beyond \(rate) connections a second connects will fail; use \(options.names[.connectionClose])=rst, more addresses with "
+                + "\(options.names[.sourceAddresses]), or `sysctl -w net.ipv4.tcp_tw_reuse=1`"
+        )
+    }
+}
+
+extension LoadOptions {
+    /// Whether the destination is this machine by its text: loopback, a unix socket, the embedded server.
+    package var targetsThisMachine: Bool {
+        switch target {
+        case .embedded: return true
+        case .url:
+            switch firstHop {
+            case nil: return true
+            case .v4(let address): return address.isLoopback
+            case .v6(let address): return address == .loopback
+            case .name(let name):
+                let lower = name.lowercased()
+                return lower == "localhost" || lower.hasSuffix(".localhost")
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import UncurlHTTP1
+
+/// The one request that a run sends again and again: validated, and not yet encoded.
+package struct RequestDescription: Hashable, Sendable {
+    package struct Field: Hashable, Sendable {
+        package var name: String
+        package var value: String
+    }
+
+    package let method: String
+    /// The request-target, in origin form (RFC 9112 §3.2.1).
+    package let target: String
+    /// The Host field's value: the user's own if there is one, the URL's otherwise.
+    package let host: String
+    /// The user's other fields, in order.
+    package let fields: [Field]
+    /// The body. Nil for no body, which is not the same as an empty one.
+    package let body: [UInt8]?
+
+    /// Checks a request. A nil `method` means GET, or POST if there is a body, as in curl.
+    package init(
+        method: String?,
+        target: String,
+        hostField: String,
+        headers: [String],
+        body: [UInt8]?,
+        defaults: [String] = []
+    ) throws(LoadTestError) {
+        self.method = try Self.validated(method: method ?? (body == nil ? "GET" : "POST"))
+        var given: [Field] = []
+        for header in headers { given.append(try Self.field(header)) }
+        // A field of the request itself takes precedence over the run's field of that name.
+        let own = Set(given.map { $0.name.lowercased() })
+        for header in defaults {
+            let field = try Self.field(header)
+            if !own.contains(field.name.lowercased()) { given.append(field) }
+        }
+        let hosts = given.filter { $0.name.lowercased() == "host" }
+        guard hosts.count <= 1 else { throw .header("Host", .secondHost) }
+        host = hosts.first?.value ?? hostField
+        fields = given.filter { $0.name.lowercased() != "host" }
+        self.target = target
+        self.body = body
+    }
+
+    /// Returns the same request to another URL. A Host field of the user's own, one that is not `known`, stays.
+    package func retargeted(to url: TargetURL, unlessOtherThan known: String) -> RequestDescription {
+        RequestDescription(self, url.target, fields, body, host: host == known ? url.hostField : host)
+    }
+
+    /// Returns the same request with this target, these fields and this body.
+    func with(target: String, fields: [Field], body: [UInt8]?) -> RequestDescription {
+        RequestDescription(self, target, fields, body, host: host)
+    }
+
+    private init(_ other: RequestDescription, _ target: String, _ fields: [Field], _ body: [UInt8]?, host: String) {
+        (method, self.target, self.fields, self.body, self.host) = (other.method, target, fields, body, host)
+    }
+
+    /// Checks a method. RFC 9110 §9.1: method = token.
+    private static func validated(method: String) throws(LoadTestError) -> String {
+        guard !method.isEmpty, method.utf8.allSatisfy(\.isTokenOctet) else {
+            throw .method(method)
+        }
+        guard method != "CONNECT" else {
+            throw .connectMethod
+        }
+        return method
+    }
+
+    /// Reads a field, `Name: value`; RFC 9110 §5.1, §5.5.
+    private static func field(_ text: String) throws(LoadTestError) -> Field {
+        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else {
+            throw .header(text, .noColon)
+        }
+        let name = String(text[..<colon])
+        guard !name.isEmpty, name.utf8.allSatisfy(\.isTokenOctet) else {
+            throw .header(text, .name)
+        }
+        let raw = text.utf8[text.utf8.index(after: colon)...]
+        guard raw.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+            throw .header(text, .controlCharacter)
+        }
+        let blanks: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
+        let value = Array(raw.drop(while: blanks).reversed().drop(while: blanks).reversed())
+        switch name.lowercased() {
+        case "content-length", "transfer-encoding":
+            throw .header(name, .framing)
+        default: return Field(name: name, value: String(decoding: value, as: UTF8.self))
+        }
+    }
+}

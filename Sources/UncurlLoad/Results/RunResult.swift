@@ -1,0 +1,132 @@
+import UncurlReactor
+
+/// A finished run, from which the reports are made.
+package struct RunResult: Sendable {
+    package struct Thread: Sendable, Hashable {
+        package var connections: Int
+        /// Requests, or connections opened where these are what is measured.
+        package var completed: UInt64
+        /// Of these, the ones that rates include.
+        package var completedInTime: UInt64
+        package var cpuNanoseconds: UInt64
+        /// The time that the thread had work, and other threads had the core.
+        package var queuedNanoseconds: UInt64 = 0
+    }
+
+    package var plan: RunPlan
+    /// The time when the first connect was due, in milliseconds since 1970.
+    package var startedAt: UInt64
+    /// The actual length of the measured part, in nanoseconds.
+    package var measured: UInt64
+    package var threads: [Thread]
+    package var metrics: Metrics
+    /// The measured part in intervals. Empty where none were requested.
+    package var course = IntervalSeries()
+    /// Each run's figures, where ``append(_:)`` put several together.
+    package private(set) var runs: [RunFigures] = []
+    package var notes: [String]
+    package var interrupted: Bool
+    /// The parts whose figures are missing, in words: the run has failed.
+    package var lost: [String] = []
+    /// The figures that conditions found during the run.
+    package var watched: [Threshold: Double] = [:]
+    /// The conditions that did not hold during the run, even without volley's own lateness.
+    package var punctual: Set<Threshold> = []
+
+    /// Puts the threads' results together. The measured time lasts from the first thread's start to the last one's end.
+    package init(plan: RunPlan, startedAt: UInt64, workers: [WorkerResult], interrupted: Bool) {
+        (self.plan, self.startedAt, self.interrupted) = (plan, startedAt, interrupted)
+        threads = workers.map {
+            Thread(
+                connections: $0.connections,
+                completed: $0.metrics.done(plan.work),
+                completedInTime: $0.metrics.doneInTime(plan.work),
+                cpuNanoseconds: $0.core.used,
+                queuedNanoseconds: $0.core.queued
+            )
+        }
+        metrics = workers.reduce(into: Metrics()) { $0.merge($1.metrics) }
+        measured = Self.measured(workers)
+        notes = plan.notes
+        if metrics.done(plan.work) == 0, metrics.stream?.events ?? 0 == 0, metrics.failed == 0,
+            metrics.connectionsFailed == 0, !interrupted
+        {
+            // Without this note, a silent server leaves a report of zeros and no reason.
+            let what =
+                metrics.connectionsOpened == 0 ? plan.isSecure ? "connect or TLS handshake" : "connect" : "request"
+            notes.append(
+                "no \(what) was answered in \(Units.time(measured)), and each may take \(Units.time(plan.timeout)): use a "
+                    + "longer \(plan.names[.duration]), or a shorter \(plan.names[.timeout]) to see why"
+            )
+        }
+        notes += GeneratorLimits.notes(self)
+        runs = [RunFigures(self)]
+    }
+
+    /// Adds another run of the same plan, as if both were one run of their common length.
+    package mutating func append(_ other: RunResult) {
+        measured &+= other.measured
+        metrics.merge(other.metrics)
+        for (index, thread) in other.threads.enumerated() where threads.indices.contains(index) {
+            threads[index].completed &+= thread.completed
+            threads[index].completedInTime &+= thread.completedInTime
+            threads[index].cpuNanoseconds &+= thread.cpuNanoseconds
+            threads[index].queuedNanoseconds &+= thread.queuedNanoseconds
+        }
+        course = other.course
+        notes += other.notes.filter { !notes.contains($0) }
+        interrupted = interrupted || other.interrupted
+        runs += other.runs
+    }
+
+    /// Returns the time from the first start to the last end, in nanoseconds.
+    package static func measured(_ workers: [WorkerResult]) -> UInt64 {
+        guard let start = workers.map(\.start).min(), let end = workers.map(\.end).max() else { return 0 }
+        return UInt64(clamping: end.nanoseconds(since: start))
+    }
+
+    package var verdict: Verdict {
+        let verdict = Verdict(
+            metrics,
+            of: plan.work,
+            interrupted: interrupted,
+            generatorLimited: !generatorLimits.isEmpty,
+            isOnlyLate: GeneratorLimits.isOnlyLate(self),
+            thresholds: thresholds,
+            search: plan.search
+        )
+        return lost.isEmpty ? verdict : .worse(verdict, .failures)
+    }
+
+    /// The result of `--fail-if`, and of a search's goal.
+    package var thresholds: ThresholdOutcome {
+        ThresholdOutcome(plan.thresholds, figures, watched: watched, punctual: punctual, plan.search)
+    }
+
+    /// This run's figures, for conditions.
+    package var figures: ThresholdFigures {
+        ThresholdFigures(metrics, of: plan.work, measured: measured, names: plan.requestNames.all)
+    }
+
+    /// Whether a trial of a search misses its goal for reasons that are not volley's.
+    package func misses(_ goal: SearchGoal) -> Bool {
+        let isOwnFault = !GeneratorLimits.isOnlyLate(self) || goal.holds(metrics, punctually: true)
+        return !goal.holds(metrics) && (generatorLimits.isEmpty || !isOwnFault)
+    }
+
+    /// Why volley, and not the server, limited the figures of a run with a schedule. Empty if volley kept up.
+    package var generatorLimits: [String] { GeneratorLimits.reasons(self) }
+
+    /// The connections a second, where connections are what is measured.
+    package var connectionsPerSecond: Double? {
+        switch plan.work {
+        case .requests: nil
+        case .handshakes: perSecond(metrics.connectionsOpened)
+        }
+    }
+
+    /// Returns `count` divided by the measured time in seconds. 0 for a run that ended at once.
+    package func perSecond(_ count: UInt64) -> Double {
+        measured == 0 ? 0 : Double(count) / (Double(measured) / 1e9)
+    }
+}

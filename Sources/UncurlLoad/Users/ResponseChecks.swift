@@ -1,0 +1,49 @@
+package import UncurlText
+
+/// The conditions that a response must meet for its request to be a success.
+package struct ResponseChecks: Hashable, Sendable {
+    /// The accepted status codes. Nil for 2xx and 3xx.
+    package private(set) var statuses: [Bool]?
+    /// The names of required fields, and their values if they are given.
+    package private(set) var headers: [Pair] = []
+    /// The bytes that must occur in the content.
+    package private(set) var body: ByteSearch?
+    /// The same as text.
+    private(set) var bodyText = ""
+
+    package struct Pair: Hashable, Sendable {
+        var name: String
+        var value: String?
+
+        package init(name: String, value: String?) { (self.name, self.value) = (name, value) }
+    }
+
+    package init(statuses: [Bool]?, headers: [Pair], body: [UInt8]?) {
+        (self.statuses, self.headers) = (statuses, headers)
+        self.body = body.map { ByteSearch($0) }
+        bodyText = String(decoding: body ?? [], as: UTF8.self)
+    }
+
+    package init() {}
+
+    package var isEmpty: Bool { statuses == nil && headers.isEmpty && body == nil }
+
+    func accepts(status: Int) -> Bool {
+        guard let statuses else { return Metrics.isSuccess(status: status) }
+        return statuses.indices.contains(status) && statuses[status]
+    }
+
+    /// The accepted status codes: `200`, `200-299, 404`.
+    var statusText: String {
+        var ranges: [ClosedRange<Int>] = []
+        for code in 0..<1_000 where accepts(status: code) {
+            if let last = ranges.last, last.upperBound == code - 1 {
+                ranges[ranges.count - 1] = last.lowerBound...code
+            } else {
+                ranges.append(code...code)
+            }
+        }
+        return ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
+            .joined(separator: ", ")
+    }
+}

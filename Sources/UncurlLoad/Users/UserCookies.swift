@@ -1,0 +1,47 @@
+import UncurlEngine
+import UncurlSemantics
+
+/// One virtual user's cookies, in memory only, by the rules of `UncurlSemantics` (RFC 6265bis). All requests count as
+/// same-site, because the user makes each of them. The list of public suffixes is not used: a server under test sets
+/// cookies for itself.
+struct UserCookies: Sendable {
+    private var jar = CookieJar()
+    /// A number in place of a cookie's creation time, by which cookies are ordered: the cookies of one response would
+    /// have the same time.
+    private var ordinal = 0.0
+
+    private static let suffixes = PublicSuffixes { _ in false }
+
+    /// Makes a user's cookies at the start of a run to that host.
+    ///
+    /// - Parameter now: The time in seconds since 1970.
+    init(_ given: [GivenCookie] = [], host: String = "", now: Double = 0) {
+        for cookie in given where cookie.expires.map({ $0 > now }) ?? true {
+            // A given cookie counts as sent over https: a Secure one is kept, and sent over https alone.
+            let name = cookie.host ?? host
+            let isNamed = if case .name? = try? URLHost(name) { true } else { false }
+            let scope = CookieScope(host: name, isAddress: !isNamed, port: 443, target: "/", isSecure: true)
+            store(Array(cookie.line.utf8)[...], from: scope, now: now)
+        }
+    }
+
+    /// Keeps the cookie of a `Set-Cookie` line, as far as the server may set it.
+    ///
+    /// - Parameter now: The time in seconds since 1970.
+    mutating func store(_ line: ArraySlice<UInt8>, from scope: CookieScope, now: Double) {
+        guard let cookie = SetCookieLine(octets: line)?.cookie(from: scope, now: now),
+            let admitted = CookieAdmission.admit(cookie, from: scope, isSameSite: true, suffixes: Self.suffixes),
+            scope.isSecure || !jar.overlaysSecure(admitted)
+        else { return }
+        ordinal += 1
+        jar.set(admitted, creation: ordinal, now: now)
+        jar.evict(after: admitted.domain, now: now)
+    }
+
+    /// Returns the Cookie field of a request, with the octets that servers have set. Nil for none.
+    ///
+    /// - Parameter now: The time in seconds since 1970.
+    mutating func octets(for scope: CookieScope, now: Double) -> [UInt8]? {
+        jar.octets(for: scope, isSameSite: true, now: now)
+    }
+}

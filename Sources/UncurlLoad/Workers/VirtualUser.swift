@@ -1,0 +1,113 @@
+import UncurlEngine
+import UncurlHTTP1
+import UncurlReactor
+import UncurlSemantics
+import UncurlWebSocket
+
+/// A virtual user: it sends one request at a time, in a closed loop on connections of its own.
+final class VirtualUser: ExchangeDelegate {
+    let driver: VirtualUserDriver
+    /// The user's number among all users of the run, from 0.
+    let number: Int
+    /// The user's connections. Nil if it uses any that the engine has.
+    let keeper: ConnectionKeeper?
+    /// When its request was due by the schedule or, without one, was started. `.never` before the first request.
+    var due = Instant.never
+    /// How long after that instant volley noticed it, in nanoseconds.
+    var lag: UInt64 = 0
+    /// The present request's number among those of all threads and parts. 0 where it is not needed.
+    var sequence: UInt64 = 0
+    /// The number of the name that the present request is counted by. Nil for none.
+    var name: Int?
+    /// Whether its next request needs a new connection.
+    var needsConnection = true
+    /// The present request, or the one after a pause.
+    var request: PlannedRequest?
+    /// The number of redirections followed in a row.
+    var hops = 0
+    /// The user's cookies. Nil if cookies are not kept.
+    var cookies: UserCookies?
+    /// Decides what comes next. Nil if the run decides.
+    var script: UserScript?
+    /// The user's way through a scenario. Nil if there is none.
+    var visit: ScenarioVisit?
+    /// The present step of the scenario.
+    var step: ScenarioStep?
+    /// The values that its visit has from files and answers.
+    var variables: [[UInt8]] = []
+    /// Whether the last answer was a success.
+    var wentWell = false
+    /// The user's visits in async form.
+    var visits: UserVisits?
+    /// Whether the request is the first of its visit: only that one was due at an instant.
+    var isFirstOfVisit = true
+    /// Whether the present request is the one that came due, not one that followed it.
+    var hasDueRequest: Bool { isFirstOfVisit && hops == 0 }
+    var findings = ResponseFindings()
+    /// The present stream's events so far, and when the first and the last of them came.
+    var events: EventCounter?
+    var firstEvent: Instant?
+    var lastEvent: Instant?
+
+    /// Its WebSocket, open or not. Nil if it sends HTTP requests.
+    var link: WebSocketLink?
+    /// Whether a message was sent on the WebSocket and has no answer yet.
+    var isTalking = false
+    /// When the message was sent, and the message itself, if its echo is expected.
+    var said = Instant.never
+    var saying: WebSocketMessage?
+    /// How many messages were sent on the present connection.
+    var messages = 0
+
+    init(_ driver: VirtualUserDriver, number: Int) {
+        (self.driver, self.number) = (driver, number)
+        keeper = driver.plan.usersKeepConnections ? ConnectionKeeper() : nil
+    }
+
+    /// Whether the fields of an answer are needed to decide what comes next.
+    var readsFields: Bool { script != nil || visits != nil || step?.readsFields == true }
+    /// Whether its content is needed for that.
+    var readsContent: Bool { script != nil || visits != nil || step?.readsContent == true }
+
+    func exchange(_ id: ExchangeID, didReceive head: ResponseHead) {
+        if driver.inspects, head.status >= 200 { driver.inspect(head, of: self) }
+    }
+
+    func exchange(_ id: ExchangeID, didReceive bytes: Span<UInt8>) {
+        if driver.inspects { driver.inspect(bytes, of: self) }
+    }
+
+    func exchange(_ id: ExchangeID, didFinish outcome: Outcome, report: ExchangeReport) {
+        driver.finished(self, outcome, report)
+    }
+}
+
+extension VirtualUser: WebSocketLinkOwner {
+    func linkDidOpen(_ report: ExchangeReport) { driver.opened(self, report) }
+
+    func linkDidFailToOpen(_ failure: Failure, words: String, _ report: ExchangeReport) {
+        driver.failedToOpen(self, failure, words: words, report)
+    }
+
+    func linkDidReceive(_ message: WebSocketMessage) { driver.heard(self, message) }
+
+    func linkDidTimeOut() { driver.timedOut(self) }
+
+    func linkDidEnd(_ ending: WebSocketEnding) { driver.ended(self, ending) }
+}
+
+/// The findings about a response, as far as the run needs them.
+struct ResponseFindings {
+    /// The redirection, if the response is one.
+    var redirect: Redirect?
+    /// The first field that was not as expected.
+    var problem: String?
+    /// What was found in the place of what is wanted.
+    var words: String?
+    /// Whether the content is examined, and was sent encoded.
+    var isEncoded = false
+    /// The number of bytes found so far of the content that is looked for.
+    var matched = 0
+    /// The response for a script.
+    var response = LoadResponse()
+}

@@ -1,0 +1,400 @@
+import UncurlEngine
+import UncurlReactor
+
+/// One thread's part of a run: an engine on its own loop, kept busy on each of its connections.
+///
+/// Closed loop: the outcome of a request, or a connection's end, starts the next one, from inside the engine's call.
+/// A worker is confined to its loop, and all times are the loop's. `WorkerOutcomes.swift` and `WorkerHandshakes.swift`
+/// count outcomes.
+///
+/// ```
+///   ready ──start──▶ warmingUp ──▶ measuring ──stop──▶ stopped ──engine drained──▶ (reported)
+///                                     └──time is up──▶ draining ──▶┘
+/// ```
+/// Unless the run only repeats one request, ``VirtualUserDriver`` decides what is sent, and when.
+final class Worker: TimerHandler {
+    private enum Phase {
+        case ready
+        case warmingUp(until: Instant)
+        case measuring(since: Instant, core: CoreTime, until: Instant)
+        /// No new requests. What was sent, or due, may still be answered.
+        case draining(since: Instant, core: CoreTime, end: Instant)
+        case stopped
+    }
+
+    let plan: RunPlan
+    private let share: RunPlan.Share
+    let requests: EngineRequests
+    let loop: EventLoop
+    let engine: Engine
+    private let workerBoard: WorkerBoard
+    let sequence: RequestSequence
+    let backlog: Backlog
+    /// Decides on the next request and its time. Nil where each outcome starts the same request again.
+    private(set) var driver: VirtualUserDriver?
+
+    private var phase = Phase.ready
+    private var begun = Instant.never
+    let metrics: WorkerMetrics
+    var pacer: ConnectPacer
+    /// The number of requests still to start in the measured part. Nil: until time is up.
+    var budget: UInt64?
+    /// The number of connections that may be busy at once. Only a swarm or a crowd profile limits it.
+    var wanted = Int.max
+    /// The number of exchanges without their last outcome, or of connections being opened or closed.
+    var running = 0
+    /// The exchanges with one request although the plan pipelines several, because the rest of the budget is too small
+    /// for a pipeline.
+    var singles: Set<ExchangeID> = []
+    let limits: AnswerLimits
+    /// The number of connections that had strayed before the measured part.
+    private var strayedBefore = 0
+    /// The log of single requests, if there is one.
+    let log: RequestLog?
+    private var tick: TimerID?
+    private var ticks = 0
+    /// The present interval of the measured part.
+    private var interval: UInt64 = 0
+    private var pacing: TimerID?
+    private var drainEnd: TimerID?
+
+    /// The interval at which wrk samples its rates, in nanoseconds. The progress line has ten times this interval.
+    private static let tickSpan: Int64 = 100_000_000
+    /// The ticks between two deliveries of the log: records reach the main thread within half a second, however few.
+    private static let logTicks = 5
+
+    init(_ job: WorkerSetup, _ share: RunPlan.Share, on loop: EventLoop) {
+        (plan, requests, workerBoard, sequence) = (job.plan, job.requests, job.workerBoard, job.sequence)
+        backlog = job.backlog
+        log = job.workerBoard.log.map { RequestLog($0, worker: share.index) }
+        (self.share, self.loop) = (share, loop)
+        limits = AnswerLimits(job.plan)
+        engine = Engine(on: loop, configuration: Self.configuration(plan, share), resolver: job.resolver)
+        pacer = ConnectPacer(plan, share)
+        metrics = WorkerMetrics(start: 0, shape: job.plan.metricsShape)
+        if plan.isSwarm || plan.crowd != nil {
+            wanted = 0
+            pacer.want(0)
+        }
+        if plan.usesVirtualUsers { driver = VirtualUserDriver(self, share) }
+        // The worker exists as long as its loop runs. A probe's connection is counted with its outcome.
+        engine.whenOpened { [unowned self] record in note(record) }
+    }
+
+    private static func configuration(_ plan: RunPlan, _ share: RunPlan.Share) -> EngineConfiguration {
+        var configuration = EngineConfiguration()
+        // A swarm may get more users than it began with.
+        configuration.connectionsPerHost = plan.isSwarm ? .max : share.connections
+        // With several hosts, as many to each.
+        configuration.connections = .max
+        // Preflight has already checked the descriptors.
+        configuration.budget = nil
+        configuration.resendsRequests = plan.retries
+        configuration.foreseesCloses = false
+        // Only the server ends connections, unless the plan sets an age. Idle time does not end them.
+        let forever = Duration.seconds(366 * 86_400)
+        // A swarm or crowd that has shrunk has connections that are no longer used. A user closes its own.
+        let mayShrink = plan.isSwarm || plan.crowd != nil
+        configuration.idleTimeout = mayShrink && !plan.usersKeepConnections ? .seconds(5) : forever
+        configuration.maximumAge = plan.limits.age.map { .nanoseconds(Int64(clamping: $0.upperBound)) } ?? forever
+        let spread = plan.limits.age.map { $0.upperBound - $0.lowerBound } ?? 0
+        configuration.maximumAgeSpread = .nanoseconds(Int64(clamping: spread))
+        // A WebSocket's connection leaves the engine with its handshake.
+        switch plan.webSocket == nil ? plan.reuse : .keepAlive {
+        case .keepAlive where plan.webSocket != nil: break
+        case .keepAlive:
+            configuration.exchangesPerConnection = plan.limits.requests ?? .max
+            if plan.limits.resets { configuration.closing = .rst }
+        case .fin: configuration.exchangesPerConnection = 1
+        case .rst: (configuration.exchangesPerConnection, configuration.closing) = (1, .rst)
+        }
+        let span = { (limit: UInt64?) in limit.map { Duration.nanoseconds(Int64(clamping: $0)) } }
+        configuration.timeouts = Timeouts(
+            connect: span(plan.limits.connect ?? plan.timeout),
+            responseHead: span(plan.limits.firstByte),
+            idle: span(plan.limits.idle),
+            total: span(plan.timeout)
+        )
+        configuration.localAddresses = plan.sources(for: share)
+        configuration.proxies = plan.proxy.map { OriginProxies($0) } ?? .direct
+        configuration.proxyTLS = plan.security.proxy
+        return configuration
+    }
+
+    // MARK: The run
+
+    /// Begins the run. `begun` is the same instant for all threads.
+    func start(at begun: Instant) {
+        self.begun = begun
+        metrics.begin(at: UInt64(clamping: begun.nanoseconds))
+        // The posted call may be older than the run.
+        loop.stamp()
+        let warmup = begun.advanced(byNanoseconds: Int64(clamping: plan.warmup))
+        if plan.warmup > 0 {
+            phase = .warmingUp(until: warmup)
+            driver?.warmUp(from: begun)
+        } else {
+            measure(from: begun)
+        }
+        tick = loop.arm(at: loop.now.advanced(byNanoseconds: Self.tickSpan), self)
+        followCrowd()
+        if plan.profile == nil || plan.webSocket != nil { connect() }
+    }
+
+    /// Keeps as many connections busy as their profile has at this time.
+    private func followCrowd() {
+        guard let crowd = plan.crowd else { return }
+        switch phase {
+        case .ready, .draining, .stopped: break
+        case .warmingUp: setConnections(plan.part(ofCrowd: crowd.first, share))
+        case .measuring(let since, _, _):
+            setConnections(plan.part(ofCrowd: crowd.count(at: nanoseconds(from: since, to: loop.now)), share))
+        }
+    }
+
+    private func measure(from now: Instant) {
+        budget = share.requests
+        strayedBefore = engine.strayConnections
+        let end = plan.duration.map { now.advanced(byNanoseconds: Int64(clamping: $0)) } ?? .never
+        phase = .measuring(since: now, core: .now(), until: end)
+        // It may end the run at once.
+        driver?.measure(from: now)
+    }
+
+    /// Ends the run, at its deadline or before. Requests in progress count as in flight.
+    func stop() {
+        switch phase {
+        case .stopped: return
+        // After a signal during the warm-up, nothing was measured.
+        case .ready, .warmingUp:
+            leaveWarmUp()
+            finish(from: begun, to: begun, .none)
+        case .measuring(let since, let core, let until):
+            let end = min(loop.now, until)
+            driver?.noticeRest(until: end)
+            finish(from: since, to: end, .now() - core)
+        case .draining(let since, let core, let end): finish(from: since, to: end, core)
+        }
+    }
+
+    /// Ends the measured part, since the time is up or all requests are sent. Requests under way may still end while
+    /// the run drains; otherwise they count as in flight. Returns false if the run is over.
+    func drain() -> Bool {
+        switch phase {
+        case .draining: return true
+        case .ready, .warmingUp, .stopped: return false
+        case .measuring(let since, let core, let until):
+            guard plan.drain > 0, loop.now >= until else { return false }
+            phase = .draining(since: since, core: .now() - core, end: until)
+            budget = 0
+            metrics.beginDrain()
+            drainEnd = loop.arm(at: until.advanced(byNanoseconds: Int64(clamping: plan.drain)), self)
+            driver?.timeIsUp(at: until)
+            return true
+        }
+    }
+
+    private func finish(from start: Instant, to end: Instant, _ core: CoreTime) {
+        phase = .stopped
+        if plan.work == .handshakes { metrics.unfinished(connections: running) }
+        for timer in [tick, pacing, drainEnd] { if let timer { loop.cancel(timer) } }
+        (tick, pacing, drainEnd) = (nil, nil, nil)
+        driver?.end()
+        let strayed = UInt64(max(0, engine.strayConnections - strayedBefore))
+        metrics.strayed(strayed, at: sinceBegin(loop.now), example: "\(plan.url): bytes behind a whole answer")
+        log?.flush()
+        guard let driver, plan.webSocket != nil else { return report(from: start, to: end, core) }
+        driver.closeSockets { [self] in report(from: start, to: end, core) }
+    }
+
+    /// Hands over the counts when the engine has ended its last exchange. With intervals they are the last part, so
+    /// that no interval waits for this worker until the others have ended.
+    private func report(from start: Instant, to end: Instant, _ core: CoreTime) {
+        engine.shutdown { [self] in
+            // The users and the driver hold each other, so the driver is released here.
+            driver?.sockets = nil
+            driver = nil
+            log?.flush()
+            if let intervals = workerBoard.intervals {
+                let measured = nanoseconds(from: start, to: end)
+                handOver(to: intervals, fresh: intervals.makeSpare(), next: .max, end: measured, since: start)
+            }
+            workerBoard.finished(
+                share.index,
+                WorkerResult(
+                    metrics: metrics.value,
+                    connections: share.connections,
+                    start: start,
+                    end: end,
+                    core: core
+                )
+            )
+        }
+    }
+
+    /// Whether there is time left. It also ends the warm-up. Each outcome calls it, so that under load the deadline is
+    /// exact, and so does the tick, which may come 8 ms late.
+    @inline(__always)
+    func hasTime() -> Bool {
+        switch phase {
+        case .ready, .draining, .stopped: return false
+        case .warmingUp(let end):
+            if loop.now >= end { endWarmUp(at: end) }
+            return true
+        case .measuring(_, _, let until): return loop.now < until
+        }
+    }
+
+    func timerFired(_ id: TimerID) {
+        if id == pacing {
+            pacing = nil
+            if hasTime() { connect() } else { timeIsUp() }
+        } else if id == drainEnd {
+            drainEnd = nil
+            stop()
+        } else if id == tick {
+            tick = nil
+            ticks += 1
+            if ticks.isMultiple(of: Self.logTicks) { log?.flush() }
+            guard hasTime() else {
+                if log != nil, drain() { tick = loop.arm(at: loop.now.advanced(byNanoseconds: Self.tickSpan), self) }
+                return timeIsUp()
+            }
+            metrics.markRate(at: UInt64(clamping: loop.now.nanoseconds))
+            endInterval()
+            followCrowd()
+            tick = loop.arm(at: nextTick(), self)
+        }
+    }
+
+    /// Ends the run after a timer has seen the deadline pass. Without a request in progress, no outcome would do that.
+    func timeIsUp() {
+        if !drain() || running == 0 && driver?.isIdle != false { stop() }
+    }
+
+    private func nextTick() -> Instant {
+        let usual = loop.now.advanced(byNanoseconds: Self.tickSpan)
+        switch phase {
+        case .ready, .draining, .stopped: return usual
+        case .warmingUp(let end): return min(usual, end)
+        case .measuring(let since, _, let until):
+            guard let length = workerBoard.intervals?.length else { return min(usual, until) }
+            let (next, overflow) = (interval + 1).multipliedReportingOverflow(by: length)
+            return min(usual, until, overflow ? .never : since.advanced(byNanoseconds: Int64(clamping: next)))
+        }
+    }
+
+    private func endWarmUp(at end: Instant) {
+        leaveWarmUp()
+        // With a schedule the measured part begins at its instant, even if this call comes later.
+        measure(from: plan.profile == nil ? loop.now : end)
+    }
+
+    /// Ends the warm-up: the counts so far belong to it.
+    private func leaveWarmUp() {
+        let now = UInt64(clamping: loop.now.nanoseconds)
+        if let intervals = workerBoard.intervals {
+            let fresh = intervals.takeSpare() ?? intervals.makeSpare()
+            handOver(to: intervals, fresh: fresh, next: 0, end: 0, since: nil)
+            metrics.begin(at: now)
+        } else {
+            metrics.beginMeasurement(at: now, of: plan.work)
+        }
+        metrics.kept(webSockets: driver?.openSockets ?? 0)
+    }
+
+    /// Hands over the counts if an interval has ended. A warm-up's intervals are about a second long.
+    private func endInterval() {
+        guard let intervals = workerBoard.intervals else { return }
+        switch phase {
+        case .ready, .draining, .stopped: break
+        case .warmingUp:
+            guard ticks.isMultiple(of: 10), let fresh = intervals.takeSpare() else { return }
+            handOver(to: intervals, fresh: fresh, next: 0, end: 0, since: nil)
+        case .measuring(let since, _, _):
+            let elapsed = nanoseconds(from: since, to: loop.now)
+            let next = elapsed / intervals.length
+            guard next > interval, let fresh = intervals.takeSpare() else { return }
+            handOver(to: intervals, fresh: fresh, next: next, end: elapsed, since: since)
+            interval = next
+        }
+    }
+
+    /// - Parameter since: The start of the measured part; nil in the warm-up.
+    private func handOver(to intervals: IntervalBoard, fresh: Metrics, next: UInt64, end: UInt64, since: Instant?) {
+        intervals.put(
+            IntervalPart(
+                worker: share.index,
+                isWarmUp: since == nil,
+                first: interval,
+                next: next,
+                end: end,
+                origin: since,
+                underWay: UInt64(engine.statistics.busy + engine.statistics.waiting),
+                metrics: metrics.exchange(for: fresh)
+            )
+        )
+    }
+
+    // MARK: Starting requests
+
+    /// Starts requests that need a connection, as many as the pacer allows now.
+    func connect() {
+        while pacer.pending > 0, budget != 0 {
+            let elapsed = sinceBegin(loop.now)
+            if let later = pacer.wait(at: elapsed, dialling: engine.statistics.dialling) {
+                guard pacing == nil else { return }
+                let instant = begun.advanced(byNanoseconds: Int64(clamping: later))
+                pacing = loop.arm(at: instant, self)
+                return
+            }
+            pacer.began(at: elapsed)
+            send()
+        }
+        finishIfDone()
+    }
+
+    private func send() {
+        switch plan.work {
+        case .requests: if let driver { driver.startResting() } else { request() }
+        case .handshakes: probe()
+        }
+    }
+
+    /// Starts the next request after an outcome that left the exchange's place free.
+    func sendNext(connectionGone: Bool) {
+        guard budget != 0 else { return finishIfDone() }
+        guard running < wanted else { return }
+        if connectionGone {
+            pacer.add()
+            connect()
+        } else {
+            send()
+        }
+    }
+
+    func finishIfDone() {
+        if budget == 0, running == 0, driver?.isIdle != false { stop() }
+    }
+
+    var isWarmingUp: Bool {
+        if case .warmingUp = phase { true } else { false }
+    }
+
+    var isDraining: Bool {
+        if case .draining = phase { true } else { false }
+    }
+
+    /// The end of the present phase; `.never` where no time ends it.
+    var deadline: Instant {
+        switch phase {
+        case .ready, .draining, .stopped: .never
+        case .warmingUp(let end): end
+        case .measuring(_, _, let until): until
+        }
+    }
+
+    func instant(sinceBegin time: UInt64) -> Instant { begun.advanced(byNanoseconds: Int64(clamping: time)) }
+
+    func sinceBegin(_ now: Instant) -> UInt64 { nanoseconds(from: begun, to: now) }
+}

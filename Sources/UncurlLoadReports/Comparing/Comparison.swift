@@ -1,0 +1,294 @@
+package import UncurlLoad
+import UncurlText
+
+/// Compares the figures of two runs, and says for each whether chance explains the difference.
+///
+/// The samples are the runs' intervals and not their requests: requests of one moment are not independent, and as
+/// single samples they would make any difference significant. Errors that only one of the runs has are counted singly,
+/// because they share no cause with the other run.
+package struct Comparison: Sendable {
+    enum Finding: Hashable, Sendable {
+        case same, better, worse
+        /// The intervals are too few, vary too much or drift apart.
+        case unknown
+    }
+
+    package struct Row: Sendable {
+        package var name: String
+        package var kind: ThresholdMetric.Kind
+        var isCost: Bool
+        package var old: Double
+        package var new: Double
+        /// What the intervals say; nil with too few of them.
+        var test: PairedTest?
+        /// The probability, corrected for the number of rows (Holm); nil with too few intervals.
+        var probability: Double?
+        var finding = Finding.unknown
+        /// Whether the row counts errors, as opposed to times or rates.
+        var countsErrors = false
+
+        init(_ name: String, _ kind: ThresholdMetric.Kind, isCost: Bool = true, _ old: Double, _ new: Double) {
+            (self.name, self.kind, self.isCost, self.old, self.new) = (name, kind, isCost, old, new)
+            ownChange = Comparison.change(old, new)
+        }
+
+        /// The change as a share of the old value.
+        package var change: Double { Comparison.change(old, new) }
+        /// The change without what the processor time that the host took explains.
+        var ownChange: Double
+        /// Whether both runs have zero.
+        package var isEmpty: Bool { old == 0 && new == 0 }
+    }
+
+    package private(set) var rows: [Row] = []
+    /// Other reasons than the server's for a difference.
+    let remarks: [String]
+    /// Whether volley was the limit in one of the runs.
+    package let isLimited: Bool
+    /// The processor time that the host took in each run, for each second.
+    private let stolen: (old: Double, new: Double)
+    private let failures: FailureComparison
+    private let names: [OctetText: (old: JSONTree, new: JSONTree)]
+
+    /// Below this probability, a difference counts as real and not as chance.
+    private static let significance = 0.05
+    /// "No difference" is said only if the intervals exclude a change of this share. Otherwise they cannot tell.
+    private var visible: Double { max(0.2, tolerance) }
+    private let tolerance: Double
+
+    /// - Parameter tolerance: A change of at most this share counts as none, even if it is significant.
+    package init(_ old: SavedReport, _ new: SavedReport, tolerance: Double) throws(ReportError) {
+        for name in ["work", "mode"] where old.runMember(name) != new.runMember(name) {
+            throw .twoKinds(old.path, new.path, member: name)
+        }
+        self.tolerance = tolerance
+        remarks = old.differences(to: new) + old.remarks("before") + new.remarks("after")
+        isLimited = old.isLimited || new.isLimited
+        failures = FailureComparison(old, new)
+        names = Self.names(old, new)
+        let courses = (try old.intervals(), try new.intervals())
+        stolen = (Self.mean(courses.0.map(\.stolen)), Self.mean(courses.1.map(\.stolen)))
+        let (before, after) = (Self.course(courses.0), Self.course(courses.1))
+        let (earlier, later) = (try old.headline(), try new.headline())
+        if let left = earlier?.summary(percentiles: SavedReport.Interval.percentiles),
+            let right = later?.summary(percentiles: SavedReport.Interval.percentiles)
+        {
+            addTimes(left, right, before, after)
+        }
+        add(Row("rps", .perSecond, isCost: false, old.rate, new.rate), before, after, by: \.successesPerSecond)
+        if let (left, right) = Self.pair(old.rateRatio, new.rateRatio) {
+            add(Row("rate_ratio", .share, isCost: false, left, right), before, after, by: \.perSecond)
+        }
+        for kind in SavedReport.ErrorKind.allCases {
+            addShare(kind, old.count(kind), new.count(kind), before, after)
+        }
+        correct()
+    }
+
+    private static func pair<Value>(_ left: Value?, _ right: Value?) -> (Value, Value)? {
+        if let left, let right { (left, right) } else { nil }
+    }
+
+    /// The intervals without the first and the last one, which may be incomplete. Their stolen time is smoothed.
+    private static func course(_ intervals: [SavedReport.Interval]) -> [SavedReport.Interval] {
+        let stolen = StolenShare.smoothed(intervals.map { ($0.stolen, $0.seconds) })
+        let found = zip(intervals, stolen).map { interval, stolen in
+            var interval = interval
+            interval.stolen = stolen
+            return interval
+        }
+        return found.count > 6 ? Array(found.dropFirst().dropLast()) : found
+    }
+
+    /// The rows of each name that both reports have.
+    private static func names(_ old: SavedReport, _ new: SavedReport) -> [OctetText: (JSONTree, JSONTree)] {
+        let (before, after) = (rows(old), rows(new))
+        return before.reduce(into: [:]) { found, row in
+            if let other = after[row.key] { found[row.key] = (row.value, other) }
+        }
+    }
+
+    /// The rows by name. Of several rows of one name, the first counts.
+    private static func rows(_ report: SavedReport) -> [OctetText: JSONTree] {
+        let rows = report.document["names"]?.items ?? []
+        return Dictionary(rows.compactMap { row in row["name"]?.string.map { (OctetText($0), row) } }) { first, _ in
+            first
+        }
+    }
+
+    static func mean(_ values: [Double]) -> Double {
+        values.isEmpty ? 0 : values.reduce(0, +) / Double(values.count)
+    }
+
+    package static func change(_ old: Double, _ new: Double) -> Double {
+        old == 0 ? (new == 0 ? 0 : .infinity) : (new - old) / old
+    }
+
+    // MARK: Rows
+
+    private mutating func addTimes(
+        _ old: LatencyHistogram.Summary,
+        _ new: LatencyHistogram.Summary,
+        _ before: [SavedReport.Interval],
+        _ after: [SavedReport.Interval]
+    ) {
+        for percentile in SavedReport.Interval.percentiles {
+            let name = "p" + LatencyHistogram.name(ofPercentile: percentile)
+            // An interval counts only with enough values beyond the percentile; otherwise that would be the maximum.
+            let needed = UInt64(2 / max(1 - percentile / 100, 1e-9))
+            addTime(name, old, new, before, after, of: needed) { $0[percentile].map { Double($0) } }
+        }
+        addTime("mean", old, new, before, after, of: 0, by: \.mean)
+    }
+
+    /// - Parameter count: The least number of times that an interval must have.
+    private mutating func addTime(
+        _ name: String,
+        _ old: LatencyHistogram.Summary,
+        _ new: LatencyHistogram.Summary,
+        _ before: [SavedReport.Interval],
+        _ after: [SavedReport.Interval],
+        of count: UInt64,
+        by figure: (LatencyHistogram.Summary) -> Double?
+    ) {
+        guard let left = figure(old), let right = figure(new) else { return }
+        add(Row(name, .time, left, right), before, after) { interval in
+            interval.times.flatMap { $0.count < count ? nil : figure($0) }
+        }
+    }
+
+    /// Adds a row, and judges it by the figures of both runs' intervals.
+    private mutating func add(
+        _ row: Row,
+        _ before: [SavedReport.Interval],
+        _ after: [SavedReport.Interval],
+        by figure: (SavedReport.Interval) -> Double?
+    ) {
+        var row = row
+        let evidence = StolenShare(
+            Self.samples(before, by: figure),
+            Self.samples(after, by: figure),
+            isCost: row.isCost,
+            tolerance: tolerance
+        )
+        (row.test, row.probability) = (evidence.test, evidence.test?.probability)
+        row.ownChange = evidence.change ?? row.change
+        rows.append(row)
+    }
+
+    private static func samples(
+        _ intervals: [SavedReport.Interval],
+        by figure: (SavedReport.Interval) -> Double?
+    ) -> [IntervalSample] {
+        intervals.compactMap { interval in
+            figure(interval).map {
+                IntervalSample(value: $0, start: interval.start, end: interval.end, stolen: interval.stolen)
+            }
+        }
+    }
+
+    private mutating func addShare(
+        _ kind: SavedReport.ErrorKind,
+        _ old: SavedReport.Count,
+        _ new: SavedReport.Count,
+        _ before: [SavedReport.Interval],
+        _ after: [SavedReport.Interval]
+    ) {
+        var row = Row(kind.rawValue, .share, old.share, new.share)
+        row.countsErrors = true
+        if !row.isEmpty {
+            if old.part > 0, new.part > 0 {
+                let course = { Self.samples($0) { $0.shares[kind] } }
+                row.test = PairedTest(course(before), course(after), tolerance: tolerance)
+            }
+            row.probability = row.test?.probability ?? ShareTest.probability(old, new)
+        }
+        rows.append(row)
+    }
+
+    /// Holm's correction: the smallest probability is multiplied by the number of tests, the next by one less, and none
+    /// may be below the one before it. Without it, six tests at 5 % each would find a difference in every fourth pair
+    /// of equal runs.
+    private mutating func correct() {
+        for index in rows.indices where rows[index].isEmpty { rows[index].finding = .same }
+        let order = rows.indices.filter { rows[$0].probability != nil }
+            .sorted { rows[$0].probability ?? 1 < rows[$1].probability ?? 1 }
+        var floor = 0.0
+        for (place, index) in order.enumerated() {
+            floor = max(floor, min(1, (rows[index].probability ?? 1) * Double(order.count - place)))
+            rows[index].probability = floor
+            rows[index].finding = finding(rows[index], isReal: floor < Self.significance)
+        }
+    }
+
+    private func finding(_ row: Row, isReal: Bool) -> Finding {
+        let isMore = row.ownChange > 0
+        if isReal {
+            if abs(row.ownChange) <= tolerance { return .same }
+            // A figure of the whole run can come from a few of its requests, and its intervals say the contrary.
+            if let test = row.test, (test.difference > 0) != isMore { return .unknown }
+            return isMore == row.isCost ? .worse : .better
+        }
+        let isKnown = row.test.map { !$0.isSeparate && $0.excludes(visible) } ?? false
+        return isKnown && abs(row.ownChange) <= visible ? .same : .unknown
+    }
+
+    // MARK: Results
+
+    package var isWorse: Bool { rows.contains { $0.finding == .worse } }
+
+    /// Errors count whether or not volley kept up.
+    package var hasMoreErrors: Bool { rows.contains { $0.finding == .worse && $0.countsErrors } }
+
+    /// The change of the figure in a condition; nil where the reports do not have it.
+    package func change(_ metric: ThresholdMetric) throws(ReportError) -> Double? {
+        if let name = metric.requestName {
+            guard let (old, new) = names[OctetText(name)], let left = try SavedReport.value(metric, old),
+                let right = try SavedReport.value(metric, new)
+            else { return nil }
+            return Self.change(left, right)
+        }
+        if case .failures(let kind) = metric.figure { return failures.change(kind) }
+        return rows.first { $0.name == metric.name }?.ownChange
+    }
+
+    package var text: String {
+        let shows = stolen.old > 0 || stolen.new > 0
+        let titles = ["before", "after", "change"] + (shows ? ["no steal"] : []) + ["p"]
+        let head = left("", 12) + titles.map { right($0, 12) }.joined()
+        // Kinds of errors that neither run has are left out; their sum is always shown.
+        let shown = rows.filter { !$0.countsErrors || !$0.isEmpty || $0.name == SavedReport.ErrorKind.errors.rawValue }
+        let body = shown.map { row in
+            let finding =
+                switch row.finding {
+                case .same: "no difference"
+                case .better: "better"
+                case .worse: "WORSE"
+                case .unknown: "cannot tell"
+                }
+            let figures =
+                [row.kind.text(row.old), row.kind.text(row.new), Self.text(row.change)]
+                + (shows ? [Self.text(row.ownChange)] : []) + [row.probability.map { fixed($0, 3) } ?? "-"]
+            return left(row.name, 12) + figures.map { right($0, 12) }.joined() + "  " + finding
+        }
+        let isUnclear = shown.contains { $0.finding == .unknown }
+        let notes = remarks + (shows ? [stolenRemark] : []) + (isUnclear ? [unknownRemark] : [])
+        let lines = notes.map { "note: \($0)" } + [head] + body + failures.lines
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func text(_ change: Double) -> String {
+        change.isFinite ? (change > 0 ? "+" : "") + fixed(change * 100, 1) + " %" : "new"
+    }
+
+    private var unknownRemark: String {
+        "\"cannot tell\": the runs' intervals are too few, vary too much or drift apart, so that chance explains the "
+            + "difference and a change of \(fixed(visible * 100, 0)) % is possible too; compare longer runs, or warm up"
+    }
+
+    private var stolenRemark: String {
+        let (before, after) = (fixed(stolen.old * 1_000, 1), fixed(stolen.new * 1_000, 1))
+        return "in each second the host took \(before) ms of processor time before, and \(after) ms after (steal): the "
+            + "column \"no steal\" is the change without what this explains"
+    }
+}

@@ -1,0 +1,77 @@
+package import UncurlLoad
+
+/// Merges the interval logs of a run's parts: by time, tag by tag, counter by counter.
+package struct LogMerge {
+    package private(set) var startedAt: UInt64 = 0
+    private var course = Course<HistogramLog.Line>()
+    /// The sum of each tag's lines, in the order of their first lines.
+    package private(set) var totals: [(tag: String, histogram: LatencyHistogram)] = []
+    private var places: [OctetText: Int] = [:]
+
+    /// The most tags, for each costs a histogram of 270 KB: the 100 names of requests, and the dozen series of a log.
+    static let tagLimit = RequestNames.limit + 28
+
+    package init(_ logs: [(path: String, contents: HistogramLog.Contents)]) throws(ReportError) {
+        startedAt = logs.compactMap { $0.contents.startedAt }.min() ?? 0
+        for log in logs {
+            for line in log.contents.lines { try add(line, log.path) }
+            course = course.merged(with: Self.course(log.contents.lines))
+        }
+    }
+
+    private static func course(_ lines: [HistogramLog.Line]) -> Course<HistogramLog.Line> {
+        let nanoseconds = { (seconds: Double) in UInt64((max(seconds, 0) * 1e9).rounded()) }
+        let starts = Dictionary(grouping: lines, by: \.start).sorted { $0.key < $1.key }
+        return starts.reduce(into: Course()) { course, interval in
+            let length = interval.value.map(\.length).max() ?? 0
+            course.append(
+                Course.Interval(
+                    start: nanoseconds(interval.key),
+                    end: nanoseconds(interval.key + length),
+                    counts: interval.value
+                )
+            )
+        }
+    }
+
+    private static func tag(_ line: HistogramLog.Line) -> String { line.tag ?? "untagged" }
+
+    private mutating func add(_ line: HistogramLog.Line, _ path: String) throws(ReportError) {
+        let tag = Self.tag(line)
+        let place = places[OctetText(tag)] ?? totals.count
+        if place == totals.count {
+            guard place < Self.tagLimit else { throw .tooManyTags(path, limit: Self.tagLimit) }
+            places[OctetText(tag)] = place
+            totals.append((tag, LatencyHistogram()))
+        }
+        totals[place].histogram.merge(line.histogram.recorded)
+        guard totals[place].histogram.count <= HistogramCodec.countLimit else {
+            throw .tooManyValues(path, isLog: true)
+        }
+    }
+
+    /// The sum of a tag's lines; nil where it has none.
+    package func total(_ tag: String) -> LatencyHistogram? { places[OctetText(tag)].map { totals[$0].histogram } }
+
+    /// The merged log.
+    package var text: String {
+        course.intervals.reduce(into: HistogramLog.head(startedAt: startedAt)) { text, interval in
+            let lines = Dictionary(grouping: interval.counts) { places[OctetText(Self.tag($0))] ?? 0 }
+            for (place, parts) in lines.sorted(by: { $0.key < $1.key }) {
+                text += HistogramLog.line(
+                    tag: totals[place].tag,
+                    start: interval.start,
+                    length: interval.length,
+                    parts.reduce(into: LatencyHistogram()) { $0.merge($1.histogram.recorded) }
+                )
+            }
+        }
+    }
+
+    /// A table of the merged log, one row per tag.
+    package var table: String {
+        (["Latency     " + TextReport.columnHeads]
+            + totals.compactMap { TextReport.histogramRow($0.tag, $0.histogram) })
+            .joined(separator: "\n") + "\n"
+    }
+}

@@ -1,0 +1,220 @@
+import UncurlLoad
+import UncurlText
+
+/// Merges the reports of a run's parts: it adds counts, merges histograms counter by counter, and computes percentiles
+/// from the result.
+package enum ReportMerge {
+    package static func merge(_ reports: [SavedReport]) throws(ReportError) -> SavedReport {
+        guard let first = reports.first else { throw .nothingToMerge }
+        for report in reports.dropFirst() {
+            for name in ["mode", "work"] where report.runMember(name) != first.runMember(name) {
+                throw .otherKind(report.path, than: first.path, member: name)
+            }
+        }
+        var document = reports.count > 1 ? first.withOwnLimits : first.document
+        for report in reports.dropFirst() {
+            document = try merge(document, report.withOwnLimits, name: "", report.path)
+        }
+        if reports.count > 1 { document = recomputed(document, span: span(reports)) }
+        let parts = reports.reduce(UInt64(0)) { $0 &+ ($1.document["run"]?["merged_from"]?.integer ?? 1) }
+        if let run = document["run"] { document = document.with("run", run.with("merged_from", .integer(parts))) }
+        return try SavedReport(document, path: reports.count == 1 ? first.path : "merged")
+    }
+
+    /// - Parameter name: the name of the merged member.
+    private static func merge(
+        _ left: JSONTree,
+        _ right: JSONTree,
+        name: String,
+        _ path: String
+    ) throws(ReportError) -> JSONTree {
+        if same.contains(OctetText(name)) { return left }
+        switch (left, right) {
+        case (.null, let other), (let other, .null): return other
+        case (.integer(let mine), .integer(let theirs)): return .integer(whole(mine, theirs, name))
+        case (.number, .number), (.number, .integer), (.integer, .number):
+            return .number((left.number ?? 0) + (right.number ?? 0))
+        case (.bool(let mine), .bool(let theirs)):
+            return .bool(OctetText(name) == "balanced" ? mine && theirs : mine || theirs)
+        case (.string, .string): return left
+        case (.object(let mine), .object(let theirs)):
+            if left["hdr"] != nil, right["hdr"] != nil { return try histograms(left, right, path) }
+            var members = mine
+            var places = Dictionary(mine.enumerated().map { (OctetText($1.0), $0) }) { first, _ in first }
+            for (name, value) in theirs {
+                let key = OctetText(name)
+                if let place = places[key] {
+                    members[place].1 = try merge(members[place].1, value, name: name, path)
+                } else {
+                    places[key] = members.count
+                    members.append((name, value))
+                }
+            }
+            return .object(members)
+        case (.array(let mine), .array(let theirs)): return .array(try lists(mine, theirs, name: name, path))
+        case (.integer, _), (.number, _), (.bool, _), (.string, _), (.object, _), (.array, _):
+            throw .otherValue(path, member: name)
+        }
+    }
+
+    /// Settings of the whole run, which are not shares of a part.
+    private static let same: Set<OctetText> = [
+        "schema", "volley", "url", "method", "mode", "work", "timeout_ns", "warmup_ns", "duration_ns", "drain_ns",
+        "max_lag_ns",
+        "connect_timeout_ns", "first_byte_timeout_ns", "idle_timeout_ns", "requests_per_connection",
+        "connection_age_ns", "sending_bytes_per_second", "receiving_bytes_per_second",
+        "pipeline", "name", "scenarios",
+        "body_bytes", "message_bytes", "binary", "stages", "kind", "stall_ns", "errno", "percentiles",
+    ]
+
+    private static func whole(_ mine: UInt64, _ theirs: UInt64, _ name: String) -> UInt64 {
+        switch OctetText(name) {
+        case "started_unix_ms", "first_ns": min(mine, theirs)
+        case "last_ns": max(mine, theirs)
+        case "exit_status": Verdict.worse(mine, theirs)
+        default: mine &+ theirs
+        }
+    }
+
+    private static func histograms(
+        _ left: JSONTree,
+        _ right: JSONTree,
+        _ path: String
+    ) throws(ReportError) -> JSONTree {
+        var sum = LatencyHistogram()
+        for part in [left, right] {
+            if let slots = try SavedReport.slots(part, path) { sum.merge(slots) }
+        }
+        guard sum.count <= HistogramCodec.countLimit else {
+            throw .tooManyValues(path, isLog: false)
+        }
+        return sum.json
+    }
+
+    /// Merges rows by the members that identify them, and intervals by time. All other elements are kept.
+    private static func lists(
+        _ mine: [JSONTree],
+        _ theirs: [JSONTree],
+        name: String,
+        _ path: String
+    ) throws(ReportError) -> [JSONTree] {
+        let members: [String]
+        switch OctetText(name) {
+        case "intervals": return try intervals(course(mine, path).merged(with: course(theirs, path)), path)
+        case "errors": members = ["phase", "class", "errno_name", "detail"]
+        case "agreements": members = ["version", "cipher_suite"]
+        case "names": members = ["name"]
+        case "notes", "generator_limits": members = []
+        default: return mine + theirs
+        }
+        let key = { (row: JSONTree) in
+            OctetText(row.string ?? members.map { row[$0]?.string ?? "" }.joined(separator: "\u{0}"))
+        }
+        var places: [OctetText: Int] = [:]
+        var rows = mine
+        for (place, row) in rows.enumerated() { places[key(row)] = place }
+        for row in theirs {
+            if let known = places[key(row)] {
+                rows[known] = try merge(rows[known], row, name: "", path)
+            } else {
+                places[key(row)] = rows.count
+                rows.append(row)
+            }
+        }
+        return rows
+    }
+
+    private static func course(_ rows: [JSONTree], _ path: String) throws(ReportError) -> Course<JSONTree> {
+        var course = Course<JSONTree>()
+        for row in rows {
+            guard let start = row["start_ns"]?.integer, let end = row["end_ns"]?.integer else { throw .interval(path) }
+            course.append(Course.Interval(start: start, end: end, counts: [row]))
+        }
+        return course
+    }
+
+    private static func intervals(_ course: Course<JSONTree>, _ path: String) throws(ReportError) -> [JSONTree] {
+        var rows: [JSONTree] = []
+        for interval in course.intervals {
+            guard var row = interval.counts.first else { continue }
+            for other in interval.counts.dropFirst() { row = try merge(row, other, name: "", path) }
+            rows.append(row.with("start_ns", .integer(interval.start)).with("end_ns", .integer(interval.end)))
+        }
+        return rows
+    }
+
+    /// The time from the first part's start to the last one's end, in nanoseconds. Starts are known to the millisecond,
+    /// and starts less than two milliseconds apart count as simultaneous.
+    private static func span(_ reports: [SavedReport]) -> UInt64 {
+        let parts = reports.map { report -> (start: UInt64, length: UInt64) in
+            let run = { (name: String) in report.document["run"]?[name]?.integer ?? 0 }
+            return (run("started_unix_ms") &* 1_000_000 &+ run("warmup_ns"), run("measured_ns"))
+        }
+        guard let first = parts.map(\.start).min() else { return 0 }
+        return parts.map { $0.start - first < 2_000_000 ? $0.length : $0.start - first &+ $0.length }.max() ?? 0
+    }
+
+    /// Computes the members that are not sums over the parts: rates and shares of the whole, from its length. Rates of
+    /// parts with different lengths cannot be added.
+    private static func recomputed(_ document: JSONTree, span: UInt64) -> JSONTree {
+        var document = document
+        if let run = document["run"] { document = document.with("run", run.with("measured_ns", .integer(span))) }
+        let requests = { (name: String) in document["requests"]?[name]?.number }
+        let drained = requests("drained") ?? 0
+        let answered = requests("completed").map { $0 - drained }
+        if span > 0, var rate = document["rate"] {
+            let isHandshakes = document["run"]?["work"]?.string == "handshakes"
+            let bytes = { (way: String) in
+                document["bytes"]?[way]?.number.map { $0 - (document["bytes"]?["\(way)_drained"]?.number ?? 0) }
+            }
+            let figures: [(String, Double?)] = [
+                ("completed_per_second", answered),
+                ("successes_per_second", requests("succeeded").map { $0 - (requests("drained_succeeded") ?? drained) }),
+                ("connections_per_second", isHandshakes ? document["connections"]?["opened"]?.number : nil),
+                ("bytes_in_per_second", bytes("in")),
+                ("bytes_out_per_second", bytes("out")),
+            ]
+            for (name, count) in figures {
+                if let count { rate = rate.with(name, .number(count * 1e9 / Double(span))) }
+            }
+            document = document.with("rate", rate)
+        }
+        if span > 0, let schedule = document["schedule"], let due = schedule["due"]?.number {
+            let others = requests("follow_ups") ?? 0
+            let ratio = due > 0 ? answered.map { JSONTree.number(($0 - others) / due) } : nil
+            document = document.with(
+                "schedule",
+                schedule.with("wanted_per_second", .number(due * 1e9 / Double(span))).with("rate_ratio", ratio ?? .null)
+            )
+        }
+        if span > 0, let stream = document["stream"], let events = stream["events"]?.number {
+            let inTime = events - (stream["events_drained"]?.number ?? 0)
+            let rate = JSONTree.number(inTime * 1e9 / Double(span))
+            document = document.with("stream", stream.with("events_per_second", rate))
+        }
+        if let sockets = document["websocket"], let opened = sockets["opened"]?.number {
+            var sum = sockets
+            if span > 0 { sum = sum.with("opened_per_second", .number(opened * 1e9 / Double(span))) }
+            let used = opened + (sockets["kept"]?.number ?? 0)
+            if used > 0, let answered = requests("completed") {
+                sum = sum.with("messages_per_connection", .number(answered / used))
+            }
+            document = document.with("websocket", sum)
+        }
+        if let tls = document["tls"], let all = tls["handshakes"]?.number, all > 0, let resumed = tls["resumed"]?.number
+        {
+            document = document.with("tls", tls.with("resumed_share", .number(resumed / all)))
+        }
+        return document
+    }
+}
+
+extension SavedReport {
+    /// The document with the report's name before each reason why volley was the limit, so that the merged report shows
+    /// which part had which reason.
+    fileprivate var withOwnLimits: JSONTree {
+        guard isLimited, let schedule = document["schedule"] else { return document }
+        let named = generatorLimits.map { JSONTree.string("\(oneLine(path)): \($0)") }
+        return document.with("schedule", schedule.with("generator_limits", .array(named)))
+    }
+}

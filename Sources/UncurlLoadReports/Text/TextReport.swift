@@ -1,0 +1,233 @@
+import UncurlHTTP1
+package import UncurlLoad
+import UncurlReactor
+import UncurlText
+
+/// The report for people.
+package enum TextReport {
+    package static func text(_ result: RunResult) -> String {
+        var sections = [title(result)]
+        switch result.plan.work {
+        case .requests:
+            sections += [counts(result), latencies(result)]
+            // The table was just encoded, so reading it cannot fail.
+            sections.append((try? NameTable.lines(NamedReport.json(result).items, "")) ?? [])
+            if result.plan.showsDistribution { sections.append(distribution(of: result.metrics)) }
+            sections.append(connections(result))
+        case .handshakes:
+            sections += [handshakes(result), latencies(result)]
+            if result.plan.showsDistribution { sections.append(distribution(of: "TLS handshakes", result.metrics.tls)) }
+        }
+        sections.append(security(result.metrics.handshakes))
+        if !result.metrics.failures.isEmpty { sections.append(failures(result.metrics.failures)) }
+        if result.plan.threads > 1 { sections.append(threads(result)) }
+        sections.append(RunFigures.table(result.runs))
+        sections.append(result.thresholds.lines)
+        if !result.notes.isEmpty { sections.append(result.notes.map { "note: \($0)" }) }
+        return sections.filter { !$0.isEmpty }.map { $0.joined(separator: "\n") }.joined(separator: "\n\n") + "\n"
+    }
+
+    private static func title(_ result: RunResult) -> [String] {
+        let plan = result.plan
+        let (what, each) =
+            switch plan.work {
+            case .requests where plan.scenarios != nil:
+                (
+                    "visits (\(plan.scenarios?.all.map(\.name).joined(separator: ", ") ?? "")) of "
+                        + "\(several(plan.inputs.count, "request")) to", "a connection each request"
+                )
+            case .requests where !plan.inputs.isEmpty:
+                (
+                    "\(several(plan.inputs.count, "request")) from inputs, \(plan.order.rawValue),",
+                    "a connection each request"
+                )
+            case .requests where plan.webSocket != nil:
+                (
+                    "messages of \(Units.bytes(Double(plan.webSocket?.message.count ?? 0))) on WebSockets to",
+                    "a connection each message"
+                )
+            case .requests: (plan.request.method, "a connection each request")
+            case .handshakes: ("TLS handshakes with", "each without a request")
+            }
+        let reuse =
+            switch plan.reuse {
+            case .keepAlive where plan.limits.requests != nil:
+                "a connection for \(plan.limits.requests ?? 0) requests"
+                    + (plan.limits.resets ? ", closed by RST" : "")
+            case .keepAlive: plan.pipeline > 1 ? "keep-alive, pipeline \(plan.pipeline)" : "keep-alive"
+            case .fin: "\(each), closed by FIN"
+            case .rst: "\(each), closed by RST"
+            }
+        var lines = [
+            "volley \(PackageVersion.text): \(what) \(plan.url)",
+            "  \(plan.profile == nil ? "" : "at most ")\(several(plan.connections, "connection")) on \(several(plan.threads, "thread")), \(reuse), "
+                + (plan.timeout == LoadOptions.longest ? "no timeout" : "timeout \(Units.time(plan.timeout))")
+                + (plan.limits.description.isEmpty ? "" : " (\(plan.limits.description))"),
+        ]
+        if let proxy = plan.proxy { lines.append("  by the proxy \(proxy)") }
+        lines += security(plan)
+        lines += ScheduleText.title(plan)
+        if plan.warmup > 0 { lines.append("  warm-up of \(Units.time(plan.warmup)) left out") }
+        if result.interrupted { lines.append("  interrupted: the figures cover what there was") }
+        return lines
+    }
+
+    private static func counts(_ result: RunResult) -> [String] {
+        let metrics = result.metrics
+        let sum =
+            "\(grouped(metrics.sent)) sent = \(grouped(metrics.completed)) completed + \(grouped(metrics.failed)) failed"
+            + " + \(grouped(metrics.inFlight)) in flight at stop"
+        let what = result.plan.webSocket == nil ? "Requests" : "Messages"
+        var lines = [
+            row("Measured", Units.time(result.measured)),
+            row(what, metrics.isBalanced ? sum : sum + "  (THESE DO NOT ADD UP: a bug in volley)"),
+            row("Rate", "\(fixed(result.perSecond(metrics.succeeded - metrics.drainedSuccesses), 2)) successes/s"),
+        ]
+        if metrics.httpErrors > 0 {
+            let errors = metrics.httpErrors &- min(metrics.drainedErrors, metrics.httpErrors)
+            lines.append(row("", "\(fixed(result.perSecond(errors), 2)) HTTP errors/s"))
+        }
+        if metrics.drained > 0 {
+            lines.append(row("", "\(grouped(metrics.drained)) more were answered while the run drained: in no rate"))
+        }
+        if let schedule = metrics.schedule { lines += ScheduleText.counts(schedule, result) }
+        lines += streams(StreamPart.json(result), WebSocketPart.json(result))
+        if metrics.redirects > 0 { lines.append(row("Redirects", "\(grouped(metrics.redirects)) followed")) }
+        let codes = metrics.statuses.indices.filter { metrics.statuses[$0] > 0 }
+        if !codes.isEmpty {
+            lines.append(
+                row("Status", codes.map { "\($0) × \(grouped(metrics.statuses[$0]))" }.joined(separator: ", "))
+            )
+        }
+        if metrics.sentAgain > 0 || result.plan.retries {
+            lines.append(row("Sent again", "\(grouped(metrics.sentAgain)), each of them one of those sent"))
+        }
+        let received = bytes(metrics.wireBytesIn, metrics.bodyBytesIn, inTime: metrics.bytesInInTime, result)
+        let sent = bytes(metrics.wireBytesOut, metrics.bodyBytesOut, inTime: metrics.bytesOutInTime, result)
+        lines += [row("Bytes in", received), row("Bytes out", sent)]
+        return lines
+    }
+
+    /// The lines about streams and WebSockets, of one run or merged from several.
+    static func streams(_ stream: JSONTree?, _ sockets: JSONTree?) -> [String] {
+        let events = StreamText.counts(stream).map { [row("Events", $0)] } ?? []
+        return events + zip(["WebSockets", ""], WebSocketText.counts(sockets)).map(row)
+    }
+
+    private static func bytes(_ wire: UInt64, _ body: UInt64, inTime: UInt64, _ result: RunResult) -> String {
+        "\(Units.bytes(Double(wire)))\(result.plan.isSecure ? " before encryption" : ""), of it content \(Units.bytes(Double(body))); "
+            + "\(Units.bytes(result.perSecond(inTime)))/s"
+    }
+
+    private static let columns: [Double] = [50, 90, 99, 99.9, 99.99]
+
+    private static func latencies(_ result: RunResult) -> [String] {
+        let metrics = result.metrics
+        let rows = [
+            ("due–event", metrics.stream?.correctedFirst ?? LatencyHistogram()),
+            ("first event", metrics.stream?.first ?? LatencyHistogram()),
+            ("gap", metrics.stream?.gaps ?? LatencyHistogram()),
+            ("corrected", metrics.schedule?.corrected ?? LatencyHistogram()),
+            ("raw", metrics.success), ("HTTP error", metrics.httpError),
+            ("failed", metrics.failure),
+            ("first byte", metrics.firstByte), ("connect", metrics.connect), ("TLS", metrics.tls),
+            ("open", metrics.webSocket?.open ?? LatencyHistogram()),
+        ].compactMap { name, values in histogramRow(name, values) }
+        guard !rows.isEmpty else { return [] }
+        var lines = [left("Latency", 12) + columnHeads] + rows
+        switch result.plan.work {
+        case .requests where metrics.schedule != nil:
+            if metrics.schedule?.corrected.count != 0 { lines.append(ScheduleText.explanation) }
+        case .requests:
+            lines.append("  closed loop: percentiles exclude requests not sent during stalls; use --rate")
+        case .handshakes:
+            lines.append("  closed loop: percentiles exclude connections not opened during stalls")
+        }
+        let clamped = [metrics.schedule?.corrected, metrics.success, metrics.httpError, metrics.failure].reduce(0) {
+            sum,
+            times in
+            sum + (times?.clamped ?? 0)
+        }
+        if clamped > 0 { lines.append("  \(grouped(clamped)) times over an hour are counted as one hour") }
+        return lines
+    }
+
+    static var columnHeads: String {
+        (["min", "mean"] + columns.map { "p\(name($0))" } + ["max"]).map { right($0, 10) }.joined()
+    }
+
+    static func histogramRow(_ name: String, _ values: LatencyHistogram) -> String? {
+        guard let summary = values.summary(percentiles: columns) else { return nil }
+        let times =
+            [Double(summary.minimum), summary.mean] + summary.percentiles.map { Double($0.value) }
+            + [Double(summary.maximum)]
+        return "  " + left(name, 10) + times.map { right(Units.time($0), 10) }.joined()
+    }
+
+    /// The distribution of the times that a run of requests is about, as in wrk2.
+    private static func distribution(of metrics: Metrics) -> [String] {
+        distribution(of: metrics.schedule == nil ? "successes" : "corrected times", metrics.headline(.requests))
+    }
+
+    private static func distribution(of what: String, _ latency: LatencyHistogram) -> [String] {
+        guard let summary = latency.summary() else { return [] }
+        return ["Distribution of \(what)"]
+            + summary.percentiles.map { "  " + right(name($0.percentile), 7) + " %  " + Units.time($0.value) }
+            + ["  mean \(Units.time(summary.mean)), standard deviation \(Units.time(summary.deviation))"]
+    }
+
+    private static func connections(_ result: RunResult) -> [String] {
+        let metrics = result.metrics
+        var parts = ["\(grouped(metrics.connectionsOpened)) opened"]
+        if metrics.connectionsFailed > 0 { parts.append("\(grouped(metrics.connectionsFailed)) failed") }
+        if metrics.connectionsStray > 0 {
+            parts.append("\(grouped(metrics.connectionsStray)) closed at rest for bytes that no request had asked for")
+        }
+        return [row("Connections", parts.joined(separator: ", "))]
+    }
+
+    private static func failures(_ log: FailureLog) -> [String] {
+        ["Errors"]
+            + log.sorted.flatMap { failure, record in
+                var what = "\(failure.phase.rawValue): \(failure.kind.rawValue)"
+                if failure.errno != 0 { what += " (\(Errno(code: failure.errno).name) \(failure.errno))" }
+                if !failure.detail.isEmpty { what += ": \(failure.detail)" }
+                let times = "first at \(Units.time(record.first)), last at \(Units.time(record.last))"
+                return [
+                    "  \(grouped(record.count)) × \(what); \(times)", "    e.g. \(oneLine(record.example, limit: 400))",
+                ]
+            }
+    }
+
+    private static func threads(_ result: RunResult) -> [String] {
+        let unit =
+            switch result.plan.work {
+            case .requests: "requests/s"
+            case .handshakes: "connections/s"
+            }
+        var lines = ["Threads   connections     completed" + right(unit, 14) + "     CPU"]
+        for (index, thread) in result.threads.enumerated() {
+            let cpu = result.measured == 0 ? 0 : Double(thread.cpuNanoseconds) / Double(result.measured) * 100
+            lines.append(
+                right("\(index)", 7) + right("\(thread.connections)", 14) + right(grouped(thread.completed), 14)
+                    + right(fixed(result.perSecond(thread.completedInTime), 2), 14) + right(fixed(cpu, 0), 6) + " %"
+            )
+        }
+        // With a schedule the connections are a limit, and most of them may never have been opened.
+        let rates = result.threads.map { Double($0.completed) / Double(max(1, $0.connections)) }
+        if result.plan.profile == nil, let most = rates.max(), let least = rates.min(), most > least * 1.2 {
+            let words =
+                least > 0
+                ? "did \(fixed(most / least, 1)) times as much on one thread as on another"
+                : "completed something on one thread and nothing on another"
+            lines.append("  uneven: a connection \(words)")
+        }
+        return lines
+    }
+
+    static func row(_ name: String, _ text: String) -> String { left(name, 12) + text }
+
+    private static func name(_ percentile: Double) -> String {
+        LatencyHistogram.name(ofPercentile: percentile)
+    }
+}

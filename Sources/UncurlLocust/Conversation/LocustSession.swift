@@ -1,0 +1,217 @@
+import UncurlLoad
+
+/// A worker's side of the conversation with its Locust master. It has no socket and no clock: bytes and times go in,
+/// effects come out.
+///
+/// ```
+///   handshake ──READY──▶ introduced ──ack──▶ ready ──spawn──▶ running ──stop──▶ stopping ──stopped()──▶ introduced
+/// ```
+/// A `spawn` in `running` changes the users. Masters before 2.10 send no `ack`, so a `spawn` starts the load in
+/// `introduced` too.
+struct LocustSession {
+    enum Effect: Hashable, Sendable {
+        case send([UInt8])
+        /// Start or continue with this many users.
+        case run(LocustSpawn)
+        /// Stop, and call ``stopped(_:at:)`` when every request has its outcome.
+        case stop
+        /// The master ends this worker. It accepts reports for half a second more.
+        case quit
+        /// Close this connection, and begin a new session.
+        case reconnect
+    }
+
+    private enum State {
+        case handshake
+        case introduced
+        case ready
+        case running(LocustSpawn)
+        case stopping(LocustSpawn)
+    }
+
+    let identity: String
+    private var state = State.handshake
+    private var reader = ZMTPReader()
+    /// The time of the last message, in seconds.
+    private var lastHeard: Double
+    private var nextHeartbeat = 0.0
+    private var nextIntroduction = 0.0
+    private var newest = -Double.infinity
+    /// When the master has taken this worker in, without an order since.
+    private var idleSince: Double?
+
+    /// The time limit for the master's answer to the introduction, in seconds.
+    static let introductionSpan = 5.0
+    static let heartbeatSpan = 1.0
+    /// How long a master that has a test may take to say so to a worker that comes back, in seconds.
+    static let orderSpan = 5.0
+    /// The time without a message after which the master is lost, in seconds; the same as in Locust's own workers.
+    static let patience: UInt64 = 60
+
+    /// - Parameters:
+    ///   - identity: the name of this worker at the master. It must be unique.
+    ///   - now: the time in seconds, by a clock of constant speed.
+    init(identity: String, now: Double) {
+        self.identity = identity
+        lastHeard = now
+    }
+
+    /// The bytes to send before anything is received.
+    var opening: [UInt8] { ZMTP.greeting + ZMTP.ready(identity: identity) }
+
+    /// Whether the peer is a Locust master: it has sent a message of Locust.
+    private(set) var isIntroduced = false
+
+    /// The users that the master wants at present.
+    var order: LocustSpawn? {
+        switch state {
+        case .running(let order): order
+        case .handshake, .introduced, .ready, .stopping: nil
+        }
+    }
+
+    mutating func received(_ bytes: [UInt8], at now: Double) throws(LocustError) -> [Effect] {
+        reader.append(bytes)
+        var effects: [Effect] = []
+        while let event = try nextEvent() {
+            lastHeard = now
+            switch event {
+            case .ready: effects += introduce(at: now)
+            case .ping(let context): effects.append(.send(ZMTP.pong(context)))
+            case .message(let body): effects += try handle(LocustMessage(decoding: body), at: now)
+            }
+        }
+        return effects
+    }
+
+    private mutating func nextEvent() throws(LocustError) -> ZMTPReader.Event? {
+        do throws(ZMTPError) { return try reader.next() } catch { throw .peer(error) }
+    }
+
+    /// Sends introductions and heartbeats that are due. Call it several times per second.
+    ///
+    /// - Parameter load: This process's load, for the heartbeat.
+    mutating func tick(at now: Double, _ load: LocustLoad) throws(LocustError) -> [Effect] {
+        guard now - lastHeard < Double(Self.patience) else { throw .silent(seconds: Self.patience) }
+        var effects: [Effect] = []
+        switch state {
+        case .handshake: return []
+        case .introduced where now >= nextIntroduction: effects = introduce(at: now)
+        case .introduced, .ready, .running, .stopping: break
+        }
+        guard now >= nextHeartbeat else { return effects }
+        nextHeartbeat = now + Self.heartbeatSpan
+        return effects + [message("heartbeat", load.heartbeat(state: stateName))]
+    }
+
+    private var stateName: String {
+        switch state {
+        case .handshake, .introduced, .ready: "ready"
+        case .running, .stopping: "running"
+        }
+    }
+
+    private mutating func introduce(at now: Double) -> [Effect] {
+        state = .introduced
+        nextIntroduction = now + Self.introductionSpan
+        // -1 marks a worker in another language, whose version the master ignores.
+        return [message("client_ready", .integer(-1))]
+    }
+
+    private func message(_ type: String, _ data: MessagePack = .null) -> Effect {
+        .send(ZMTP.message(LocustMessage(type, data, node: identity).encoded))
+    }
+
+    /// Whether the master has no test for this worker: it has taken it in, and given no order in time.
+    func isWithoutTest(at now: Double) -> Bool {
+        guard case .ready = state, let idleSince else { return false }
+        return now - idleSince >= Self.orderSpan
+    }
+
+    // MARK: What the master wants
+
+    private mutating func handle(_ message: LocustMessage, at now: Double) throws(LocustError) -> [Effect] {
+        isIntroduced = true
+        switch message.type {
+        case "ack":
+            if case .introduced = state { (state, idleSince) = (.ready, now) }
+            return []
+        case "spawn": return try spawn(LocustSpawn(message.data))
+        case "stop":
+            switch state {
+            case .running(let order):
+                state = .stopping(order)
+                return [.stop]
+            // A stop is answered even if nothing runs, because the master waits for the answer.
+            case .ready, .introduced: return [self.message("client_stopped")] + introduce(at: now)
+            case .handshake, .stopping: return []
+            }
+        case "quit": return [.quit]
+        case "reconnect": return [.reconnect]
+        // `received` has recorded the time of a heartbeat. Other messages concern only Locust's own workers.
+        default: return []
+        }
+    }
+
+    /// Masters repeat orders. An order older than the current one is ignored.
+    private mutating func spawn(_ order: LocustSpawn) -> [Effect] {
+        guard order.timestamp > newest else { return [] }
+        newest = order.timestamp
+        switch state {
+        // A worker that is still stopping learns of the new test from the next order.
+        case .handshake, .stopping: return []
+        case .introduced, .ready, .running: break
+        }
+        state = .running(order)
+        let counts = MessagePack.map([
+            MessagePack.Pair("user_classes_count", order.classCounts),
+            MessagePack.Pair("user_count", .integer(Int64(order.users))),
+        ])
+        return [message("spawning"), .run(order), message("spawning_complete", counts)]
+    }
+
+    // MARK: What the worker says
+
+    /// Called when every request of the stopped test has its outcome. `last` has the remaining counts.
+    mutating func stopped(_ last: LocustStats?, at now: Double) -> [Effect] {
+        guard case .stopping(let order) = state else { return [] }
+        let report = last.map { [message("stats", $0.data(of: order, users: 0))] } ?? []
+        return report + [message("client_stopped")] + introduce(at: now)
+    }
+
+    func report(_ stats: LocustStats) -> [Effect] {
+        switch state {
+        case .running(let order), .stopping(let order): [message("stats", stats.data(of: order, users: order.users))]
+        case .handshake, .introduced, .ready: []
+        }
+    }
+
+    /// Reports an error for the master's page.
+    func exception(_ text: String) -> [Effect] {
+        [
+            message(
+                "exception",
+                .map([MessagePack.Pair("msg", .string(text)), MessagePack.Pair("traceback", .string(""))])
+            )
+        ]
+    }
+
+    /// Tells the master that this worker leaves.
+    func farewell() -> [Effect] { [message("quit")] }
+}
+
+/// The resources that this process uses, for heartbeats.
+struct LocustLoad: Hashable, Sendable {
+    /// The CPU use in percent of all cores of the machine. The master warns above 90.
+    var cpu: Double
+    /// The resident memory in bytes.
+    var memory: UInt64
+
+    /// The content of a heartbeat. Without `current_cpu_usage`, the master's listener would fail with an error.
+    fileprivate func heartbeat(state: String) -> MessagePack {
+        .map([
+            MessagePack.Pair("state", .string(state)), MessagePack.Pair("current_cpu_usage", .number(cpu)),
+            MessagePack.Pair("current_memory_usage", .integer(Int64(clamping: memory))),
+        ])
+    }
+}

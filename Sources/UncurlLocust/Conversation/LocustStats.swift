@@ -1,0 +1,171 @@
+import UncurlLoad
+
+/// The counts since the last report, in the format of Locust's `stats`. Its times are milliseconds.
+struct LocustStats: Sendable {
+    var name: String
+    var method: String
+    /// The resolution of response times.
+    var grain: LocustGrain
+    /// The names of requests. Each has an entry of its own.
+    var names: [String] = []
+    /// The metrics of each full second since 1970.
+    private(set) var seconds: [(unix: UInt64, metrics: Metrics)] = []
+
+    init(name: String, method: String, grain: LocustGrain, names: [String] = []) {
+        (self.name, self.method, self.grain, self.names) = (name, method, grain, names)
+    }
+
+    var isEmpty: Bool { seconds.isEmpty }
+
+    mutating func add(_ metrics: Metrics, unix: UInt64) { seconds.append((unix, metrics)) }
+
+    /// - Parameter users: the current users of this worker.
+    func data(of order: LocustSpawn, users: Int) -> MessagePack {
+        let metrics = seconds.reduce(into: Metrics()) { $0.merge($1.metrics) }
+        let all = Figures(metrics)
+        let own = all.requests == 0 ? [] : [entry(all, name: name, method: method) { Figures($0) }]
+        return .map([
+            MessagePack.Pair("stats", .array(names.isEmpty ? own : named(metrics))),
+            MessagePack.Pair("stats_total", entry(all, name: "Aggregated", method: "") { Figures($0) }),
+            MessagePack.Pair("errors", .map(errors(metrics))),
+            MessagePack.Pair("user_classes_count", users == 0 ? .map([]) : order.classCounts),
+            MessagePack.Pair("user_count", .integer(Int64(users))),
+        ])
+    }
+
+    /// The figures of an entry. In Locust, a failure is a request too, as is an attempt without a connection.
+    private struct Figures {
+        var requests: UInt64
+        var failures: UInt64
+        var content: UInt64
+        var times: LatencyHistogram
+
+        /// Requests without a response time, such as attempts without a connection.
+        var timeless: UInt64 { requests &- min(requests, times.count) }
+
+        init(_ metrics: Metrics) {
+            requests = metrics.completed &+ metrics.failed &+ metrics.connectionsFailed
+            failures = metrics.failed &+ metrics.connectionsFailed &+ metrics.httpErrors
+            content = metrics.bodyBytesIn
+            if let schedule = metrics.schedule {
+                times = schedule.corrected
+            } else {
+                times = metrics.success
+                times.merge(metrics.httpError)
+                times.merge(metrics.failure)
+            }
+        }
+
+        /// The figures of one name, for which only successes have times.
+        init(_ metrics: NamedMetrics) {
+            (requests, failures) = (metrics.ended, metrics.errors)
+            (content, times) = (metrics.bodyBytesIn, metrics.latency)
+        }
+    }
+
+    /// An entry for each name with any count.
+    private func named(_ metrics: Metrics) -> [MessagePack] {
+        zip(names, metrics.names).enumerated().compactMap { place, pair in
+            guard pair.1.ended > 0 else { return nil }
+            return entry(Figures(pair.1), name: pair.0, method: "") {
+                Figures($0.names.indices.contains(place) ? $0.names[place] : NamedMetrics())
+            }
+        }
+    }
+
+    /// - Parameter part: the same figures of one second.
+    private func entry(
+        _ figures: Figures,
+        name: String,
+        method: String,
+        _ part: (Metrics) -> Figures
+    ) -> MessagePack {
+        let latest = seconds.last.map { Double($0.unix) }
+        let earliest = seconds.first.map { Double($0.unix) }
+        let parts = seconds.map { (unix: $0.unix, figures: part($0.metrics)) }
+        return .map([
+            MessagePack.Pair("name", .string(name)),
+            MessagePack.Pair("method", .string(method)),
+            MessagePack.Pair("last_request_timestamp", figures.requests == 0 ? .null : Self.optional(latest)),
+            MessagePack.Pair("start_time", .number(earliest ?? 0)),
+            MessagePack.Pair("num_requests", Self.integer(figures.requests)),
+            MessagePack.Pair("num_none_requests", Self.integer(figures.timeless)),
+            MessagePack.Pair("num_failures", Self.integer(figures.failures)),
+            MessagePack.Pair("total_response_time", .number(Double(figures.times.sum) / 1e6)),
+            MessagePack.Pair("max_response_time", .number(Double(figures.times.maximum ?? 0) / 1e6)),
+            // Null and not 0, because the master keeps the minimum of all reports.
+            MessagePack.Pair("min_response_time", Self.optional(figures.times.minimum.map { Double($0) / 1e6 })),
+            MessagePack.Pair("total_content_length", Self.integer(figures.content)),
+            MessagePack.Pair("response_times", .map(buckets(figures.times))),
+            MessagePack.Pair("num_reqs_per_sec", .map(Self.perSecond(parts.map { ($0.unix, $0.figures.requests) }))),
+            MessagePack.Pair("num_fail_per_sec", .map(Self.perSecond(parts.map { ($0.unix, $0.figures.failures) }))),
+        ])
+    }
+
+    private func buckets(_ times: LatencyHistogram) -> [MessagePack.Pair] {
+        var counts: [Double: UInt64] = [:]
+        times.forEachRecorded { value, count in counts[grain.milliseconds(value), default: 0] &+= count }
+        return counts.sorted { $0.key < $1.key }.map {
+            // Whole numbers are written as integers: dashboards sort the keys as text and expect no fractions.
+            let key: MessagePack = $0.key == $0.key.rounded() ? .integer(Int64($0.key)) : .number($0.key)
+            return MessagePack.Pair(key, Self.integer($0.value))
+        }
+    }
+
+    private static func perSecond(_ parts: [(unix: UInt64, count: UInt64)]) -> [MessagePack.Pair] {
+        var counts: [UInt64: UInt64] = [:]
+        for part in parts where part.count > 0 { counts[part.unix, default: 0] &+= part.count }
+        return counts.sorted { $0.key < $1.key }.map { MessagePack.Pair(integer($0.key), integer($0.value)) }
+    }
+
+    /// One row per kind of failure, as on Locust's page.
+    private func errors(_ metrics: Metrics) -> [MessagePack.Pair] {
+        var rows = metrics.failures.sorted.map { failure, record in
+            var text = "\(failure.phase.rawValue): \(failure.kind.rawValue)"
+            if !failure.detail.isEmpty { text += ": \(failure.detail)" }
+            return (text, record.count)
+        }
+        for status in metrics.statuses.indices where !Metrics.isSuccess(status: status) {
+            let (all, expected) = (metrics.statuses[status], metrics.expectedStatuses[status, default: 0])
+            if all > expected { rows.append(("HTTP status \(status)", all - expected)) }
+        }
+        return rows.map { text, count in
+            let error = MessagePack.map([
+                MessagePack.Pair("name", .string(name)), MessagePack.Pair("method", .string(method)),
+                MessagePack.Pair("error", .string(text)), MessagePack.Pair("occurrences", Self.integer(count)),
+                MessagePack.Pair("first_seen", Self.optional(seconds.first.map { Double($0.unix) })),
+                MessagePack.Pair("last_seen", Self.optional(seconds.last.map { Double($0.unix) })),
+            ])
+            return MessagePack.Pair("\(method).\(name).\(text)", error)
+        }
+    }
+
+    private static func integer(_ value: UInt64) -> MessagePack { .integer(Int64(clamping: value)) }
+
+    private static func optional(_ value: Double?) -> MessagePack { value.map { .number($0) } ?? .null }
+}
+
+/// The resolution of response times in reports. A master accepts any keys.
+enum LocustGrain: Hashable, Sendable {
+    /// Three significant digits of milliseconds.
+    case fine
+    /// Like Locust's own workers: whole milliseconds below 100, then tens, hundreds, thousands.
+    case coarse
+
+    func milliseconds(_ nanoseconds: UInt64) -> Double {
+        let value = Double(nanoseconds) / 1e6
+        switch self {
+        case .coarse:
+            let unit = value < 100 ? 1.0 : value < 1_000 ? 10 : value < 10_000 ? 100 : 1_000
+            return (value / unit).rounded(.toNearestOrEven) * unit
+        case .fine:
+            guard value > 0 else { return 0 }
+            // The finest resolution is a thousandth of a millisecond.
+            var scale = 1_000.0
+            while scale > 0.001, value * scale >= 999.5 { scale /= 10 }
+            let scaled = (value * scale).rounded()
+            // Division gives 1.23 where multiplication would give 1.2300000000000002.
+            return scale >= 1 ? scaled / scale : scaled * (1 / scale).rounded()
+        }
+    }
+}

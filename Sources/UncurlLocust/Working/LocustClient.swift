@@ -1,0 +1,266 @@
+import CUncurlLinux
+internal import Glibc
+package import UncurlEngine
+package import UncurlLoad
+import UncurlReactor
+
+/// A Locust worker: it connects to a master, and starts, changes and ends the load as the master says. It uses the main
+/// thread.
+package struct LocustClient {
+    private let host: URLHost
+    private let port: UInt16
+    private let target: LocustTarget
+    private let isQuiet: Bool
+    /// Whether the load ends while the master is away. Otherwise only the master can stop it.
+    private let stopsAlone: Bool
+    private let identity: String
+    private var signals = SignalWait()
+    private var swarm: LocustSwarm?
+    /// The time at which a swarm that was told to stop is ended by force.
+    private var deadline: Double?
+    private var meter = ProcessMeter()
+    private var totals = Metrics()
+    private var patience: LocustPatience
+
+    /// The pause between attempts to connect to a master, in seconds.
+    private static let retrySpan = 1.0
+
+    /// - Parameters:
+    ///   - port: the master's port; Locust's default is 5557.
+    ///   - stopsAlone: whether the load ends when the connection to the master is lost. Otherwise it continues while
+    ///     the worker looks for the master.
+    package init(
+        master host: URLHost,
+        port: UInt16,
+        _ target: LocustTarget,
+        isQuiet: Bool,
+        stopsAlone: Bool = false
+    ) {
+        (self.host, self.port, self.target, self.isQuiet) = (host, port, target, isQuiet)
+        self.stopsAlone = stopsAlone
+        identity = Self.makeIdentity()
+        patience = LocustPatience(since: Self.now)
+    }
+
+    /// An identity like those of Locust's own workers: the name of the machine and a random part.
+    private static func makeIdentity() -> String {
+        var name = [CChar](repeating: 0, count: 65)
+        _ = unsafe gethostname(&name, 64)
+        let host = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return "\(host)_\(String(UInt64.random(in: .min ... .max), radix: 16))"
+    }
+
+    /// Works for the master until it says quit, the user interrupts, or no master is found for a minute.
+    package mutating func perform() throws(LocustProblem) -> Verdict {
+        let address = try find()
+        while true {
+            let ending: Ending
+            do throws(LocustError) {
+                var link = try LocustLink(to: address)
+                say("connected to the master at \(address) as \(identity)")
+                ending = try serve(&link)
+            } catch {
+                guard !patience.isOver(at: Self.now) else {
+                    dropSwarm()
+                    sayTotals()
+                    throw .master(error)
+                }
+                if case .unreachable = error {} else { say("\(error); connecting again") }
+                if stopsAlone, swarm != nil {
+                    dropSwarm()
+                    say("the load has stopped until a master is found")
+                }
+                ending = pause()
+            }
+            switch ending {
+            case .reconnect: continue
+            case .quit:
+                dropSwarm()
+                sayTotals()
+                return Verdict(totals, of: .requests, interrupted: false)
+            case .interrupted:
+                dropSwarm()
+                sayTotals()
+                return .interrupted
+            }
+        }
+    }
+
+    private enum Ending { case reconnect, quit, interrupted }
+
+    private mutating func find() throws(LocustProblem) -> SocketAddress {
+        switch host {
+        case .v4(let address): return .v4(address, port: port)
+        case .v6(let address): return .v6(address, port: port)
+        case .name(let name):
+            let group = try Self.loop()
+            defer { group.shutdown() }
+            let found: [IPAddress]
+            do throws(LoadTestError) {
+                found = try NameLookup.addresses(of: name, on: group.loops[0], &signals)
+            } catch {
+                throw .load(error)
+            }
+            guard let first = found.first else { throw .noAddress(name) }
+            return SocketAddress(first, port: port)
+        }
+    }
+
+    private static func loop() throws(LocustProblem) -> EventLoopGroup {
+        do throws(Errno) {
+            return try EventLoopGroup(count: 1, name: "names")
+        } catch {
+            throw .thread(reason: "\(error)")
+        }
+    }
+
+    /// Serves one connection until it ends.
+    private mutating func serve(_ link: inout LocustLink) throws(LocustError) -> Ending {
+        var session = LocustSession(identity: identity, now: now)
+        defer { if session.isIntroduced { patience.heard(at: now) } }
+        try link.send(session.opening)
+        while true {
+            let bytes = try link.receive(milliseconds: 50)
+            if !bytes.isEmpty {
+                for effect in try session.received(bytes, at: now) {
+                    if let ending = try carryOut(effect, &session, &link) { return ending }
+                }
+            }
+            try send(session.tick(at: now, meter.load()), &link)
+            try work(&session, &link)
+            if signals.wait(nanoseconds: 0) == .interrupted {
+                try send(session.farewell(), &link)
+                return .interrupted
+            }
+        }
+    }
+
+    private mutating func carryOut(
+        _ effect: LocustSession.Effect,
+        _ session: inout LocustSession,
+        _ link: inout LocustLink
+    ) throws(LocustError) -> Ending? {
+        switch effect {
+        case .send(let bytes): try link.send(bytes)
+        case .run(let order): try run(order, &session, &link)
+        case .stop: retireSwarm()
+        case .quit:
+            try finish(&session, &link)
+            return .quit
+        case .reconnect:
+            say("the master asks for a new connection")
+            return .reconnect
+        }
+        return nil
+    }
+
+    private mutating func run(
+        _ order: LocustSpawn,
+        _ session: inout LocustSession,
+        _ link: inout LocustLink
+    ) throws(LocustError) {
+        // A load that is ending anyway, or has another target, is not the one that is wanted.
+        if deadline != nil { dropSwarm() }
+        do throws(LocustProblem) {
+            if let swarm, try swarm.fits(order) { return try swarm.follow(order) }
+        } catch {
+            return try tell(error, session, &link)
+        }
+        try finish(&session, &link)
+        do throws(LocustProblem) {
+            let new = try LocustSwarm(target, order, &signals)
+            say("testing \(new.plan.url)")
+            swarm = new
+        } catch {
+            try tell(error, session, &link)
+        }
+    }
+
+    /// The test continues without this worker. The master's page shows the reason.
+    private func tell(
+        _ error: LocustProblem,
+        _ session: LocustSession,
+        _ link: inout LocustLink
+    ) throws(LocustError) {
+        let words = error.text(target.options.names)
+        say(words)
+        try send(session.exception("volley: \(words)"), &link)
+    }
+
+    private mutating func retireSwarm() {
+        swarm?.retire()
+        // Streams need not end.
+        let patience = target.options.stream == nil ? Double(target.options.timeout) / 1e9 : 0
+        deadline = now + patience + 1
+    }
+
+    /// Sends reports that are due in a test, and ends a test that was stopped.
+    private mutating func work(_ session: inout LocustSession, _ link: inout LocustLink) throws(LocustError) {
+        if let swarm {
+            if let stats = swarm.report() { try send(session.report(stats), &link) }
+            // The load has outlived its master, and the present one has no test.
+            if deadline == nil, session.isWithoutTest(at: now) {
+                say("the master has no test: the load ends")
+                retireSwarm()
+            }
+            if let deadline, now >= deadline { swarm.stop() }
+            guard swarm.isOver else { return }
+            let rest = endSwarm()
+            try send(session.stopped(rest, at: now), &link)
+        } else if deadline != nil {
+            deadline = nil
+            try send(session.stopped(nil, at: now), &link)
+        }
+    }
+
+    /// Ends the swarm and sends the last report, which the master accepts for half a second after its `quit`.
+    private mutating func finish(_ session: inout LocustSession, _ link: inout LocustLink) throws(LocustError) {
+        guard let swarm else { return }
+        if session.order != nil { swarm.retire() }
+        let end = now + 0.3
+        while !swarm.isOver, now < end { _ = signals.wait(nanoseconds: 5_000_000) }
+        swarm.stop()
+        while !swarm.isOver, now < end + 5 { _ = signals.wait(nanoseconds: 5_000_000) }
+        if let rest = endSwarm() { try send(session.report(rest), &link) }
+    }
+
+    private mutating func endSwarm() -> LocustStats? {
+        guard let swarm else { return nil }
+        let rest = swarm.end()
+        totals.merge(swarm.total)
+        (self.swarm, deadline) = (nil, nil)
+        return rest
+    }
+
+    private mutating func dropSwarm() {
+        guard let swarm else { return }
+        swarm.stop()
+        while !swarm.isOver { _ = signals.wait(nanoseconds: 10_000_000) }
+        _ = endSwarm()
+    }
+
+    private func send(_ effects: [LocustSession.Effect], _ link: inout LocustLink) throws(LocustError) {
+        for case .send(let bytes) in effects { try link.send(bytes) }
+    }
+
+    private mutating func pause() -> Ending {
+        switch signals.wait(nanoseconds: UInt64(Self.retrySpan * 1e9)) {
+        case .interrupted: .interrupted
+        case .timeOut, .woken: .reconnect
+        }
+    }
+
+    private func sayTotals() {
+        let again = totals.sentAgain > 0 ? ", \(grouped(totals.sentAgain)) sent again" : ""
+        say("\(grouped(totals.completed)) requests completed, \(grouped(totals.errors)) errors\(again)")
+    }
+
+    private static var now: Double { Double(Instant.current().nanoseconds) / 1e9 }
+
+    private var now: Double { Self.now }
+
+    private func say(_ note: String) {
+        guard !isQuiet else { return }
+        try? BlockingOutput.writeAll("volley: \(note)\n", to: BlockingOutput.errors)
+    }
+}

@@ -1,0 +1,141 @@
+import CUncurlLinux
+import UncurlEngine
+import UncurlLoad
+import UncurlReactor
+
+/// One test of a master: workers that keep one connection busy per user, or hold a rate. It belongs to the main thread.
+final class LocustSwarm {
+    let plan: RunPlan
+    private let group: EventLoopGroup
+    private let resolver: Resolver
+    private let workers: [RemoteWorker]
+    private let workerBoard: WorkerBoard
+    private var collector: IntervalCollector
+    private let target: LocustTarget
+    /// The start in microseconds since 1970.
+    private let startedAt: UInt64
+    /// The most users that the machine has been found to have room for.
+    private var room: Int
+    private var last = Metrics()
+
+    /// The length of an interval, and so the time between two reports to the master.
+    private static let interval: UInt64 = 1_000_000_000
+
+    /// Starts the swarm. It throws every error that can be found before the start, for the master's page.
+    init(_ target: LocustTarget, _ order: LocustSpawn, _ signals: inout SignalWait) throws(LocustProblem) {
+        self.target = target
+        let options = try target.options(order)
+        let requests: EngineRequests
+        do throws(LoadTestError) {
+            let limits = SystemLimits.read()
+            let preflight = try Preflight(options, limits)
+            try preflight.prepareDescriptors(limits)
+            plan = RunPlan(options, preflight)
+            try options.security.loadRoots()
+            group = try plan.startLoops()
+            (requests, resolver) = try Self.prepare(plan, on: group, &signals)
+        } catch {
+            throw .load(error)
+        }
+        let board = IntervalBoard(length: Self.interval, workers: plan.threads, shape: plan.metricsShape)
+        workerBoard = WorkerBoard(workers: plan.threads, intervals: board) { SignalWait.wake() }
+        collector = IntervalCollector(board, workers: plan.threads, work: plan.work)
+        let job = WorkerSetup(plan: plan, requests: requests, resolver: resolver, workerBoard: workerBoard)
+        workers = RemoteWorker.makeAll(job, on: group)
+        room = plan.connections
+        startedAt = UInt64(clamping: uncurl_clock_ns(CLOCK_REALTIME) / 1_000)
+        let begun = Instant.current()
+        for worker in workers { worker.start(at: begun) }
+        try follow(order)
+    }
+
+    /// Prepares the requests, and a resolver that knows the hosts. If either fails, the threads end.
+    private static func prepare(
+        _ plan: RunPlan,
+        on group: EventLoopGroup,
+        _ signals: inout SignalWait
+    ) throws(LoadTestError) -> (EngineRequests, Resolver) {
+        do throws(LoadTestError) {
+            let requests = try EngineRequests(plan, embedded: nil)
+            return (requests, try NameLookup.resolver(for: plan, on: group.nextLoop(), &signals))
+        } catch {
+            group.shutdown()
+            throw error
+        }
+    }
+
+    /// Whether an order is for this target, and this test's way of timing requests.
+    func fits(_ order: LocustSpawn) throws(LocustProblem) -> Bool {
+        let options = try target.options(order)
+        let url = if case .url(let url) = options.target { url.text } else { plan.url }
+        return url == plan.url && (options.profile == nil) == (plan.profile == nil)
+    }
+
+    /// Applies the number of users in the order or, in a run with a rate, their share of the rate.
+    ///
+    /// More users than the machine can hold are refused, and the load remains as it was.
+    func follow(_ order: LocustSpawn) throws(LocustProblem) {
+        let rate: Rate? = plan.profile == nil ? nil : try target.rate(order) ?? .zero
+        if order.users > room { try makeRoom(for: order) }
+        for (index, worker) in workers.enumerated() {
+            let part = Shard.part(order.users, index, of: workers.count)
+            if let rate { worker.setRate(rate, connections: part) } else { worker.setConnections(part) }
+        }
+    }
+
+    private func makeRoom(for order: LocustSpawn) throws(LocustProblem) {
+        let options = try target.options(order)
+        do throws(LoadTestError) {
+            let limits = SystemLimits.read()
+            try Preflight(options, limits).prepareDescriptors(limits)
+        } catch {
+            throw .load(error)
+        }
+        room = options.connections
+    }
+
+    /// Sends no more requests. ``report()`` returns the remaining counts when ``isOver``.
+    func retire() { for worker in workers { worker.retire() } }
+
+    /// Stops workers that do not end by themselves.
+    func stop() { for worker in workers { worker.stop() } }
+
+    var isOver: Bool { workerBoard.finished != nil }
+
+    /// An empty report.
+    private var stats: LocustStats {
+        LocustStats(
+            name: target.name(plan),
+            method: plan.request.method,
+            grain: target.grain,
+            names: plan.requestNames.all
+        )
+    }
+
+    /// The counts since the last report; nil if no interval has ended.
+    func report() -> LocustStats? {
+        var stats = stats
+        for interval in collector.collect() { stats.add(interval.metrics, unix: second(interval.end)) }
+        return stats.isEmpty ? nil : stats
+    }
+
+    /// Ends the threads, and returns the remaining counts. Called when ``isOver``.
+    func end() -> LocustStats {
+        var stats = stats
+        var results = workerBoard.finished ?? []
+        let measured = RunResult.measured(results)
+        for interval in collector.finish(&results, measured: measured) {
+            stats.add(interval.metrics, unix: second(interval.end))
+        }
+        group.shutdown()
+        resolver.shutdown()
+        last = results.reduce(into: Metrics()) { $0.merge($1.metrics) }
+        return stats
+    }
+
+    /// The total counts, once the swarm has ended.
+    var total: Metrics { last }
+
+    /// The second since 1970 that an interval counts for: the one that contains its end, or a moment just before it.
+    private func second(_ end: UInt64) -> UInt64 { (startedAt + end / 1_000 - min(500_000, end / 1_000)) / 1_000_000 }
+}

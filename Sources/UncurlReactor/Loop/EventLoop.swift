@@ -1,0 +1,400 @@
+internal import CUncurlLinux
+
+/// One thread, one epoll set, and its sockets and timers. It knows nothing of HTTP or TLS.
+/// A turn: wait · sockets that are ready · sockets that asked to be called again · messages from other threads · timers
+/// (if one has run out, after another look at the sockets) · calls for when nothing is ready. Everything registered
+/// here is confined to the loop's thread: plain classes, no locks. From other threads only ``post(_:)``, ``wake()``,
+/// ``isCurrent`` and ``stop()`` may be called.
+public final class EventLoop: @unchecked Sendable {
+    // `@unchecked`: only the loop's own thread uses the mutable fields below; other threads see only the mailbox and
+    // the constants.
+
+    private struct Slot {
+        var handler: (any ReadinessHandler)?
+        var generation: UInt32 = 0
+        var fd: CInt = -1
+        var interest: Interest = []
+        /// Whether it is registered here, but not in the epoll set at present.
+        var isSuspended = false
+        /// The number of the look that found something waiting at the socket.
+        var look: UInt32 = 0
+    }
+
+    /// What a batch of messages knows about the sockets that are ready.
+    private enum ReadySockets {
+        /// No message is being delivered.
+        case unknown
+        /// No message of this batch has asked yet.
+        case notLookedFor
+        /// The ready sockets' slots have the number of the last look, which was made at this time.
+        case marked(Instant)
+    }
+
+    /// The token of the mailbox; no table grows to that slot number.
+    private static let mailboxToken = Token(slot: .max, generation: 0)
+    /// The clock is read again after that many events: otherwise the last event of a full batch would get a time up to
+    /// half a millisecond old.
+    private static let eventsPerStamp = 8
+    /// How long a look is valid, in nanoseconds: some ten requests are sent in that time. If it were longer, what comes
+    /// while one message works would not be seen by the requests that it starts after that.
+    private static let lookLifetime: Int64 = 100_000
+
+    private let clock: LoopClock
+    let mailbox: Mailbox
+    private var poller: Poller
+    private var slots: [Slot] = []
+    private var free: [UInt32] = []
+    private var timers: TimerWheel
+    private var unfinished: [Token] = []
+    private var served: [Token] = []
+    private var messages: [Mailbox.Message] = []
+    private var readySockets = ReadySockets.unknown
+    private var looks: UInt32 = 0
+    private var stopping = false
+    private var alarm = Alarm()
+    private var idleCalls = IdleCalls()
+
+    /// The time of this turn: one clock read serves a batch. Loop thread only.
+    public var now: Instant { turnTime }
+    /// A public stored property would cost a dynamic check for exclusive access each time it is read.
+    private var turnTime: Instant
+    /// The turn's time on the clock that goes on in suspend: for the age of what peers age too. Loop thread only.
+    public var sinceBoot: Instant {
+        if suspended == nil { suspended = clock.nanosecondsInSuspend }
+        return now.advanced(byNanoseconds: suspended ?? 0)
+    }
+    /// How far that clock is ahead; it is read at most once a turn.
+    private var suspended: Int64?
+    /// The buffer every socket on this loop reads into. Loop thread only.
+    public let readBuffer = ReadBuffer()
+    /// The buffer for connections that fill that one again and again. It is made when one does. Loop thread only.
+    public private(set) lazy var bulkBuffer = ReadBuffer(capacity: ReadBuffer.bulk)
+    /// The executor for tasks that are to run on this loop's thread.
+    public let executor: LoopExecutor
+
+    /// Makes a loop without a thread: ``run()`` makes the caller's thread the loop's.
+    public init(clock: LoopClock = .monotonic) throws(Errno) {
+        self.clock = clock
+        mailbox = try Mailbox()
+        poller = try Poller()
+        turnTime = clock.now
+        timers = TimerWheel(now: turnTime)
+        executor = LoopExecutor(mailbox)
+        try poller.add(mailbox.wakeup.number, .edgeTriggeredRead, Self.mailboxToken)
+    }
+
+    #if DEBUG
+    /// The faults that this loop's system calls get from here on; nil for none. Loop thread only, while the loop runs.
+    public var faults: FaultPlan? {
+        didSet { FaultPlan.install(faults) }
+    }
+    #endif
+
+    // MARK: From any thread
+
+    /// Whether the caller runs on this loop's thread.
+    public var isCurrent: Bool { mailbox.thread.isCurrent }
+
+    /// Runs `call` on the loop, after what was posted before. Returns false if the loop has ended: then it will not
+    /// run.
+    @discardableResult
+    public func post(_ call: @escaping @Sendable () -> Void) -> Bool { mailbox.post(.call(call)) }
+
+    /// Makes the loop take a turn.
+    public func wake() { mailbox.wake() }
+
+    /// Ends ``run()`` after the current turn; messages already posted are still delivered.
+    public func stop() { post { self.stopping = true } }
+
+    // MARK: Sockets (loop thread)
+
+    /// Registers a descriptor, once for its whole life; `handler` is kept until ``deregister(_:)``.
+    public func register(_ fd: CInt, _ interest: Interest, _ handler: any ReadinessHandler) throws(Errno) -> Token {
+        let slot = free.popLast() ?? grow()
+        let token = Token(slot: slot, generation: slots[Int(slot)].generation)
+        do throws(Errno) {
+            try poller.add(fd, interest, token)
+        } catch {
+            free.append(slot)
+            throw error
+        }
+        slots[Int(slot)].handler = handler
+        slots[Int(slot)].fd = fd
+        slots[Int(slot)].interest = interest
+        slots[Int(slot)].look = looks
+        return token
+    }
+
+    /// Changes the events that the socket waits for. It costs a system call only if something changes.
+    public func setInterest(_ token: Token, _ interest: Interest) throws(Errno) {
+        let slot = Int(token.slot)
+        guard holds(token), slots[slot].interest != interest else { return }
+        if !slots[slot].isSuspended { try poller.change(slots[slot].fd, interest, token) }
+        slots[slot].interest = interest
+    }
+
+    /// Takes the socket out of the epoll set and keeps its registration. It is for a paused reader whose peer has reset
+    /// or hung up: epoll reports that with any interest, even none, and the loop would spin.
+    public func suspend(_ token: Token) {
+        let slot = Int(token.slot)
+        guard holds(token), !slots[slot].isSuspended else { return }
+        poller.remove(slots[slot].fd)
+        slots[slot].isSuspended = true
+    }
+
+    /// Puts the socket back with its interest; events that wait there are reported next turn.
+    public func resume(_ token: Token) throws(Errno) {
+        let slot = Int(token.slot)
+        guard holds(token), slots[slot].isSuspended else { return }
+        try poller.add(slots[slot].fd, slots[slot].interest, token)
+        slots[slot].isSuspended = false
+    }
+
+    /// Gives the registration to another handler, as a dial does to the connection that it made.
+    public func handOver(_ token: Token, to handler: any ReadinessHandler) {
+        guard holds(token) else { return }
+        // Releasing the former handler may run a `deinit` that calls the loop, so it is not done within the assignment.
+        let former = slots[Int(token.slot)].handler
+        slots[Int(token.slot)].handler = handler
+        _ = consume former
+    }
+
+    /// Ends a registration. It must be called before the descriptor is closed. Its events in this batch are dropped.
+    public func deregister(_ token: Token) {
+        guard holds(token) else { return }
+        let slot = Int(token.slot)
+        if !slots[slot].isSuspended { poller.remove(slots[slot].fd) }
+        let former = slots[slot].handler
+        slots[slot] = Slot(generation: slots[slot].generation &+ 1)
+        free.append(token.slot)
+        // Releasing the handler may run a `deinit` that calls the loop, so it is done once the table is consistent
+        // again.
+        _ = consume former
+    }
+
+    /// Calls the handler again after this turn's events, with `.rescheduled`: for work that was left when its budget
+    /// was used up, and for bytes that wait in a layer that epoll does not see. If it is called twice, so is the
+    /// handler.
+    public func reschedule(_ token: Token) { unfinished.append(token) }
+
+    /// Whether bytes, or the end, may have come for a socket since its handler was last called. It is false only if
+    /// none had when the message that is being delivered was posted, nor 100 µs ago: one system call tells it for all
+    /// sockets and for all messages of a batch. True outside a message, and for a socket that does not wait to read.
+    public func mayHaveNews(_ token: Token) -> Bool {
+        let slot = Int(token.slot)
+        guard holds(token), slots[slot].interest.contains(.read), !slots[slot].isSuspended else { return true }
+        switch readySockets {
+        case .unknown: return true
+        case .marked(let time) where Instant.current().nanoseconds(since: time) < Self.lookLifetime: break
+        case .notLookedFor, .marked: readySockets = lookForReadySockets()
+        }
+        return slots[slot].look == looks
+    }
+
+    /// How many sockets are registered, without the mailbox.
+    public var registrations: Int { slots.count - free.count }
+
+    // MARK: Timers (loop thread)
+
+    /// Arms a timer. It fires at `deadline` or up to 8.4 ms later, never early.
+    public func arm(at deadline: Instant, _ handler: any TimerHandler) -> TimerID { timers.arm(at: deadline, handler) }
+
+    /// Cancels a timer. Cancelling a spent timer is no error: both may happen in one turn.
+    public func cancel(_ timer: TimerID) {
+        // Releasing the handler may run a `deinit` that calls the loop, so it is not done within the wheel.
+        _ = timers.remove(timer)
+    }
+
+    /// How many timers have neither fired nor been cancelled.
+    public var armedTimers: Int { timers.count }
+
+    /// Sets the loop's one precise timer, in place of an earlier one: `handler` is called once, when the clock is first
+    /// read from `deadline` on. That is some 50 µs later on an idle core, and after eight events within a batch. The
+    /// first call makes the kernel's timers precise for this thread (`PR_SET_TIMERSLACK`).
+    ///
+    /// - Parameters:
+    ///   - deadline: when the handler is called.
+    ///   - spin: how long before the deadline to poll instead of sleeping, in nanoseconds: more precise, at the cost of
+    ///   the core.
+    ///   - handler: kept until then. A new alarm replaces the one before.
+    public func setAlarm(at deadline: Instant, spin: Int64 = 0, _ handler: any AlarmHandler) {
+        alarm.set(deadline, spin, handler)
+    }
+
+    /// Reads the clock now, for a caller that needs more than the turn's time.
+    @discardableResult
+    public func stamp() -> Instant {
+        turnTime = clock.now
+        return turnTime
+    }
+
+    /// Runs `call` once no socket has events, a few turns from now at the latest: for work that costs less when it is
+    /// done together. Calls are made in order; those added meanwhile wait for the next time. Loop thread only.
+    public func runWhenIdle(_ call: @escaping () -> Void) { idleCalls.add(call) }
+
+    // MARK: Running
+
+    /// Runs turns until ``stop()``. The caller's thread becomes the loop's.
+    public func run() {
+        mailbox.thread.adopt()
+        while !stopping { turn() }
+        mailbox.close()
+        // The mailbox may hold a message that was added before it closed, and that is not signalled yet.
+        deliverMessages()
+        for call in idleCalls.take() { call() }
+        releaseEverything()
+        #if DEBUG
+        faults = nil
+        #endif
+        mailbox.thread.abandon()
+    }
+
+    private func turn() {
+        let ready: Int
+        do throws(Errno) {
+            ready = alarm.isSet ? try waitForAlarm() : try poller.wait(milliseconds: timeout())
+        } catch {
+            // EBADF, EFAULT or EINVAL on our own epoll set: this loop's memory is corrupt.
+            preconditionFailure("epoll_wait failed on the loop's own set: \(error)")
+        }
+        suspended = nil
+        dispatchEvents(ready)
+        if alarm.isDue(now) { alarm.take()?.alarmRang() }
+        serveUnfinished()
+        let time = now
+        if mailbox.isSignalled { deliverMessages() }
+        fireTimers(until: time)
+        if idleCalls.endTurn(events: ready) { for call in idleCalls.take() { call() } }
+    }
+
+    /// Fires the timers that have run out. `time` was read before the messages were taken, and the sockets are checked
+    /// once more first: events and messages that came before a deadline are handled before its timer fires, even if
+    /// this thread was stopped meanwhile (SIGSTOP, a debugger, a signal that ended the wait early, a busy machine).
+    private func fireTimers(until time: Instant) {
+        guard let next = timers.nextWake, next <= time else { return }
+        takeReadyEvents()
+        for index in 0..<timers.advance(to: time) {
+            if let (id, handler) = timers.takeDue(at: index) { handler.timerFired(id) }
+        }
+    }
+
+    /// Dispatches what is ready now, without waiting, until every socket has had its turn.
+    private func takeReadyEvents() {
+        for _ in 0...registrations / Poller.batch {
+            guard let ready = try? poller.wait(milliseconds: 0) else { return }
+            dispatchEvents(ready)
+            guard ready == Poller.batch else { return }
+        }
+    }
+
+    /// Dispatches the events of a look at the sockets, at times read after it: no answer may seem to take no time.
+    @inline(__always)
+    private func dispatchEvents(_ ready: Int) {
+        stamp()
+        for index in 0..<ready {
+            let event = poller.event(index)
+            dispatch(event.token, event.readiness)
+            guard index % Self.eventsPerStamp == Self.eventsPerStamp - 1 else { continue }
+            stamp()
+            if alarm.isDue(now) { alarm.take()?.alarmRang() }
+        }
+    }
+
+    /// Waits as ``timeout()`` says, and no longer than until the alarm.
+    private func waitForAlarm() throws(Errno) -> Int {
+        let milliseconds = timeout()
+        let left = alarm.nanoseconds(from: clock.now)
+        guard left > 0 else { return try poller.wait(milliseconds: 0) }
+        if case .manual = clock { return try poller.wait(milliseconds: milliseconds) }
+        guard milliseconds >= 0 else { return try poller.wait(nanoseconds: left) }
+        return try poller.wait(nanoseconds: min(left, Int64(milliseconds) * 1_000_000))
+    }
+
+    /// Returns the timeout, rounded up to whole milliseconds, so that a turn never ends just before the timer it waits
+    /// for.
+    private func timeout() -> CInt {
+        guard unfinished.isEmpty, idleCalls.isEmpty, !mailbox.isSignalled, !stopping else { return 0 }
+        guard let next = timers.nextWake else { return -1 }
+        let wait = next.nanoseconds(since: clock.now)
+        guard wait > 0 else { return 0 }
+        if case .manual = clock { return -1 }
+        return CInt(clamping: (wait + 999_999) / 1_000_000)
+    }
+
+    @inline(__always)
+    private func dispatch(_ token: Token, _ readiness: Readiness) {
+        let slot = Int(token.slot)
+        guard slot < slots.count, slots[slot].generation == token.generation else { return }
+        slots[slot].handler?.ready(readiness)
+    }
+
+    /// Calls the handlers that asked for it. Those that ask again meanwhile wait for the next turn, so that they cannot
+    /// hold the loop.
+    private func serveUnfinished() {
+        guard !unfinished.isEmpty else { return }
+        swap(&unfinished, &served)
+        for token in served {
+            // It may read what has come since the time before.
+            stamp()
+            dispatch(token, .rescheduled)
+        }
+        served.removeAll(keepingCapacity: true)
+    }
+
+    /// Delivers messages, at a time read after they were posted, so that no timer of theirs is early. What is posted
+    /// meanwhile, also by these, waits for the next turn, so messages cannot hold the loop.
+    private func deliverMessages() {
+        mailbox.drain(into: &messages)
+        stamp()
+        readySockets = .notLookedFor
+        for message in messages {
+            switch message {
+            case .call(let call): call()
+            case .job(let job): executor.run(job)
+            }
+        }
+        readySockets = .unknown
+        messages.removeAll(keepingCapacity: true)
+    }
+
+    /// Marks the sockets that are ready, and leaves them to the next turn: epoll reports them again. It reports the
+    /// mailbox only once, but the mailbox itself knows whether it holds anything.
+    private func lookForReadySockets() -> ReadySockets {
+        let time = Instant.current()
+        looks &+= 1
+        guard let ready = poller.look(), ready < Poller.batch else {
+            for slot in slots.indices { slots[slot].look = looks }
+            return .marked(time)
+        }
+        for index in 0..<ready {
+            let slot = Int(poller.event(index).token.slot)
+            if slot < slots.count { slots[slot].look = looks }
+        }
+        return .marked(time)
+    }
+
+    /// Releases all handlers: they refer to the loop and it to them.
+    private func releaseEverything() {
+        while true {
+            let held = slots.indices.filter { slots[$0].handler != nil }
+            guard !held.isEmpty else { break }
+            for slot in held {
+                deregister(Token(slot: UInt32(slot), generation: slots[slot].generation))
+            }
+        }
+        // The timers that their handlers' `deinit`s cancel are no longer there.
+        var former = TimerWheel(now: now)
+        swap(&timers, &former)
+        _ = consume former
+        alarm.clear()
+    }
+
+    private func holds(_ token: Token) -> Bool {
+        Int(token.slot) < slots.count && slots[Int(token.slot)].generation == token.generation
+    }
+
+    private func grow() -> UInt32 {
+        slots.append(Slot())
+        return UInt32(slots.count - 1)
+    }
+}

@@ -1,0 +1,54 @@
+internal import CUncurlLinux
+internal import Synchronization
+
+/// A thread with all signals blocked: they belong to the program that uses this library.
+///
+/// This is the only place that starts loop threads: a closure that is given to `pthread_create` from `main.swift` is
+/// main-actor code and crashes.
+final class LoopThread: Sendable {
+    private final class Start {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+
+    private let thread: Mutex<pthread_t?>
+
+    init(name: String, _ body: @escaping @Sendable () -> Void) throws(Errno) {
+        if let fault = injectedFault(.thread) { throw fault }
+        let start = unsafe Unmanaged.passRetained(Start(body))
+        var thread = pthread_t()
+        var previous = sigset_t()
+        _ = unsafe uncurl_block_all_signals(&previous)
+        let code = unsafe pthread_create(
+            &thread,
+            nil,
+            { argument in
+                guard let argument = unsafe argument else { return nil }
+                unsafe Unmanaged<Start>.fromOpaque(argument).takeRetainedValue().body()
+                return nil
+            },
+            start.toOpaque()
+        )
+        _ = unsafe pthread_sigmask(SIG_SETMASK, &previous, nil)
+        guard code == 0 else {
+            unsafe start.release()
+            throw Errno(code: code)
+        }
+        // The kernel keeps 15 bytes of a name.
+        unsafe uncurl_name_thread(thread, String(name.prefix(15)))
+        self.thread = Mutex(thread)
+    }
+
+    /// Waits for the thread to end. Several threads may wait; later calls return at once. It may also be called from
+    /// the thread itself: the kernel refuses that wait (EDEADLK, pthread_join(3)).
+    func join() {
+        thread.withLock { thread in
+            if let thread { _ = pthread_join(thread, nil) }
+            thread = nil
+        }
+    }
+
+    deinit {
+        if let thread = thread.withLock({ $0 }) { _ = pthread_detach(thread) }
+    }
+}

@@ -1,0 +1,154 @@
+internal import CUncurlLinux
+
+/// Follows this machine's links, addresses and default routes, and asks the kernel for the route to an address. It
+/// lives on a loop.
+public final class InterfaceMonitor: ReadinessHandler {
+    /// How many look-ups may wait for the kernel. It answers in microseconds, so with more waiting it does not answer
+    /// at all.
+    public static let maximumLookups = 4_096
+    /// The longest datagram that the kernel sends (NLMSG_GOODSIZE grows to 32 KiB for readers with room).
+    private static let bufferLength = 32_768
+    /// How many datagrams are read in a turn: a machine whose routes change all the time must not hold the loop.
+    private static let budget = 64
+
+    private let loop: EventLoop
+    private let socket: NetlinkSocket
+    private let reader: RoutingReader
+    private var tables: RoutingTables
+    private var token: Token?
+    private var buffer = [UInt8](repeating: 0, count: bufferLength)
+    private var lookups: [UInt32: (address: IPAddress, answer: (NetworkPath) -> Void)] = [:]
+    private var changed: ((NetworkState) -> Void)?
+    private var told: NetworkState?
+
+    /// Begins to follow. Loop thread only, like everything here.
+    ///
+    /// - Parameters:
+    ///   - loop: the loop on which `changed` is called.
+    ///   - socket: a socket in the network namespace to follow.
+    ///   - folder: where devices tell their kind.
+    ///   - changed: called in later turns: once everything is known, and then for each change. It is not called while
+    ///     tables are being read anew, so that it always gets a complete state.
+    public init(
+        on loop: EventLoop,
+        socket: consuming NetlinkSocket,
+        folder: String = LinkMedium.systemFolder,
+        changed: @escaping (NetworkState) -> Void
+    ) throws(Errno) {
+        self.loop = loop
+        self.socket = socket
+        reader = RoutingReader(folder: folder)
+        tables = RoutingTables(reader: reader)
+        self.changed = changed
+        token = try loop.register(self.socket.number, .read, self)
+        request()
+    }
+
+    /// The state; nil until everything is known.
+    public var state: NetworkState? { told }
+
+    /// Asks by which route packets to that address go, by the kernel's rules and all its tables. The answer comes in a
+    /// later turn; none comes after ``close()``.
+    public func path(to address: IPAddress, answer: @escaping (NetworkPath) -> Void) {
+        guard token != nil, lookups.count < Self.maximumLookups else {
+            loop.post { [bound = LoopBound(answer, on: loop)] in bound.value(.none) }
+            return
+        }
+        let number = tables.nextSequence()
+        lookups[number] = (address, answer)
+        ask(number, address)
+    }
+
+    /// Ends: nothing is reported after this.
+    public func close() {
+        guard let token else { return }
+        self.token = nil
+        changed = nil
+        lookups = [:]
+        loop.deregister(token)
+    }
+
+    // MARK: Receiving
+
+    public func ready(_ readiness: Readiness) {
+        for _ in 0..<Self.budget {
+            guard token != nil else { return }
+            let receipt: NetlinkSocket.Receipt
+            do throws(Errno) { receipt = try socket.receive(into: &buffer) } catch {
+                // The kernel's end of this socket fails only for want of room.
+                overran()
+                break
+            }
+            switch receipt {
+            case .wouldBlock: return settle()
+            case .stray: continue
+            case .overrun: overran()
+            case .datagram(let count):
+                for message in NetlinkMessage.all(in: buffer[..<count], port: socket.port) { take(message) }
+            }
+        }
+        settle()
+    }
+
+    private func take(_ message: NetlinkMessage) {
+        guard message.sequence != 0, let lookup = lookups[message.sequence] else { return tables.take(message) }
+        switch message.type {
+        case NetlinkMessage.Kind.newRoute: lookup.answer(reader.path(message))
+        // There is no route, or one that refuses: unreachable, prohibit, blackhole.
+        case NetlinkMessage.Kind.error: lookup.answer(.none)
+        default: return
+        }
+        lookups[message.sequence] = nil
+    }
+
+    /// Asks again after an overrun: answers may have been lost with the changes.
+    private func overran() {
+        tables.overran()
+        for (number, lookup) in lookups { ask(number, lookup.address) }
+    }
+
+    private func settle() {
+        request()
+        guard tables.isSettled, tables.state != told else { return }
+        told = tables.state
+        changed?(tables.state)
+    }
+
+    // MARK: Sending
+
+    private func request() {
+        guard let message = tables.nextRequest() else { return }
+        // The kernel did not take the request, so no answer will come. It counts as answered, so that the next one is
+        // sent.
+        do throws(Errno) { try socket.send(message) } catch { tables.failed() }
+    }
+
+    private func ask(_ number: UInt32, _ address: IPAddress) {
+        let (family, bits, bytes): (UInt8, UInt8, [UInt8]) =
+            switch address {
+            case .v4(let address): (2, 32, Self.octets(address.bits))
+            case .v6(let address): (10, 128, Self.octets(address.high) + Self.octets(address.low))
+            }
+        var body: [UInt8] = [family, bits, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+        body += NetlinkMessage.attribute(1, bytes)
+        if case .v6(let address) = address, address.scope != 0 {
+            var index: [UInt8] = []
+            index.append(number: address.scope)
+            body += NetlinkMessage.attribute(4, index)
+        }
+        let type = NetlinkMessage.Kind.getRoute
+        do throws(Errno) {
+            try socket.send(NetlinkMessage.request(type, 0, sequence: number, payload: body))
+        } catch {
+            guard let lookup = lookups.removeValue(forKey: number) else { return }
+            loop.post { [bound = LoopBound(lookup.answer, on: loop)] in bound.value(.none) }
+        }
+    }
+
+    /// Returns the octets in network order.
+    private static func octets<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.append(number: number.bigEndian)
+        return bytes
+    }
+}

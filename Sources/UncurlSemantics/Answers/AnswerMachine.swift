@@ -1,0 +1,400 @@
+public import UncurlHTTP1
+
+/// Decides what becomes of an answer. It is told each event of one request, and returns what is to be done next.
+///
+/// ```
+///                     ┌── serveStored, fail            ┌── proposeRedirect ──▶ follow(…), decline()
+///   begin(…) ─────────┤                                ├── askForCredentials ─▶ reply(…)
+///                     └── send ──▶ receive(head) ──────┼── serveUpdated, serveStored, discardStored
+///                               └▶ fail(…)             ├── sendAgain
+///                                                      └── deliver
+/// ```
+/// It knows neither sockets, files nor clocks: its owner tells it the time, and does what a ``Step`` says. One machine
+/// lives as long as one attempt to get an answer, through all its redirects and challenges. It is never copied.
+///
+/// The order in which a head is judged:
+/// 1. Whether the credentials it carried were right. An answer that then redirects has accepted them as well.
+/// 2. Which stored responses a method that changes things invalidates (RFC 9111 §4.4). A redirect does so too: the
+///    change has been made.
+/// 3. Whether it concerns the stored response. A 304 to the cache's conditions has nothing that a user could read, and
+///    an error that a stored response replaces must not be taken for a challenge or a redirect.
+/// 4. Whether it is a challenge, before it could be a redirect: 401 never is one.
+/// 5. Whether it is a redirect.
+/// 6. Whether it is stored. Only what is delivered is: an answer handled in 3 to 5 is not.
+/// 7. Whether it is the rest of what is on disk. This is last, since it is a question about the final answer.
+///
+/// The order in which a failure is judged: 1. Content that only the caller has is asked for again, if the server cannot
+/// have seen the request (``RetryRule``). 2. A proxy's challenge is answered, once by the credentials that the owner
+/// has for it, then by the user's: any other way would meet the same proxy. 3. A stored response replaces it. A request
+/// that accepts stale responses gets one at once. 4. The request waits for connectivity: nothing has been sent, so
+/// waiting costs nothing but time. 5. The attempt begins anew, if the owner's rules say so. 6. It fails.
+public struct AnswerMachine: ~Copyable, Sendable {
+    /// A stored response that may take part in the answer. It is an object, so that a machine without one is small.
+    private final class Stored: Sendable {
+        let exchange: StoredExchange
+        /// Whether the request carries the cache's conditions: then a 304 is for the cache.
+        let isConditional: Bool
+        let mayServeStale: Bool
+
+        init(exchange: StoredExchange, isConditional: Bool, mayServeStale: Bool) {
+            self.exchange = exchange
+            self.isConditional = isConditional
+            self.mayServeStale = mayServeStale
+        }
+    }
+
+    private(set) var rules: Rules
+    /// How many redirects have been followed.
+    public private(set) var redirects = 0
+    /// Whether a redirect has led to another origin at least once: fields for the first origin alone are then left out,
+    /// even if a later redirect leads back.
+    public private(set) var hasLeftOrigin = false
+    /// Whether the request's content is sent: no redirect has made the request a GET.
+    public private(set) var sendsContent = true
+    /// Whether the proposed redirect drops the content.
+    private var dropsContent = false
+    /// The progress with a server's challenges.
+    public private(set) var challenges = ChallengeProgress()
+    private var stored: Stored?
+    /// Whether a final head has come: later failures are failures within the answer.
+    private var hasHead = false
+    private var offer: ResumeOffer?
+    private var hasStartedOver = false
+    private var hasAskedForStream = false
+    private var tries = 0
+
+    /// Makes the machine of a first attempt. A limit of redirects replaces that of the rules. The offer is what an
+    /// earlier download has left.
+    public init(_ rules: Rules, redirects: Int? = nil, resuming offer: ResumeOffer? = nil) {
+        self.rules = rules
+        if let redirects { self.rules.redirects = redirects }
+        self.offer = offer
+    }
+
+    /// Returns the machine of a new attempt after this one: it keeps only how often the request was tried.
+    public func anew(resuming offer: ResumeOffer?) -> AnswerMachine {
+        var machine = AnswerMachine(rules, resuming: offer)
+        machine.tries = tries
+        machine.hasAskedForStream = hasAskedForStream
+        return machine
+    }
+
+    // MARK: Before the request
+
+    /// Range and If-Range of a download that is resumed; empty once it has started over.
+    public var resumptionFields: [(name: String, value: [UInt8])] { hasStartedOver ? [] : offer?.fields ?? [] }
+
+    /// Begins a request that is sent whatever is stored: nothing is, or the cache was not asked.
+    public mutating func beginUncached() {
+        stored = nil
+        hasHead = false
+    }
+
+    /// Begins a request that may be answered from the cache.
+    ///
+    /// - Parameters:
+    ///   - method: the method as it would be sent.
+    ///   - fields: the fields as they would be sent.
+    ///   - mode: how far the request may use the cache.
+    ///   - found: what is stored for its method and URL; nil for nothing.
+    ///   - now: seconds since 1970.
+    public mutating func begin(
+        method: String,
+        fields: HTTPFields,
+        mode: CacheMode,
+        stored found: StoredExchange?,
+        now: Int64
+    ) -> Step {
+        beginUncached()
+        switch rules.decide(method, fields, mode, found, now) {
+        case .load(let mayServeStale):
+            if let found, mayServeStale {
+                stored = Stored(exchange: found, isConditional: false, mayServeStale: true)
+            }
+            return .send(CacheRule.additions(mode, fields))
+        case .validate(let conditions, let mayServeStale):
+            if let found { stored = Stored(exchange: found, isConditional: true, mayServeStale: mayServeStale) }
+            return .send(conditions + CacheRule.additions(mode, fields))
+        case .serve(let age, _, let refresh): return .serveStored(age: age, refresh: refresh)
+        case .fail(.nothingStored): return .fail(.nothingStored)
+        case .fail(.gatewayTimeout): return .answerGatewayTimeout
+        }
+    }
+
+    // MARK: The head
+
+    /// Judges the head of a final response.
+    ///
+    /// - Parameters:
+    ///   - head: the response's head.
+    ///   - request: the request that it answers.
+    ///   - now: when it came, in seconds since 1970. It is computed only if it is needed, as `url` is.
+    ///   - url: the request's URL, which most answers do not need.
+    ///   - memory: what servers have accepted before. It learns from this answer.
+    public mutating func receive(
+        _ head: AnswerHead,
+        to request: AskedRequest,
+        at now: @autoclosure () -> Int64,
+        url: @autoclosure () -> WebURL,
+        memory: inout AuthorizationMemory
+    ) -> Verdict {
+        hasHead = true
+        var accepted: ProtectionSpace?
+        if let space = request.authorized, head.status != Authenticator.Side.origin.status {
+            accepted = accept(space, head.fields, url(), &memory)
+        }
+        let invalidated =
+            CacheInvalidation.isSafe(request.method)
+            ? []
+            : CacheInvalidation.urls(
+                method: request.method,
+                url: url(),
+                status: head.status,
+                response: head.fields
+            )
+        let step =
+            stepByStored(head, request, now) ?? stepByChallenge(head, request, url, &memory)
+            ?? stepByRedirect(head, request, url) ?? stepByContent(head, request)
+        return Verdict(step: step, accepted: accepted, invalidated: invalidated)
+    }
+
+    /// Notes that the server has switched protocols (101): the credentials that the request carried were right.
+    ///
+    /// - Returns: the space of these credentials; nil if the request carried none.
+    public mutating func switchProtocols(
+        _ fields: HTTPFields,
+        authorized: ProtectionSpace?,
+        url: @autoclosure () -> WebURL,
+        memory: inout AuthorizationMemory
+    ) -> ProtectionSpace? {
+        authorized.flatMap { accept($0, fields, url(), &memory) }
+    }
+
+    private mutating func accept(
+        _ space: ProtectionSpace,
+        _ fields: HTTPFields,
+        _ url: WebURL,
+        _ memory: inout AuthorizationMemory
+    ) -> ProtectionSpace {
+        if let authorizer = challenges.authorizer, authorizer.side == .origin {
+            memory.remember(authorizer, for: url)
+            challenges.authorizer = nil
+        }
+        memory.note(fields, for: url, in: space)
+        return space
+    }
+
+    private mutating func stepByStored(_ head: AnswerHead, _ request: AskedRequest, _ now: () -> Int64) -> Step? {
+        guard let stored else { return nil }
+        if stored.isConditional, head.status == 304 {
+            self.stored = nil
+            let fresh = CacheValidation.freshened(
+                stored.exchange,
+                by: head.fields,
+                requested: request.sent,
+                received: now()
+            )
+            guard let fresh else {
+                hasHead = false
+                return .discardStored
+            }
+            return .serveUpdated(fresh)
+        }
+        return stored.mayServeStale && CacheRule.isError(head.status) ? .serveStored(age: nil, refresh: nil) : nil
+    }
+
+    private mutating func stepByChallenge(
+        _ head: AnswerHead,
+        _ request: AskedRequest,
+        _ url: () -> WebURL,
+        _ memory: inout AuthorizationMemory
+    ) -> Step? {
+        guard head.status == Authenticator.Side.origin.status, request.mayBeAuthorized else { return nil }
+        let url = url()
+        let questions = ChallengeRule.questions(status: head.status, fields: head.fields, url: url)
+        guard !questions.isEmpty else { return nil }
+        if let refused = request.authorized {
+            var used = challenges.authorizer ?? memory.authorizer(for: url, refused)
+            if let question = questions.first(where: { $0.space == refused }), used?.renew(question) == true,
+                challenges.countAnswer()
+            {
+                challenges.authorizer = used
+                return .sendAgain
+            }
+            memory.forget(refused, for: url)
+            challenges.refuse(refused)
+        }
+        challenges.questions = questions
+        return askNext() ?? .deliver(.whole, .none)
+    }
+
+    private mutating func stepByRedirect(_ head: AnswerHead, _ request: AskedRequest, _ url: () -> WebURL) -> Step? {
+        guard (301..<400).contains(head.status) else { return nil }
+        let redirect = RedirectRule.follow(
+            status: head.status,
+            fields: head.fields,
+            method: request.method,
+            url: url(),
+            secrets: rules.secrets,
+            reading: rules.read
+        )
+        guard let redirect else { return nil }
+        guard mayRedirect else { return .fail(.tooManyRedirects) }
+        if redirect.dropsContent { dropsContent = true }
+        return .proposeRedirect(redirect)
+    }
+
+    private mutating func stepByContent(_ head: AnswerHead, _ request: AskedRequest) -> Step {
+        let storage = Self.storage(head, request)
+        guard let offer, !hasStartedOver, redirects == 0 || head.status == 206 || head.status == 416 else {
+            return .deliver(.whole, storage)
+        }
+        let decision = ResumeRule.decide(
+            status: head.status,
+            contentCoding: head.fields["Content-Encoding"],
+            contentRange: head.fields["Content-Range"],
+            entityTag: head.fields["ETag"],
+            lastModified: head.fields["Last-Modified"],
+            contentLength: head.length,
+            validator: offer.validator,
+            received: offer.received,
+            expected: offer.expected
+        )
+        switch decision {
+        case .append(let total): return .deliver(.rest(total: total), storage)
+        case .restart:
+            hasStartedOver = true
+            return .deliver(.wholeInsteadOfRest, storage)
+        case .askAgain: return restIsGone()
+        }
+    }
+
+    private static func storage(_ head: AnswerHead, _ request: AskedRequest) -> Step.Storage {
+        switch request.caching {
+        case .none: return .none
+        case .compares, .stores: if request.method == "HEAD" { return .compare }
+        }
+        guard request.caching == .stores else { return .none }
+        let permitted = CacheStorage.permitted(
+            method: request.method,
+            request: request.fields,
+            status: head.status,
+            response: head.fields
+        )
+        return permitted == .forbidden ? .none : .store(permitted)
+    }
+
+    /// Requests the whole content, since what an earlier download has left is of no use, or is gone.
+    public mutating func restIsGone() -> Step {
+        hasStartedOver = true
+        hasHead = false
+        return .requestWhole
+    }
+
+    // MARK: The user's decisions
+
+    /// Follows a redirect, after ``Step/proposeRedirect(_:)`` or one that the user makes.
+    ///
+    /// `from` is the URL of the redirected request; `bringsContent` is true if the user has put content into the new
+    /// one, `becomesGet` if the user has made it a GET or HEAD, to which the content does not belong.
+    public mutating func follow(to url: WebURL?, from: WebURL?, bringsContent: Bool, becomesGet: Bool = false) -> Step {
+        guard mayRedirect else { return .fail(.tooManyRedirects) }
+        redirects += 1
+        if let from, let url, from.origin != url.origin { hasLeftOrigin = true }
+        if becomesGet { dropsContent = true }
+        if dropsContent { sendsContent = bringsContent }
+        challenges = ChallengeProgress()
+        return .sendAgain
+    }
+
+    /// Declines the redirect: the response is the answer.
+    public mutating func decline() -> Step {
+        dropsContent = false
+        return .deliver(.whole, .none)
+    }
+
+    /// Takes the user's answer to ``Step/askForCredentials(_:failures:)``, for the request of that URL.
+    public mutating func reply(_ reply: ChallengeReply, to question: ChallengeQuestion, url: WebURL) -> Step {
+        switch reply {
+        case .none: challenges.questions = []
+        case .next: break
+        case .credentials(let credentials):
+            guard let authorizer = Authorizer(question, credentials, url: url) else { break }
+            guard challenges.countAnswer() else {
+                challenges.questions = []
+                break
+            }
+            // A proxy's credentials are sent by the owner. The next answer does not say whether the proxy accepted
+            // them.
+            if question.side == .proxy {
+                challenges.countFailure(question.space)
+            } else {
+                challenges.authorizer = authorizer
+            }
+            return .sendAgain
+        }
+        return askNext() ?? (question.side == .proxy ? .fail(.refusedByProxy) : .deliver(.whole, .none))
+    }
+
+    /// Returns the next question of the current challenge; nil without one.
+    private mutating func askNext() -> Step? {
+        guard !challenges.questions.isEmpty else { return nil }
+        let question = challenges.questions.removeFirst()
+        let failures = challenges.failures(question.space)
+        guard failures < ChallengeRule.attemptLimit else {
+            // No weaker scheme is tried: after so many refusals the user would send unencrypted what Digest protects.
+            challenges.questions = []
+            return nil
+        }
+        return .askForCredentials(question, failures: failures)
+    }
+
+    /// Returns the next request's Authorization, from the user's answers; nil if nothing was asked.
+    ///
+    /// - Parameters: as for ``Authorizer/value(method:target:content:)``.
+    public mutating func authorization(
+        method: String,
+        target: String,
+        content: [UInt8]?
+    ) throws(AuthenticationError) -> SentAuthorization? {
+        guard var authorizer = challenges.authorizer, authorizer.side == .origin else { return nil }
+        defer { challenges.authorizer = authorizer }
+        let value = try authorizer.octets(method: method, target: target, content: content)
+        return SentAuthorization(octets: value, by: authorizer)
+    }
+
+    /// Takes the hash of the next request's content, made by ``contentDigest``. One request uses it up.
+    package mutating func take(contentHash: [UInt8]?) { challenges.authorizer?.take(contentHash: contentHash) }
+
+    // MARK: Failure
+
+    /// Judges the failure of the exchange, before or within an answer.
+    public mutating func fail(_ failure: AnswerFailure) -> Step {
+        if let facts = failure.stream, !hasAskedForStream, RetryRule.allows(facts) {
+            hasAskedForStream = true
+            return .askForStream
+        }
+        if failure.isAnswerable, challenges.answerProxy() { return .sendAgain }
+        if let proxy = failure.proxy {
+            challenges.questions = ChallengeRule.questions(
+                ofProxy: proxy.challenges,
+                host: proxy.host,
+                port: proxy.port,
+                isSecure: proxy.isSecure
+            )
+            if !challenges.questions.isEmpty { return askNext() ?? .fail(.refusedByProxy) }
+        }
+        if let stored, stored.mayServeStale, !hasHead { return .serveStored(age: nil, refresh: nil) }
+        if rules.waitsForConnectivity, !hasHead, failure.isWithoutConnectivity {
+            let isFirst = tries == 0
+            return .waitForConnectivity(nextPause(), isFirst: isFirst)
+        }
+        if rules.triesAgain, failure.isTransient { return .beginAnew(after: nextPause()) }
+        return .fail(.failure)
+    }
+
+    private mutating func nextPause() -> Duration {
+        defer { tries += 1 }
+        return RetryPause.after(tries)
+    }
+}

@@ -1,0 +1,106 @@
+public import UncurlHTTP1
+
+/// The answers that servers have accepted from a session. Later requests to the same protection space carry them from
+/// the start, which saves each of them a refusal (RFC 7617 §2.2, RFC 7616 §3.6).
+///
+/// A value. Its owner keeps it in one place, since a Digest answer increments a count.
+public struct AuthorizationMemory: Sendable {
+    private var known: [WebOrigin: [Authorizer]] = [:]
+
+    /// The most realms of one server. A server that has more invents them.
+    public static let realmLimit = 32
+    /// The most servers. Beyond that one is forgotten, and asks again.
+    public static let serverLimit = 1024
+
+    /// Makes an empty memory.
+    public init() {}
+
+    /// Whether it is empty: then no request needs a look-up.
+    public var isEmpty: Bool { known.isEmpty }
+
+    /// Returns the Authorization value for a request; nil if nothing is known for its URL. Looks nothing up while
+    /// nothing is known.
+    ///
+    /// - Parameters: as for ``Authorizer/value(method:target:content:)``.
+    public mutating func authorization(
+        for url: WebURL,
+        method: String,
+        target: String,
+        content: [UInt8]?
+    ) -> SentAuthorization? {
+        guard !known.isEmpty, let origin = url.origin, let place = place(origin, url) else { return nil }
+        guard var authorizer = known[origin]?[place] else { return nil }
+        defer { known[origin]?[place] = authorizer }
+        // A value that cannot be made now, as auth-int for a stream, is left for the server to ask for.
+        guard let value = try? authorizer.octets(method: method, target: target, content: content) else { return nil }
+        return SentAuthorization(octets: value, by: authorizer)
+    }
+
+    /// Returns the credentials with which ``authorization(for:method:target:content:)`` would answer, without
+    /// answering.
+    public func credentials(for url: WebURL) -> Credentials? {
+        guard !known.isEmpty, let origin = url.origin, let place = place(origin, url) else { return nil }
+        return known[origin]?[place].credentials
+    }
+
+    /// Returns the authorizer for this URL and space, for a task whose request was refused.
+    public func authorizer(for url: WebURL, _ space: ProtectionSpace) -> Authorizer? {
+        url.origin.flatMap { known[$0] }?.first { $0.space == space }
+    }
+
+    /// Remembers an answer that was accepted. The engine remembers those for a proxy.
+    public mutating func remember(_ authorizer: Authorizer, for url: WebURL) {
+        guard authorizer.side == .origin, let origin = url.origin else { return }
+        if known[origin] == nil, known.count >= Self.serverLimit, let other = known.keys.first { known[other] = nil }
+        var all = known[origin] ?? []
+        // The same realm may have been met in another folder: then both folders are known.
+        all.removeAll { $0.space == authorizer.space && ($0.scope == authorizer.scope || !$0.isSameUser(authorizer)) }
+        if all.count >= Self.realmLimit { all.removeFirst() }
+        all.append(authorizer)
+        known[origin] = all
+    }
+
+    /// Forgets an answer that was refused, so that it is not sent again.
+    public mutating func forget(_ space: ProtectionSpace, for url: WebURL) {
+        guard let origin = url.origin else { return }
+        known[origin]?.removeAll { $0.space == space }
+        if known[origin]?.isEmpty == true { known[origin] = nil }
+    }
+
+    /// Forgets all answers to a server, by either scheme.
+    package mutating func forget(host: String, port: Int) {
+        known = known.filter { $0.key.host.lowercased() != host.lowercased() || $0.key.port != port }
+    }
+
+    /// Forgets everything.
+    public mutating func forgetAll() { known = [:] }
+
+    /// Takes what a response to a request that carried an answer says (RFC 7616 §3.5).
+    ///
+    /// - Parameters:
+    ///   - fields: the fields of the response.
+    ///   - url: the URL of the request.
+    ///   - space: that of the answer; nil for the one that ``authorization(for:method:target:content:)`` gives.
+    public mutating func note(_ fields: HTTPFields, for url: WebURL, in space: ProtectionSpace? = nil) {
+        guard !known.isEmpty, fields.contains(Authenticator.Side.origin.informationField),
+            let origin = url.origin, let place = place(origin, url, space)
+        else { return }
+        known[origin]?[place].note(fields)
+    }
+
+    /// Returns the index of the authorizer that covers the most of the path; among equals, the last.
+    private func place(_ origin: WebOrigin, _ url: WebURL, _ space: ProtectionSpace? = nil) -> Int? {
+        var best: (covered: Int, place: Int)?
+        for (place, authorizer) in (known[origin] ?? []).enumerated() {
+            guard space == nil || authorizer.space == space, let covered = authorizer.scope.covers(url),
+                covered >= best?.covered ?? 0
+            else { continue }
+            best = (covered, place)
+        }
+        return best?.place
+    }
+}
+
+extension Authorizer {
+    fileprivate func isSameUser(_ other: Authorizer) -> Bool { credentials == other.credentials }
+}

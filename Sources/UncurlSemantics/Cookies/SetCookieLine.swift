@@ -1,0 +1,142 @@
+internal import UncurlHTTP1
+
+/// One Set-Cookie field, read by RFC 6265bis §5.6: nearly everything is a cookie, attributes that make no sense are
+/// ignored, and the last of several counts. ``CookieAdmission`` decides whether it is stored.
+public struct SetCookieLine: Sendable {
+    /// The name; empty for a cookie that is all value.
+    public var name: String { didSet { pair = nil } }
+    /// The value as it is in the field, with its quotes.
+    public var value: String { didSet { pair = nil } }
+    /// The domain in lower case, without a leading dot; empty for none.
+    public var domain = ""
+    /// The path; nil for the default path.
+    public var path: String?
+    /// When the cookie expires, in seconds since 1970.
+    public var expires: Double?
+    /// How long the cookie lives, in seconds from now; it overrides ``expires``.
+    public var maximumAge: Double?
+    /// The Secure attribute.
+    public var isSecure = false
+    /// The HttpOnly attribute.
+    public var isHTTPOnly = false
+    /// The SameSite attribute; nil for none and for an unknown value.
+    public var sameSite: Cookie.SameSite?
+    // The attributes of RFC 2965 that HTTPCookie has.
+    /// The Version attribute.
+    public var version = 0
+    /// The Comment attribute.
+    public var comment: String?
+    /// The CommentURL attribute.
+    public var commentURL: String?
+    /// The Port attribute.
+    public var ports: [Int]?
+    /// The Discard attribute.
+    public var isDiscarded = false
+
+    /// As ``Cookie/pair``.
+    private var pair: [UInt8]?
+
+    /// The most octets of name and value together (§5.6, step 5), which every user agent must accept.
+    public static let maximumSize = 4096
+    /// The most octets of an attribute's value (§5.6, step 6 of the attributes); longer ones are ignored.
+    public static let maximumAttributeSize = 1024
+    /// The longest life of a cookie, in seconds: 400 days (§5.5).
+    public static let maximumLifetime: Double = 400 * 86_400
+
+    /// Reads a line. Nil for a line with control characters, for one without name and value, for one too long, and for
+    /// one whose name begins with `__Host-` without a Path.
+    public init?(_ line: String) { self.init(octets: Array(line.utf8)[...]) }
+
+    /// Reads the octets of a line, which may be no UTF-8.
+    package init?(octets line: ArraySlice<UInt8>) {
+        guard !Cookie.holdsControls(line) else { return nil }
+        var parts = line.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)[...]
+        guard let pair = parts.popFirst() else { return nil }
+        let (nameOctets, valueOctets) = Self.pair(pair) ?? ([], Self.trimmed(pair))
+        (name, value) = (Self.text(nameOctets), Self.text(valueOctets))
+        if !name.utf8.elementsEqual(nameOctets) || !value.utf8.elementsEqual(valueOctets) {
+            self.pair = nameOctets.isEmpty ? Array(valueOctets) : nameOctets + [UInt8(ascii: "=")] + valueOctets
+        }
+        let size = nameOctets.count + valueOctets.count
+        guard size > 0, size <= Self.maximumSize else { return nil }
+        for part in parts {
+            let (name, value) = Self.pair(part) ?? (Self.trimmed(part), [])
+            guard value.count <= Self.maximumAttributeSize else { continue }
+            if let attribute = Self.text(name).ascii?.lowercased() { take(attribute, Self.text(value)) }
+        }
+        // §5.7: the prefix requires the attribute, even where the default path is the same.
+        guard path != nil || !CookieAdmission.hasPrefix("__host-", name) else { return nil }
+    }
+
+    private mutating func take(_ attribute: String, _ value: String) {
+        switch attribute {
+        case "expires": expires = CookieDate.parse(value) ?? expires
+        case "max-age": maximumAge = Self.seconds(value) ?? maximumAge
+        case "domain": domain = (value.hasPrefix(".") ? String(value.dropFirst()) : value).lowercased()
+        case "path": path = value.hasPrefix("/") ? value : nil
+        case "secure": isSecure = true
+        case "httponly": isHTTPOnly = true
+        case "samesite": sameSite = Cookie.SameSite(rawValue: value.lowercased())
+        case "version": version = Int(value) == 1 ? 1 : 0
+        case "comment": comment = value.isEmpty ? nil : value
+        case "commenturl": commentURL = value.isEmpty ? nil : value
+        case "port": ports = Self.ports(value)
+        case "discard": isDiscarded = value.isEmpty || isDiscarded
+        default: break
+        }
+    }
+
+    /// Returns the number of digits with an optional minus (§5.6.2); more than a Double counts exactly is more than 400
+    /// days anyway.
+    private static func seconds(_ text: String) -> Double? {
+        let digits = text.hasPrefix("-") ? text.utf8.dropFirst() : text.utf8[...]
+        guard !text.isEmpty, digits.allSatisfy({ $0 &- 0x30 < 10 }) else { return nil }
+        guard !digits.isEmpty else { return 0 }
+        return Double(text)
+    }
+
+    /// Returns the ports of a Port attribute, without those that are no port.
+    public static func ports(_ text: String) -> [Int] {
+        text.split { $0 == "," || $0 == "\"" || $0 == " " }.compactMap { Int($0) }.filter { (1...65535).contains($0) }
+    }
+
+    /// Splits at the first equals sign; nil without one.
+    private static func pair(_ text: ArraySlice<UInt8>) -> (name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)? {
+        guard let equals = text.firstIndex(of: UInt8(ascii: "=")) else { return nil }
+        return (trimmed(text[..<equals]), trimmed(text[(equals + 1)...]))
+    }
+
+    private static func trimmed(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        func isBlank(_ octet: UInt8) -> Bool { octet == 0x20 || octet == 0x09 }
+        let start = text.drop(while: isBlank)
+        return start.lastIndex { !isBlank($0) }.map { start[...$0] } ?? []
+    }
+
+    private static func text(_ octets: ArraySlice<UInt8>) -> String { String(shown: octets.span) }
+
+    /// Returns the cookie of this line, from that request at that time, without asking whether it may be set.
+    public func cookie(from scope: CookieScope, now: Double) -> Cookie {
+        // An address has no hosts below it, so the cookie is for that host alone.
+        let isHostOnly = domain.isEmpty || HostText.isAddress(domain)
+        var cookie = Cookie(
+            name: name,
+            value: value,
+            domain: domain.isEmpty ? scope.host : domain,
+            isHostOnly: isHostOnly,
+            path: path ?? scope.defaultPath,
+            expires: maximumAge.map { now + max(0, $0) } ?? expires
+        )
+        cookie.expires = cookie.expires.map { min($0, now + Self.maximumLifetime) }
+        cookie.pair = pair
+        cookie.isSecure = isSecure
+        cookie.isHTTPOnly = isHTTPOnly
+        cookie.sameSite = sameSite
+        cookie.version = version
+        cookie.comment = comment
+        cookie.commentURL = commentURL
+        cookie.ports = ports
+        cookie.isDiscarded = isDiscarded
+        if isDiscarded { cookie.expires = cookie.expires.flatMap { $0 <= now ? $0 : nil } }
+        return cookie
+    }
+}

@@ -1,0 +1,152 @@
+internal import UncurlHTTP1
+
+/// Whether a server's answer is the rest of what is on disk (RFC 9110 §14, §15.3.7). Any doubt starts the download
+/// over: a file of two halves is worse than a second transfer.
+public enum ResumeRule {
+    /// What to do with an answer.
+    public enum Decision: Equatable {
+        /// Append it: it is the rest, from the next byte on.
+        case append(total: Int64)
+        /// Start over with this answer: it is the whole.
+        case restart
+        /// Send the request again, for the whole: this answer is of no use.
+        case askAgain
+    }
+
+    /// Decides what to do with an answer.
+    ///
+    /// - Parameters:
+    ///   - status: the response's status.
+    ///   - contentCoding: the value of Content-Encoding; nil without one.
+    ///   - contentRange: the value of the field; nil without one.
+    ///   - entityTag: the value of the field; nil without one.
+    ///   - lastModified: the value of the field; nil without one.
+    ///   - contentLength: the length of this response's content; -1 where it is not known.
+    ///   - validator: the strong validator that was sent.
+    ///   - received: the length of what is on disk.
+    ///   - expected: the length of the whole as it was known; -1 if it was not.
+    public static func decide(
+        status: Int,
+        contentCoding: String? = nil,
+        contentRange: String?,
+        entityTag: String?,
+        lastModified: String?,
+        contentLength: Int64,
+        validator: String,
+        received: Int64,
+        expected: Int64
+    ) -> Decision {
+        // What is on disk is not coded, and a request for a range has its answer's content as it comes.
+        let isCoded = contentCoding.map { $0.ascii?.lowercased() != "identity" } ?? false
+        switch status {
+        case 200..<300 where isCoded: return .askAgain
+        case 206:
+            guard let range = contentRange.flatMap(ContentRange.init), range.first == received else { return .askAgain }
+            guard let total = range.total, expected < 0 || total == expected, range.last == total - 1 else {
+                return .askAgain
+            }
+            guard contentLength < 0 || contentLength == total - received else { return .askAgain }
+            // A server that has ignored If-Range still says what it sends.
+            guard mayBeOfContent(validator, entityTag, lastModified) else { return .askAgain }
+            return .append(total: total)
+        case 416:
+            // The server has fewer bytes than are on disk and has ignored If-Range: this is other content.
+            return .askAgain
+        default:
+            return .restart
+        }
+    }
+
+    /// The length of the whole content, if an answer is the part of it that was asked for; nil if it is not.
+    ///
+    /// - Parameters:
+    ///   - part: the bytes that were asked for.
+    ///   - status: of the response.
+    ///   - contentRange: its field; nil without one.
+    ///   - entityTag: its field; nil without one.
+    ///   - lastModified: its field; nil without one.
+    ///   - validator: the content's; nil: no answer has come before this one.
+    ///   - total: the content's length; nil: no answer has come before this one. The content may be shorter than the
+    ///     part then.
+    package static func wholeLength(
+        ofPart part: ClosedRange<Int64>,
+        status: Int,
+        contentRange: String?,
+        entityTag: String?,
+        lastModified: String?,
+        validator: String?,
+        total: Int64?
+    ) -> Int64? {
+        guard status == 206, let range = contentRange.flatMap(ContentRange.init), let whole = range.total,
+            range.first == part.lowerBound, range.last == min(part.upperBound, whole - 1), total ?? whole == whole
+        else { return nil }
+        // A server that has not looked at If-Range says itself what it sends.
+        if let validator, !mayBeOfContent(validator, entityTag, lastModified) { return nil }
+        return whole
+    }
+
+    /// Whether an answer's own validator, if it has one of that kind, is the same.
+    private static func mayBeOfContent(_ validator: String, _ entityTag: String?, _ lastModified: String?) -> Bool {
+        let isTag = validator.utf8.first == UInt8(ascii: "\"")
+        guard let own = isTag ? entityTag : lastModified else { return true }
+        return own.utf8.elementsEqual(validator.utf8)
+    }
+
+    /// What to send as If-Range; nil where nothing tells the content apart for sure. A date counts only if it is a
+    /// minute older than the answer: within the same second, content may have changed twice (RFC 9110 §8.8.2.2).
+    ///
+    /// - Parameters:
+    ///   - entityTag: the value of the response's field; nil without one.
+    ///   - lastModified: the value of the response's field; nil without one.
+    ///   - date: when the answer was made, as it says, in seconds since 1970.
+    ///   - now: seconds since 1970, for dates with years of two digits.
+    public static func validator(entityTag: String?, lastModified: String?, date: Int64?, now: Int64) -> String? {
+        let quote = UInt8(ascii: "\"")
+        if let entityTag, entityTag.utf8.count >= 2, entityTag.utf8.first == quote, entityTag.utf8.last == quote {
+            return entityTag
+        }
+        guard let lastModified, let date,
+            let changed = HTTPDate.parse(Array(lastModified.utf8).span, now: now)
+        else { return nil }
+        return date.subtractingReportingOverflow(changed).partialValue >= 60 ? lastModified : nil
+    }
+}
+
+/// `bytes first-last/total` (RFC 9110 §14.4).
+struct ContentRange: Equatable {
+    let first: Int64
+    let last: Int64
+    /// The length of the whole; nil for `*`.
+    let total: Int64?
+
+    init?(_ text: String) {
+        guard let rest = text.ascii.flatMap(ContentRange.afterUnit) else { return nil }
+        let halves = rest.split(separator: "/", omittingEmptySubsequences: false)
+        guard halves.count == 2 else { return nil }
+        let ends = halves[0].split(separator: "-", omittingEmptySubsequences: false)
+        guard ends.count == 2, let first = ContentRange.number(ends[0]), let last = ContentRange.number(ends[1]) else {
+            return nil
+        }
+        guard first <= last else { return nil }
+        if halves[1] == "*" {
+            total = nil
+        } else {
+            guard let number = ContentRange.number(halves[1]), last < number else { return nil }
+            total = number
+        }
+        self.first = first
+        self.last = last
+    }
+
+    private static func afterUnit(_ text: String) -> Substring? {
+        let text = text.drop { $0 == " " || $0 == "\t" }
+        guard text.prefix(6).lowercased() == "bytes " else { return nil }
+        return text.dropFirst(6).drop { $0 == " " }
+    }
+
+    /// 1*DIGIT, in 63 bits.
+    private static func number(_ text: Substring) -> Int64? {
+        guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= 48 && $0 <= 57 }) else { return nil }
+        return Int64(text)
+    }
+}

@@ -1,0 +1,149 @@
+import UncurlText
+
+/// A URI reference in its five parts (RFC 3986 §3 and appendix B), and how to resolve it against a base (§5.2). It
+/// consists of octets, not characters: servers do not always send valid text.
+public struct URIReference: Hashable, Sendable {
+    /// The scheme, without its colon.
+    public var scheme: ArraySlice<UInt8>?
+    /// The authority, after two slashes: host and port, perhaps with user information before them.
+    public var authority: ArraySlice<UInt8>?
+    /// The path, which may be empty.
+    public var path: ArraySlice<UInt8>
+    /// The query, without its question mark.
+    public var query: ArraySlice<UInt8>?
+    /// The fragment, without its number sign.
+    public var fragment: ArraySlice<UInt8>?
+
+    /// Reads a reference. Any text is one: a fault in a part stays in that part.
+    public init(_ text: [UInt8]) {
+        var rest = text[...]
+        if let hash = rest.firstIndex(of: UInt8(ascii: "#")) {
+            fragment = rest[(hash + 1)...]
+            rest = rest[..<hash]
+        }
+        if let mark = rest.firstIndex(of: UInt8(ascii: "?")) {
+            query = rest[(mark + 1)...]
+            rest = rest[..<mark]
+        }
+        // §3.1: a letter, then letters, digits, "+", "-" and "."; a colon elsewhere belongs to the path.
+        if let colon = rest.firstIndex(of: UInt8(ascii: ":")), Self.isScheme(rest[..<colon]) {
+            scheme = rest[..<colon]
+            rest = rest[(colon + 1)...]
+        }
+        if rest.starts(with: "//".utf8) {
+            let start = rest.startIndex + 2
+            let end = rest[start...].firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
+            authority = rest[start..<end]
+            rest = rest[end...]
+        }
+        path = rest
+    }
+
+    /// Returns the target (§5.2.2). The fragment is the reference's own.
+    public func resolved(against base: URIReference) -> URIReference {
+        var target = self
+        if scheme != nil {
+            target.path = Self.withoutDotSegments(path)
+            return target
+        }
+        target.scheme = base.scheme
+        if authority != nil {
+            target.path = Self.withoutDotSegments(path)
+            return target
+        }
+        target.authority = base.authority
+        if path.isEmpty {
+            target.path = base.path
+            target.query = query ?? base.query
+        } else if path.first == UInt8(ascii: "/") {
+            target.path = Self.withoutDotSegments(path)
+        } else {
+            target.path = Self.withoutDotSegments(base.merged(with: path))
+        }
+        return target
+    }
+
+    /// The reference's text, made of its parts (§5.3).
+    public var bytes: [UInt8] {
+        var result: [UInt8] = []
+        if let scheme { result += scheme + [UInt8(ascii: ":")] }
+        if let authority { result += Array("//".utf8) + authority }
+        result += path
+        if let query { result += [UInt8(ascii: "?")] + query }
+        if let fragment { result += [UInt8(ascii: "#")] + fragment }
+        return result
+    }
+
+    /// Returns the merged path (§5.2.3).
+    private func merged(with reference: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        if authority != nil, path.isEmpty { return ([UInt8(ascii: "/")] + reference)[...] }
+        guard let slash = path.lastIndex(of: UInt8(ascii: "/")) else { return reference }
+        return (path[...slash] + reference)[...]
+    }
+
+    /// Returns the path without dot segments (§5.2.4). A list of segments replaces the two buffers: it takes linear
+    /// time, whatever a server sends.
+    public static func withoutDotSegments(_ path: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let isAbsolute = path.first == UInt8(ascii: "/")
+        let segments = path.dropFirst(isAbsolute ? 1 : 0).split(
+            separator: UInt8(ascii: "/"),
+            omittingEmptySubsequences: false
+        )
+        var kept: [ArraySlice<UInt8>] = []
+        for (index, segment) in segments.enumerated() {
+            let isLast = index == segments.count - 1
+            if segment.elementsEqual("..".utf8) {
+                _ = kept.popLast()
+                if isLast { kept.append([]) }
+            } else if segment.elementsEqual(".".utf8) {
+                if isLast { kept.append([]) }
+            } else {
+                kept.append(segment)
+            }
+        }
+        let joined = Array(kept.joined(separator: [UInt8(ascii: "/")]))
+        return isAbsolute ? ([UInt8(ascii: "/")] + joined)[...] : joined[...]
+    }
+
+    private static func isScheme(_ bytes: ArraySlice<UInt8>) -> Bool {
+        guard let first = bytes.first, first.isASCIILetter else { return false }
+        return bytes.allSatisfy { $0.isASCIILetter || 0x30...0x39 ~= $0 || "+-.".utf8.contains($0) }
+    }
+
+    /// The same reference with all octets percent-encoded that RFC 3986 §3.3 and §3.4 do not allow in path, query and
+    /// fragment: blanks, octets that are not ASCII, brackets, quotes, and percent signs without two digits. What is
+    /// already encoded stays as it is.
+    public var percentEncoded: URIReference {
+        var result = self
+        result.path = Self.encoded(path, isPath: true)
+        result.query = query.map { Self.encoded($0, isPath: false) }
+        result.fragment = fragment.map { Self.encoded($0, isPath: false) }
+        return result
+    }
+
+    private static func encoded(_ part: ArraySlice<UInt8>, isPath: Bool) -> ArraySlice<UInt8> {
+        guard !part.allSatisfy({ isAllowed($0, isPath: isPath) }) else { return part }
+        var result: [UInt8] = []
+        for (index, byte) in zip(part.indices, part) {
+            let isTriplet =
+                byte == UInt8(ascii: "%") && index + 2 < part.endIndex && Hex.value(of: part[index + 1]) != nil
+                && Hex.value(of: part[index + 2]) != nil
+            if isTriplet || isAllowed(byte, isPath: isPath) {
+                result.append(byte)
+            } else {
+                PercentCoding.append(byte, to: &result)
+            }
+        }
+        return result[...]
+    }
+
+    /// Whether an octet is allowed: pchar and "/", and in queries and fragments "?". The percent sign depends on what
+    /// follows it.
+    private static func isAllowed(_ byte: UInt8, isPath: Bool) -> Bool {
+        switch Unicode.Scalar(byte) {
+        case "!", "$", "&", "'", "(", ")", "*", "+", ",", ";", "=", ":", "@", "/": true
+        case "?": !isPath
+        default: PercentCoding.isUnreserved(byte)
+        }
+    }
+}

@@ -1,0 +1,29 @@
+internal import CUncurlOpenSSL
+
+/// The hash functions of Digest authentication (RFC 7616 §3.2), as OpenSSL computes them.
+public enum MessageDigest: Hashable, Sendable {
+    /// The algorithms that HTTP's authentication needs (RFC 7616 §3.2).
+    case md5, sha256
+    /// SHA-512 cut to 256 bits, with initial values of its own (FIPS 180-4 §5.3.6.2).
+    case sha512Cut256
+
+    /// Returns the digest of bytes. Nil if the system's OpenSSL refuses the function, as it does MD5 under FIPS.
+    public func hash(_ bytes: Span<UInt8>) -> [UInt8]? {
+        guard OpenSSLStart.made else { return nil }
+        var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+        var count: UInt32 = 0
+        let isDone = unsafe bytes.withUnsafeBytes {
+            unsafe EVP_Digest($0.baseAddress, $0.count, &digest, &count, function, nil)
+        }
+        guard isDone == 1 else { return nil }
+        return Array(digest.prefix(Int(count)))
+    }
+
+    var function: OpaquePointer? {
+        switch self {
+        case .md5: unsafe EVP_md5()
+        case .sha256: unsafe EVP_sha256()
+        case .sha512Cut256: unsafe EVP_sha512_256()
+        }
+    }
+}

@@ -1,0 +1,369 @@
+internal import UncurlReactor
+internal import UncurlTLS
+
+/// One connection of a ``RawServer``. It runs its script on the loop and records what comes.
+///
+///     running ──▶ receiving ──▶ running      bytes, or FIN
+///     running ──▶ shaking ────▶ running      the TLS handshake is done
+///     running ──▶ sending ────▶ running      the kernel took the rest
+///     running ──▶ flooding                   `.flood`: never done
+///     running ──▶ pausing ────▶ running      timer or gate
+///     running ──▶ done                       the last step; reading goes on
+///     running ──▶ stalled                    `.stall`; reading has stopped
+///     any ──────▶ closed                     `.close`, `.reset`, the peer's RST, the server's stop
+///
+/// `closed` is final. A stalled connection never resumes, because the peer's window would open again.
+final class RawConnection: ReadinessHandler, TimerHandler {
+    private enum State {
+        case running
+        case receiving(RawReceive)
+        case shaking
+        case sending([UInt8], from: Int)
+        case flooding([UInt8], sealed: [UInt8], from: Int)
+        case pausing
+        case done
+        case stalled
+        case closed
+    }
+
+    /// The most steps per turn, so that a script that floods or starts over cannot keep its server from stopping.
+    private static let stepsPerTurn = 256
+
+    private let index: Int
+    private let loop: EventLoop
+    private let records: Monitor<[RawRecord]>
+    private let script: RawScript
+    private var socket: Socket?
+    private var token: Token?
+    private var timer: TimerID?
+    private var state = State.running
+    private var nextStep = 0
+    /// The number of received bytes that earlier `receive` steps have used.
+    private var claimed = 0
+    private var received: [UInt8] = []
+    private var peerFinished = false
+    /// nil before ``RawStep/handshake(_:)``.
+    private var security: RawSecurity?
+    /// TLS messages that must be sent before the next piece of the script; at most a flight of the handshake.
+    private var asides: [UInt8] = []
+    private var recordSize = 0
+    private var pieceSize = 0
+
+    init(
+        _ socket: consuming Socket,
+        index: Int,
+        script: RawScript,
+        loop: EventLoop,
+        records: Monitor<[RawRecord]>
+    ) {
+        self.index = index
+        self.script = script
+        self.loop = loop
+        self.records = records
+        self.socket = consume socket
+    }
+
+    func start() {
+        guard let number = socket?.number else { return }
+        socket?.disableNagle()
+        guard let token = try? loop.register(number, [.read, .peerFinish], self) else { return close() }
+        self.token = token
+        run()
+    }
+
+    func ready(_ readiness: Readiness) {
+        if case .stalled = state {
+            noticeEndWhileStalled(readiness)
+            return
+        }
+        if case .closed = state { return }
+        if !peerFinished { read() }
+        if peerFinished, !readiness.isDisjoint(with: [.hungUp, .failed]) {
+            // Both directions have ended, and this event would be repeated for ever.
+            note { $0.sawReset = $0.sawReset || readiness.contains(.failed) }
+            return close()
+        }
+        run()
+    }
+
+    func timerFired(_ id: TimerID) {
+        guard timer == id else { return }
+        timer = nil
+        if case .pausing = state { state = .running }
+        run()
+    }
+
+    func close() {
+        if case .closed = state { return }
+        state = .closed
+        if let timer { loop.cancel(timer) }
+        if let token { loop.deregister(token) }
+        timer = nil
+        token = nil
+        socket = nil
+        note { $0.isClosed = true }
+    }
+
+    // MARK: The script
+
+    private func run() {
+        for _ in 0..<RawConnection.stepsPerTurn {
+            guard sendAsides() else { return }
+            switch state {
+            case .running:
+                guard nextStep < script.steps.count else {
+                    state = .done
+                    return
+                }
+                let step = script.steps[nextStep]
+                nextStep += 1
+                begin(step)
+            case .receiving(let wanted):
+                guard claim(wanted) else { return }
+                finishStep()
+            case .shaking:
+                guard security?.isOpen == true else { return }
+                finishStep()
+            case .sending(let bytes, let offset):
+                guard let end = send(bytes, from: offset) else { return }
+                guard end == bytes.count else { return block(.sending(bytes, from: end)) }
+                finishStep()
+            case .flooding(let bytes, let wire, let offset):
+                guard let end = send(wire, from: offset) else { return }
+                guard end == wire.count else { return block(.flooding(bytes, sealed: wire, from: end)) }
+                state = .flooding(bytes, sealed: security == nil ? wire : sealed(bytes), from: 0)
+            case .pausing, .done, .stalled, .closed:
+                return
+            }
+        }
+        if let token { loop.reschedule(token) }
+    }
+
+    private func begin(_ step: RawStep) {
+        switch step {
+        case .receive(let wanted): state = .receiving(wanted)
+        case .send(let bytes): state = .sending(sealed(bytes), from: 0)
+        case .raw(let bytes): state = .sending(bytes, from: 0)
+        case .flood(let bytes): state = bytes.isEmpty ? .done : .flooding(bytes, sealed: sealed(bytes), from: 0)
+        case .handshake(let context): secure(context)
+        case .records(let size):
+            recordSize = max(0, size)
+            finishStep()
+        case .pieces(let size):
+            pieceSize = max(0, size)
+            finishStep()
+        case .keyUpdate(let asks): state = .sending(security?.updateKeys(askingPeer: asks) ?? [], from: 0)
+        case .ticket: state = .sending(security?.sendTicket() ?? [], from: 0)
+        case .ticketBeginning: state = .sending(security?.beginTicket() ?? [], from: 0)
+        case .ticketEnd: state = .sending(security?.endTicket() ?? [], from: 0)
+        case .closeNotify: state = .sending(security?.closeNotify() ?? [], from: 0)
+        case .pause(let span):
+            state = .pausing
+            note { $0.stepsDone += 1 }
+            timer = loop.arm(at: loop.stamp().advanced(by: span), self)
+        case .wait(let gate):
+            state = .pausing
+            wait(for: gate)
+        case .stallUntil(let gate):
+            state = .stalled
+            setInterest(.peerFinish)
+            wait(for: gate)
+        case .finish:
+            socket?.shutdownWrite()
+            finishStep()
+        case .reset:
+            socket?.resetOnClose()
+            note { $0.stepsDone += 1 }
+            close()
+        case .close:
+            note { $0.stepsDone += 1 }
+            close()
+        case .stall:
+            state = .stalled
+            note { $0.stepsDone += 1 }
+            setInterest(.peerFinish)
+        case .startOver:
+            nextStep = 0
+            finishStep()
+        }
+    }
+
+    private func secure(_ context: TLSServerContext) {
+        guard security == nil else { return finishStep() }
+        do throws(TLSError) {
+            security = try RawSecurity(context)
+            state = .shaking
+            // Bytes that came with the previous step belong to the handshake.
+            let early = Array(received[claimed...])
+            received.removeLast(early.count)
+            note { $0.received.removeLast(early.count) }
+            take(early)
+        } catch {
+            note { $0.tlsError = error }
+            close()
+        }
+    }
+
+    /// The bytes as they go over the wire.
+    private func sealed(_ bytes: [UInt8]) -> [UInt8] {
+        guard let security else { return bytes }
+        do throws(TLSError) {
+            guard recordSize > 0 else { return try security.encrypt(bytes) }
+            var records: [UInt8] = []
+            for start in stride(from: 0, to: bytes.count, by: recordSize) {
+                records += try security.encrypt(Array(bytes[start..<min(start + recordSize, bytes.count)]))
+            }
+            return records
+        } catch {
+            note { $0.tlsError = $0.tlsError ?? error }
+            return []
+        }
+    }
+
+    private func wait(for gate: RawGate) {
+        let me = LoopBound(self, on: loop)
+        let loop = loop
+        if gate.passes(orElse: { loop.post { me.value.gateOpened() } }) { goOn() }
+    }
+
+    private func gateOpened() {
+        goOn()
+        run()
+    }
+
+    private func goOn() {
+        switch state {
+        case .pausing: break
+        case .stalled: setInterest(reading)
+        default: return
+        }
+        finishStep()
+    }
+
+    private func finishStep() {
+        state = .running
+        note { $0.stepsDone += 1 }
+    }
+
+    /// Whether the received bytes satisfy `wanted`; if so, uses them.
+    private func claim(_ wanted: RawReceive) -> Bool {
+        guard let end = wanted.end(in: received, from: claimed, isFinished: peerFinished) else { return false }
+        claimed = end
+        return true
+    }
+
+    // MARK: Bytes
+
+    private func read() {
+        do throws(Errno) {
+            guard let result = try socket?.read(into: loop.readBuffer) else { return }
+            switch result {
+            case .wouldBlock: return
+            case .bytes(let count):
+                var bytes: [UInt8] = []
+                loop.readBuffer.withBytes(count) { bytes.append($0) }
+                take(bytes)
+            case .endOfStream:
+                peerFinished = true
+                note { $0.sawFinish = true }
+                setInterest(reading)
+            }
+        } catch {
+            note { $0.sawReset = true }
+            close()
+        }
+    }
+
+    /// Adds received bytes to the record, decrypted if there is TLS.
+    private func take(_ bytes: [UInt8]) {
+        guard let security else { return keep(bytes) }
+        let wasOpen = security.isOpen
+        let incoming = security.receive(bytes)
+        asides += security.takeOutput()
+        if !incoming.plaintext.isEmpty { keep(incoming.plaintext) }
+        let session = security.session
+        note {
+            $0.sawCloseNotify = $0.sawCloseNotify || incoming.isEnd
+            $0.tlsError = $0.tlsError ?? incoming.error
+            guard security.isOpen, !wasOpen else { return }
+            $0.tls = session.info
+            $0.serverName = session.indicatedName
+        }
+        guard incoming.error != nil else { return }
+        // The alert is sent before the end, as servers do.
+        _ = sendAsides()
+        close()
+    }
+
+    private func keep(_ bytes: [UInt8]) {
+        received += bytes
+        let (now, total) = (loop.stamp(), received.count)
+        note {
+            $0.received += bytes
+            $0.arrivals.append(RawRecord.Arrival(time: now, total: total))
+        }
+    }
+
+    /// False if the socket is full or the connection is over.
+    private func sendAsides() -> Bool {
+        guard !asides.isEmpty else { return true }
+        switch state {
+        case .sending(_, let offset) where offset > 0: return true
+        case .flooding(_, _, let offset) where offset > 0: return true
+        case .running, .receiving, .shaking, .sending, .flooding, .pausing, .done, .stalled, .closed: break
+        }
+        let bytes = asides
+        guard let end = send(bytes, from: 0) else { return false }
+        asides = Array(bytes[end...])
+        if !asides.isEmpty { setInterest([reading, .write]) }
+        return asides.isEmpty
+    }
+
+    /// Sends from `start` on. Returns the new position, or nil if the connection is over.
+    private func send(_ bytes: [UInt8], from start: Int) -> Int? {
+        var offset = start
+        do throws(Errno) {
+            while offset < bytes.count {
+                let end = pieceSize > 0 ? min(offset + pieceSize, bytes.count) : bytes.count
+                guard let taken = try socket?.write(bytes.span.extracting(offset..<end)) else { break }
+                offset += taken
+            }
+        } catch {
+            note { $0.sawReset = true }
+            close()
+            return nil
+        }
+        if offset > start { note { $0.sentCount += offset - start } }
+        if offset == bytes.count { setInterest(reading) }
+        return offset
+    }
+
+    /// Waits for room in the socket, then continues with `rest`.
+    private func block(_ rest: State) {
+        state = rest
+        setInterest([reading, .write])
+    }
+
+    /// The event is level-triggered, so a FIN would be reported again and again.
+    private var reading: Interest { peerFinished ? [] : [.read, .peerFinish] }
+
+    private func noticeEndWhileStalled(_ readiness: Readiness) {
+        if !readiness.isDisjoint(with: [.hungUp, .failed]) {
+            note { $0.sawReset = true }
+            close()
+        } else if readiness.contains(.peerFinished) {
+            note { $0.sawFinish = true }
+            setInterest([])
+        }
+    }
+
+    private func setInterest(_ interest: Interest) {
+        guard let token else { return }
+        // It fails only for a descriptor outside the set, and this one is in it.
+        try? loop.setInterest(token, interest)
+    }
+
+    private func note(_ change: (inout RawRecord) -> Void) {
+        records.update { change(&$0[index]) }
+    }
+}

@@ -1,0 +1,103 @@
+import UncurlText
+
+/// The plain fields and the files of a form.
+struct DecodedForm: Equatable, Sendable {
+    var fields: [Pair] = []
+    var files: [Pair] = []
+
+    /// The most characters of a boundary (RFC 2046 §5.1.1).
+    private static let boundaryLimit = 70
+
+    /// `multipart/form-data` (RFC 7578, RFC 2046 §5.1). Nil if the boundary is missing or too long, or the parts do not
+    /// end.
+    static func multipart(_ body: [UInt8], contentType: String) -> DecodedForm? {
+        guard let boundary = MediaType.parameter("boundary", of: contentType),
+            (1...boundaryLimit).contains(boundary.utf8.count)
+        else { return nil }
+        let delimiter = Array("--\(boundary)".utf8)
+        let (line, emptyLine) = (ByteSearch([13, 10]), ByteSearch([13, 10, 13, 10]))
+        let partEnd = ByteSearch([13, 10] + delimiter)
+        guard var position = ByteSearch(delimiter).first(in: body).map({ $0 + delimiter.count }) else { return nil }
+        var form = DecodedForm()
+        while !body[position...].starts(with: "--".utf8) {
+            guard let start = line.first(in: body, from: position),
+                let headEnd = emptyLine.first(in: body, from: start),
+                let end = partEnd.first(in: body, from: headEnd + 2)
+            else { return nil }
+            form.add(body[(start + 2)..<max(start + 2, headEnd)], Array(body[min(headEnd + 4, end)..<end]))
+            position = end + 2 + delimiter.count
+        }
+        return form
+    }
+
+    private mutating func add(_ head: ArraySlice<UInt8>, _ content: [UInt8]) {
+        var (disposition, type) = ("", "application/octet-stream")
+        for line in head.split(separator: UInt8(ascii: "\n")) {
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { continue }
+            let name = String(decoding: line[..<colon], as: UTF8.self)
+            let content = line[colon...].dropFirst().drop { $0 == 0x20 }
+            let value = String(decoding: content.last == 13 ? content.dropLast() : content, as: UTF8.self)
+            if name.equalsIgnoringCase("content-disposition") { disposition = value }
+            if name.equalsIgnoringCase("content-type") { type = value }
+        }
+        guard let name = MediaType.parameter("name", of: disposition) else { return }
+        let pair = Pair(name: name, value: Inspection.text(of: content, type: type))
+        if MediaType.parameter("filename", of: disposition) == nil {
+            fields.append(pair)
+        } else {
+            files.append(pair)
+        }
+    }
+}
+
+/// Values with parameters: `type/subtype; name=value; name="quoted"` (RFC 9110 §5.6.6).
+enum MediaType {
+    /// The part before the parameters, in lower case; empty if it is not ASCII, which no type is.
+    static func essence(of value: String) -> String {
+        let bytes = value.utf8.prefix { $0 != UInt8(ascii: ";") }
+        guard bytes.allSatisfy({ $0 < 0x80 }) else { return "" }
+        return String(decoding: bytes.filter { $0 != 0x20 && $0 != 0x09 }, as: UTF8.self).lowercased()
+    }
+
+    static func parameter(_ name: String, of value: String) -> String? {
+        var rest = value.utf8.drop { $0 != UInt8(ascii: ";") }
+        while !rest.isEmpty {
+            rest = rest.dropFirst().drop { $0 == 0x20 || $0 == 0x09 }
+            let key = rest.prefix { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ";") }
+            rest = rest[key.endIndex...]
+            var text: [UInt8] = []
+            if rest.first == UInt8(ascii: "=") {
+                rest = rest.dropFirst()
+                text = takeValue(&rest, before: UInt8(ascii: ";"))
+            }
+            if String(decoding: key, as: UTF8.self).equalsIgnoringCase(name) {
+                return String(decoding: text, as: UTF8.self)
+            }
+            rest = rest.drop { $0 != UInt8(ascii: ";") }
+        }
+        return nil
+    }
+
+    /// Takes a token or a quoted string (RFC 9110 §5.6.4), up to the separator or a space.
+    static func takeValue(_ rest: inout Substring.UTF8View, before separator: UInt8) -> [UInt8] {
+        guard rest.first == UInt8(ascii: "\"") else {
+            let plain = rest.prefix { $0 != separator && $0 != 0x20 }
+            rest = rest[plain.endIndex...]
+            return Array(plain)
+        }
+        rest = rest.dropFirst()
+        var text: [UInt8] = []
+        while let byte = rest.first, byte != UInt8(ascii: "\"") {
+            rest = rest.dropFirst()
+            // quoted-pair
+            if byte == UInt8(ascii: "\\"), let escaped = rest.first {
+                text.append(escaped)
+                rest = rest.dropFirst()
+            } else {
+                text.append(byte)
+            }
+        }
+        rest = rest.dropFirst()
+        return text
+    }
+}

@@ -1,0 +1,117 @@
+import Testing
+import UncurlEngine
+
+@Suite("HTTP URLs")
+struct HTTPURLTests {
+    @Test(
+        "a URL comes apart into origin and request-target",
+        arguments: [
+            ("http://127.0.0.1:8080/", "127.0.0.1", 8080, "127.0.0.1:8080", "/"),
+            ("http://example.com", "example.com", 80, "example.com", "/"),
+            ("HTTP://EXAMPLE.com:80/A?B", "example.com", 80, "example.com", "/A?B"),
+            ("http://example.com./", "example.com.", 80, "example.com.", "/"),
+            ("http://my_service:65535", "my_service", 65535, "my_service:65535", "/"),
+            ("http://h?q", "h", 80, "h", "/?q"),
+            ("http://h:", "h", 80, "h", "/"),
+            ("http://h:0080/", "h", 80, "h", "/"),
+            ("http://h#frag", "h", 80, "h", "/"),
+            ("http://a#@b/", "a", 80, "a", "/"),
+            ("http://a?@b/", "a", 80, "a", "/?@b/"),
+            ("http://a/?u=http://b/#x", "a", 80, "a", "/?u=http://b/"),
+            ("http://[::1]:81/", "::1", 81, "[::1]:81", "/"),
+            ("http://[2001:DB8:0::1]/", "2001:db8::1", 80, "[2001:db8::1]", "/"),
+            ("http://[::ffff:127.0.0.1]/", "::ffff:127.0.0.1", 80, "[::ffff:127.0.0.1]", "/"),
+            ("http://h//a/../%2e%2E/;p=1", "h", 80, "h", "//a/../%2e%2E/;p=1"),
+            ("http://h/-._~!$&'()*+,;=:@/?/?", "h", 80, "h", "/-._~!$&'()*+,;=:@/?/?"),
+            ("http://xn--bcher-kva.example/", "xn--bcher-kva.example", 80, "xn--bcher-kva.example", "/"),
+        ]
+    )
+    func parts(text: String, host: String, port: UInt16, authority: String, target: String) throws {
+        let url = try HTTPURL(text)
+        #expect(url.origin.host == host)
+        #expect(url.origin.port == port && url.port == port)
+        #expect(url.origin.authority == authority)
+        #expect(url.target == target)
+        #expect(url.origin == (try Origin(host: host, port: port)))
+        #expect(try HTTPURL(url.description) == url)
+    }
+
+    @Test(
+        "what is no usable URL is refused with its reason and its place",
+        arguments: [
+            ("", .empty),
+            ("h/x?u=http://y", .noScheme), ("127.0.0.1:8080", .noScheme), ("://h/", .noScheme), ("http:/h", .noScheme),
+            ("http:h", .noScheme), (" http://h/", .scheme(" http")), ("httpss://h/", .scheme("httpss")),
+            ("Ws://h/", .scheme("ws")),
+            ("http://", .host(.empty, at: 7)), ("http:///x", .host(.empty, at: 7)),
+            ("http://:80/", .host(.empty, at: 7)),
+            // What other parsers read as another host than the one connected to.
+            ("http://a@b@c/", .userInformation(at: 8)), ("http://a\\@b/", .userInformation(at: 9)),
+            ("http://@h/", .userInformation(at: 7)), ("http://a\\b/", .host(.character("\\", at: 1), at: 7)),
+            ("http://a%2fb/", .host(.character("%", at: 1), at: 7)),
+            ("http://a\0b", .host(.character("\0", at: 1), at: 7)),
+            ("http://a b", .host(.character(" ", at: 1), at: 7)),
+            ("http://\tb", .host(.character("\t", at: 0), at: 7)),
+            ("http://a\n.b/", .host(.character("\n", at: 1), at: 7)),
+            ("http://a\r\n/", .host(.character("\r", at: 1), at: 7)),
+            ("http://a。b/", .host(.character("。", at: 1), at: 7)),
+            ("http://bücher/", .host(.character("ü", at: 1), at: 7)),
+            ("http://h\u{10A}st/", .host(.character("\u{10A}", at: 1), at: 7)),
+            ("http://\u{FF11}27.0.0.1/", .host(.character("\u{FF11}", at: 0), at: 7)),
+            ("http://a!b/", .host(.character("!", at: 1), at: 7)),
+            ("http://0x7f.1/", .host(.number, at: 7)), ("http://127.1/", .host(.number, at: 7)),
+            ("http://0x7f000001/", .host(.number, at: 7)), ("http://2130706433/", .host(.number, at: 7)),
+            ("http://127.0.0.256/", .host(.number, at: 7)), ("http://010.0.0.1/", .host(.number, at: 7)),
+            ("http://1.2.3.4./", .host(.number, at: 7)),
+            ("http://a..b/", .host(.length, at: 7)), ("http://.a/", .host(.length, at: 7)),
+            ("http://./", .host(.length, at: 7)),
+            ("http://\(String(repeating: "a", count: 64)).b/", .host(.length, at: 7)),
+            ("http://[::1/", .host(.ipv6Literal, at: 7)), ("http://[]/", .host(.ipv6Literal, at: 7)),
+            ("http://[127.0.0.1]/", .host(.ipv6Literal, at: 7)), ("http://[v1.x]/", .host(.ipv6Literal, at: 7)),
+            ("http://[fe80::1%25eth0]/", .host(.zone, at: 7)),
+            ("http://[fe80::1%lo]/", .host(.zone, at: 7)), ("http://[[::1]]/", .host(.ipv6Literal, at: 7)),
+            ("http://::1/", .secondColon(at: 8)), ("http://h:80:80/", .secondColon(at: 11)),
+            ("http://h:+80/", .portSyntax(at: 9)), ("http://h:8o/", .portSyntax(at: 10)),
+            ("http://h:-1/", .portSyntax(at: 9)), ("http://h: 80/", .portSyntax(at: 9)),
+            ("http://[::1]8/", .portSyntax(at: 12)),
+            ("http://h:0/", .portRange(at: 9)), ("http://h:65536/", .portRange(at: 9)),
+            ("http://h:99999999999999999999/", .portRange(at: 9)),
+            ("http://h/a b", .byte(0x20, at: 10)), ("http://h/\t", .byte(0x09, at: 9)),
+            ("http://h/\r\nX: y", .byte(0x0D, at: 9)), ("http://h/\0", .byte(0, at: 9)),
+            ("http://h/é", .byte(0xC3, at: 9)), ("http://h/?{", .byte(0x7B, at: 10)),
+            ("http://h/\u{7F}", .byte(0x7F, at: 9)),
+            ("http://h/100%", .percent(at: 12)), ("http://h/%4", .percent(at: 9)), ("http://h/%4g", .percent(at: 9)),
+            ("http://h/%4#1", .percent(at: 9)),
+        ] as [(String, HTTPURL.Problem)]
+    )
+    func refused(text: String, problem: HTTPURL.Problem) {
+        #expect(throws: problem) { try HTTPURL(text) }
+        #expect(!problem.description.isEmpty && !problem.description.contains("\n"))
+    }
+
+    @Test("no prefix of a URL and no octet in any place of it gets a blank or a control character onto the wire")
+    func everyByteEverywhere() {
+        let good = Array("http://[::1]:80/a%20b?c".utf8)
+        var accepted = 0
+        for position in good.indices {
+            _ = try? HTTPURL(String(decoding: good[..<position], as: UTF8.self))
+            for byte in UInt8.min...UInt8.max {
+                var bytes = good
+                bytes[position] = byte
+                guard let url = try? HTTPURL(String(decoding: bytes, as: UTF8.self)) else { continue }
+                accepted += 1
+                let isClean = url.description.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+                if !isClean { Issue.record("\(bytes)") }
+            }
+        }
+        #expect(accepted > 100)
+    }
+
+    @Test("a scheme with combining marks is another scheme")
+    func combiningMarks() {
+        let run = String(repeating: "\u{301}\u{316}", count: 1_000)
+        for scheme in ["http\u{301}", run] {
+            #expect(throws: HTTPURL.Problem.scheme(scheme)) { try HTTPURL(scheme + "://a.test/") }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import TestSupport
+import Testing
+import UncurlText
+
+@testable import UncurlLoad
+
+/// What a part of a run can cost its lead.
+@Suite("Counts of another process", .ownThread)
+struct MetricsCodecTests {
+    @Test("a part sends as many names as a run has at most")
+    func names() {
+        let metrics = { (count: Int) -> JSONTree in
+            .object([("names", .array([JSONTree](repeating: .object([]), count: count)))])
+        }
+        #expect(MetricsCodec.decode(metrics(RequestNames.limit))?.names.count == RequestNames.limit)
+        #expect(MetricsCodec.decode(metrics(RequestNames.limit + 1)) == nil)
+    }
+
+    @Test("texts of combining marks are read in time in proportion to their length")
+    func combiningMarks() {
+        let marks = JSONTree.string(marks)
+        let failure = { (phase: JSONTree, kind: JSONTree, detail: JSONTree) -> JSONTree in
+            let row: [(String, JSONTree)] = [
+                ("phase", phase), ("class", kind), ("detail", detail), ("count", .integer(1)), ("first", .integer(1)),
+                ("last", .integer(1)),
+            ]
+            return .object([("failures", .array([.object(row)]))])
+        }
+        for tree in [failure(marks, "reset", ""), failure("tls", marks, ""), failure("tls", "reset", marks)] {
+            var metrics: Metrics?
+            #expect(processorTime { metrics = MetricsCodec.decode(tree) } < 0.5)
+            #expect(metrics == nil)
+        }
+        #expect(MetricsCodec.decode(failure("first-byte", "no-local-port", "x"))?.failures.records.count == 1)
+        let agreement = { (suite: JSONTree) -> JSONTree in
+            .object([
+                (
+                    "handshakes",
+                    .object([
+                        ("agreements", .array([.array([.integer(0x0304), suite, .integer(1)])]))
+                    ])
+                )
+            ])
+        }
+        var handshakes: HandshakeLog?
+        #expect(processorTime { handshakes = MetricsCodec.decode(agreement(marks))?.handshakes } < 0.5)
+        #expect(handshakes?.sorted.isEmpty == true)
+        #expect(MetricsCodec.decode(agreement("TLS_AES_128_GCM_SHA256"))?.handshakes.sorted.count == 1)
+    }
+}

@@ -1,0 +1,28 @@
+import Testing
+import UncurlText
+
+@Suite("Percent-encoding and hexadecimal digits")
+struct PercentCodingTests {
+    @Test("what is unreserved stands for itself, and all else is encoded and comes back")
+    func roundTrip() {
+        let text = "aZ09-._~ %/?é\u{0}"
+        let encoded = PercentCoding.encode(text)
+        #expect(encoded == "aZ09-._~%20%25%2F%3F%C3%A9%00")
+        #expect(PercentCoding.decode(encoded) == text)
+        #expect(PercentCoding.encode("a/b c", keeping: "/") == "a/b%20c")
+    }
+
+    @Test("a percent sign without two digits stands for itself")
+    func lone() {
+        #expect(PercentCoding.decode("%zz%4") == "%zz%4")
+        #expect(PercentCoding.decode("a+b", plusIsSpace: true) == "a b")
+    }
+
+    @Test("each byte has two digits, and a digit of either case its value")
+    func hex() {
+        #expect(Hex.text([0, 0x0F, 0xA5, 0xFF]) == "000fa5ff")
+        #expect("09afAF".utf8.map { Hex.value(of: $0) } == [0, 9, 10, 15, 10, 15])
+        #expect("/:@G`g".utf8.allSatisfy { Hex.value(of: $0) == nil })
+        #expect((0..<16).map { Hex.upper($0) } == Array("0123456789ABCDEF".utf8))
+    }
+}

@@ -1,0 +1,28 @@
+import Testing
+import UncurlText
+
+@testable import UncurlWebSocket
+
+@Suite struct HeaderTextTests {
+    @Test("base64 pads as RFC 4648 §10 does")
+    func base64() {
+        let pairs = [
+            ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("foobar", "Zm9vYmFy"),
+        ]
+        for (plain, coded) in pairs { #expect(Base64.encode(Array(plain.utf8)) == coded) }
+    }
+
+    @Test("a list loses its blanks and its empty elements")
+    func list() {
+        #expect(HeaderText.list([" a ,\t b", "", ",c"]) == ["a", "b", "c"])
+        #expect(HeaderText.trimmed(" \t ") == "" && HeaderText.trimmed("a b ") == "a b")
+    }
+
+    @Test("a combining mark is part of no comma, and makes another value")
+    func combiningMarks() {
+        #expect(HeaderText.list(["a,\u{301}b"]) == ["a", "\u{301}b"])
+        #expect(HeaderText.areOnly("13", [" 13\t"]))
+        #expect(!HeaderText.areOnly("13", ["13\u{301}"]) && !HeaderText.areOnly("13", []))
+        #expect(!HeaderText.areOnly("13", ["13", "13"]) && !HeaderText.areOnly("\u{E9}", ["e\u{301}"]))
+    }
+}
