@@ -86,7 +86,7 @@ struct TopLevelNames {
         return found.sorted { $0.count > $1.count }
     }
 
-    private static func declared(in code: String) -> [Substring] {
+    static func declared(in code: String) -> [Substring] {
         var names: [Substring] = []
         var depth = 0
         let kinds: Set<Substring> = ["struct", "class", "enum", "actor", "protocol", "typealias"]

@@ -148,7 +148,7 @@ struct WalkTests {
                 ConnectionReceiving
                 """,
                 "UncurlSemantics": """
-                AnswerEvents AnswerMachine AuthenticationChallenge Authenticator AuthorizationMemory Authorizer
+                AnswerEvents AnswerMachine AuthenticationChallenge ChallengeAuthenticator AuthorizationMemory Authorizer
                 BasicAuthentication ChallengeParser ChallengeProgress ChallengeRule DigestAuthentication
                 DigestChallenge ProtectionSpace
                 """,

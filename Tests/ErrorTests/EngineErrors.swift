@@ -19,7 +19,7 @@ enum EngineErrors {
         if let given = try? ResponseHead(status: 403, reason: "No") { head = given }
         return ProxyRefusal(head)
     }
-    private static let untrusted = UncurlTLS.TrustFailure(reason: .selfSigned, code: 18)
+    private static let untrusted = TLSTrustFailure(reason: .selfSigned, code: 18)
     private static let roots = TrustStoreError(attempts: [TrustStoreError.Attempt(path: "/x", reason: "it is gone")])
 
     static var table: [ErrorWords] { messages + loop + security + webSocket + engine + places }
@@ -58,8 +58,8 @@ enum EngineErrors {
     ]
 
     private static let security: [ErrorWords] =
-        reasons.map { ErrorWords(UncurlTLS.TrustFailure(reason: $0, subject: "CN=a.test", code: 1), "") }
-        + staples.map { ErrorWords(UncurlTLS.TrustFailure(reason: .stapleUnusable($0), code: 1), "") } + [
+        reasons.map { ErrorWords(TLSTrustFailure(reason: $0, subject: "CN=a.test", code: 1), "") }
+        + staples.map { ErrorWords(TLSTrustFailure(reason: .stapleUnusable($0), code: 1), "") } + [
             ErrorWords(CertificateError.malformed("bad tag"), "bad tag"),
             ErrorWords(CertificateError.none, "certificate"),
             ErrorWords(IdentityError.keyMismatch, "key"), ErrorWords(IdentityError.legacyEncryption("RC2"), "RC2"),
@@ -94,7 +94,7 @@ enum EngineErrors {
             ErrorWords(TLSError.untrusted(untrusted), "self-signed"),
         ]
 
-    private static let reasons: [UncurlTLS.TrustFailure.Reason] = [
+    private static let reasons: [TLSTrustFailure.Reason] = [
         .badSignature, .chainTooLong, .distrusted, .dsaKey, .expired(since: date), .incompleteChain(issuer: "CN=b"),
         .malformed, .misplacedNameConstraints, .nameConstraints, .noCertificate, .notAnAuthority,
         .notYetValid(until: date), .other, .outOfMemory, .pathTooLong, .pinMismatch(leaf: "sha256/x"),

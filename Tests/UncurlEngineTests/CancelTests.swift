@@ -127,7 +127,7 @@ struct CancelTests {
         }
         #expect(result.error == .cancelled && result.outcomes == 1)
         await engine.onLoop { _ in }
-        #expect((1...ContentDecoder.bufferSize).contains(result.body.count) && decoded.value == 0)
+        #expect((1...CodingDecoder.bufferSize).contains(result.body.count) && decoded.value == 0)
     }
 
     @Test("random cancels among many requests: every one ends once, nothing is left", arguments: 0..<3)

@@ -35,7 +35,7 @@ struct CodingTraitTests {
         step: Int = .max,
         limits: DecodingLimits = DecodingLimits()
     ) throws -> [UInt8] {
-        let decoder = try #require(try ContentDecoder.make(for: encoding, limits: limits))
+        let decoder = try #require(try CodingDecoder.make(for: encoding, limits: limits))
         _ = try decoder.decodeWhole(input, step: step)
         // A second body through the same decoder is decoded as the first.
         decoder.reset()

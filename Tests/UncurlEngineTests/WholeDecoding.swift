@@ -3,7 +3,7 @@ import Testing
 
 @testable import UncurlEngine
 
-extension ContentDecoder {
+extension CodingDecoder {
     /// Decodes `input` in pieces of `step` bytes, and ends it.
     func decodeWhole(_ input: [UInt8], step: Int) throws -> [UInt8] {
         let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 1_000)

@@ -8,12 +8,12 @@ import UncurlTLS
 struct SecurityFailuresTests {
     @Test("a certificate that is not trusted is reported by the name of the reason, never by the peer's text")
     func untrusted() {
-        let reasons: [(TrustFailure.Reason, String)] = [
+        let reasons: [(TLSTrustFailure.Reason, String)] = [
             (.selfSigned, "selfSigned"), (.unknownIssuer("CN=evil (x)"), "unknownIssuer"),
             (.wrongHost(expected: "a", found: ["b"], more: 0), "wrongHost"), (.revoked, "revoked"),
         ]
         for (reason, name) in reasons {
-            let error = EngineError.tls(.untrusted(TrustFailure(reason: reason, code: 1)))
+            let error = EngineError.tls(.untrusted(TLSTrustFailure(reason: reason, code: 1)))
             #expect(Failure(error, nil) == Failure(.tls, .untrusted, detail: name))
         }
     }

@@ -84,7 +84,7 @@ struct CertificateMatrixTests {
     }
 }
 
-extension Result where Success == VerifiedChain, Failure == TrustFailure {
+extension Result where Success == VerifiedChain, Failure == TLSTrustFailure {
     /// The reason's bare name, as ``CertificateCase/Ground`` has it; nil for success.
     var ground: String? {
         guard case .failure(let failure) = self else { return nil }

@@ -20,7 +20,7 @@ struct HostileCertificateTests {
     private func verify(
         _ chain: [TestCertificate],
         _ host: String = "a.test"
-    ) throws -> Result<VerifiedChain, TrustFailure> {
+    ) throws -> Result<VerifiedChain, TLSTrustFailure> {
         PeerVerifier.verify(
             try chain.map { try Certificate(der: $0.der) },
             name: try ServerName(host),

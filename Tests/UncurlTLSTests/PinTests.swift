@@ -105,7 +105,7 @@ struct PinTests {
                     try pair.run()
                 } throws: { error in
                     guard case .untrusted(let failure)? = error as? TLSError else { return false }
-                    return Result<VerifiedChain, TrustFailure>.failure(failure).ground == "pinMismatch"
+                    return Result<VerifiedChain, TLSTrustFailure>.failure(failure).ground == "pinMismatch"
                 }
             }
         }

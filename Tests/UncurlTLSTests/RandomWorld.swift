@@ -139,7 +139,7 @@ struct RandomWorld {
         )
     }
 
-    func verdict(_ question: Question) throws -> Result<VerifiedChain, TrustFailure> {
+    func verdict(_ question: Question) throws -> Result<VerifiedChain, TLSTrustFailure> {
         PeerVerifier.verify(
             [leaf.certificate] + question.sent.map { authorities[$0].certificate },
             name: try ServerName(question.host),

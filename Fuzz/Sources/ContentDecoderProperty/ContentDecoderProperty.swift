@@ -39,7 +39,7 @@ private func decode(_ raw: [UInt8], _ encoding: String, _ limits: DecodingLimits
     let output = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: room)
     defer { output.deallocate() }
     do throws(ContentDecodingError) {
-        guard let decoder = try ContentDecoder.make(for: encoding, limits: limits) else { return nil }
+        guard let decoder = try CodingDecoder.make(for: encoding, limits: limits) else { return nil }
         var start = 0
         while start < raw.count {
             let end = min(raw.count, start + max(piece, 1))

@@ -119,7 +119,7 @@ final class CapturedConnection: Sendable {
     /// Closes the connection. Queued bytes are still sent; nothing is read any more.
     private func close() {
         onLoop { connection in
-            connection.replaceDelegate(Farewell())
+            connection.replaceDelegate(LastWords())
             connection.resume()
             connection.finishWriting()
             if connection.queuedBytes == 0 { connection.close() }
@@ -177,7 +177,7 @@ final class CapturedConnection: Sendable {
 }
 
 /// The connection's delegate. It holds the pipe weakly, so that the connection is closed when the streams are gone: the
-/// ``Farewell`` is then on its way.
+/// ``LastWords`` is then on its way.
 private final class Relay: UpgradedConnectionDelegate {
     private weak var pipe: CapturedConnection?
 
@@ -198,7 +198,7 @@ private final class Relay: UpgradedConnectionDelegate {
 
 /// The connection's delegate once both streams are closed: it sends what is queued, whether or not the streams are
 /// still there.
-private final class Farewell: UpgradedConnectionDelegate {
+private final class LastWords: UpgradedConnectionDelegate {
     func connection(_ connection: UpgradedConnection, didReceive bytes: Span<UInt8>) {}
 
     func connection(_ connection: UpgradedConnection, didSend count: Int) {

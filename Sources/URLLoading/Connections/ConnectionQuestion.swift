@@ -161,7 +161,7 @@ extension URLSession {
     /// Returns the object whose answers about servers and certificates hold for a task alone; nil if the session's do.
     ///
     /// - Parameter listener: the task's own.
-    func owner(_ listener: Listener?) -> SessionSecurity.Owner? {
+    func owner(_ listener: TaskListener?) -> SessionSecurity.Owner? {
         guard let listener, let owner = listener.answerer else { return nil }
         guard case .any(let delegate) = listener else { return owner }
         // The session's delegate answers for all tasks, if it answers at all.
@@ -169,14 +169,14 @@ extension URLSession {
     }
 
     /// Whether a task with this listener of its own takes what was made under the answers of that owner.
-    fileprivate func isUnder(_ security: SessionSecurity, _ listener: Listener?) -> Bool {
+    fileprivate func isUnder(_ security: SessionSecurity, _ listener: TaskListener?) -> Bool {
         guard security.isOwned else { return owner(listener) == nil }
         guard let owner = security.owner else { return false }
         return listener?.answerer === owner
     }
 }
 
-extension Listener {
+extension TaskListener {
     /// The object that answers for its task alone, as far as the delegate itself says.
     fileprivate var answerer: SessionSecurity.Owner? {
         switch self {

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Synchronization
 
 /// An answer to a challenge.
-enum ChallengeAnswer: Sendable {
+enum SenderAnswer: Sendable {
     case use(URLCredential)
     /// Delivers the response that asked.
     case continueWithoutCredential
@@ -26,14 +26,14 @@ enum ChallengeAnswer: Sendable {
 /// The sender of a session's own challenges. The first answer counts, whether it comes by one of these methods or by a
 /// delegate's completion handler; later answers do nothing. Any thread.
 final class ChallengeSender: NSObject, URLAuthenticationChallengeSender {
-    private let waiting: Mutex<(@Sendable (ChallengeAnswer) -> Void)?>
+    private let waiting: Mutex<(@Sendable (SenderAnswer) -> Void)?>
 
     /// - Parameter answer: called at most once, on the thread that answers.
-    init(_ answer: @escaping @Sendable (ChallengeAnswer) -> Void) {
+    init(_ answer: @escaping @Sendable (SenderAnswer) -> Void) {
         waiting = Mutex(answer)
     }
 
-    func answer(_ answer: ChallengeAnswer) {
+    func answer(_ answer: SenderAnswer) {
         let then = waiting.withLock { waiting in
             defer { waiting = nil }
             return waiting

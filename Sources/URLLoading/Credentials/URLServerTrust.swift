@@ -62,7 +62,7 @@ public final class URLServerTrust: Sendable {
     }
 
     /// Returns the error for a server that is not trusted.
-    static func error(_ failure: TrustFailure) -> URLError {
+    static func error(_ failure: TLSTrustFailure) -> URLError {
         error(ErrorTranslation.code(failure.reason), failure.description)
     }
 

@@ -99,7 +99,7 @@ final class SessionEngine {
     /// Returns the security of the object that answers for a task alone; nil if the session's applies.
     ///
     /// - Parameter listener: the task's own.
-    func ownSecurity(_ listener: Listener?, in session: URLSession) -> SessionSecurity? {
+    func ownSecurity(_ listener: TaskListener?, in session: URLSession) -> SessionSecurity? {
         session.owner(listener).map { security(of: $0) }
     }
 

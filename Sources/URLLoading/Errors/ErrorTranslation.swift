@@ -114,7 +114,7 @@ enum ErrorTranslation {
     }
 
     /// The code for the reason why a server's certificate is not trusted.
-    static func code(_ reason: TrustFailure.Reason) -> URLError.Code {
+    static func code(_ reason: TLSTrustFailure.Reason) -> URLError.Code {
         switch reason {
         case .expired: .serverCertificateHasBadDate
         case .notYetValid: .serverCertificateNotYetValid

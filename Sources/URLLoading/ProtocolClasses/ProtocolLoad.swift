@@ -173,7 +173,7 @@ final class ProtocolLoad: @unchecked Sendable {
         guard let limit else { return }
         timer = loop.arm(
             at: lastHeard.advanced(by: limit),
-            Alarm { [weak self] in
+            TimerCall { [weak self] in
                 self?.lookForSilence(limit)
             }
         )

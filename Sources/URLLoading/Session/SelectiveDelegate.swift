@@ -41,7 +41,7 @@ extension SelectiveDelegate {
 
 /// A delegate, and whether it is selective. The cast is made once, because it takes as long as parsing a small request
 /// and every event needs its result.
-enum Listener: Sendable {
+enum TaskListener: Sendable {
     case selective(any SelectiveDelegate)
     case any(any URLSessionTaskDelegate)
 

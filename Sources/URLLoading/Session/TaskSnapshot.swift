@@ -37,7 +37,7 @@ extension URLSessionTask {
         var cancelledPeer: String?
         var error: (any Error)?
         /// The task's own delegate.
-        var listener: Listener?
+        var listener: TaskListener?
         var watcher: (any TaskWatcher)?
         /// Whether the task has been reported to the session's observers.
         var isObserved = false

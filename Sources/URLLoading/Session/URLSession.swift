@@ -10,7 +10,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     struct State {
         var delegate: (any URLSessionDelegate)?
         /// The session's delegate as the delegate of each task that has none of its own.
-        var listener: Listener?
+        var listener: TaskListener?
         var tasks: [Int: URLSessionTask] = [:]
         var nextIdentifier = 1
         var life = Life.open
@@ -90,7 +90,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         self.queue = queue ?? URLSession.serialQueue()
         home = URLSession.home(ownConfiguration, hasDelegate: delegate != nil)
         keeper = home.keeper
-        let listener = (delegate as? any URLSessionTaskDelegate).map { Listener($0) }
+        let listener = (delegate as? any URLSessionTaskDelegate).map { TaskListener($0) }
         state = Mutex(State(delegate: delegate, listener: listener))
         super.init()
         keeper?.restore(into: self)
@@ -127,7 +127,7 @@ open class URLSession: NSObject, @unchecked Sendable {
 
     func noteDelegateAnswers() { answersItself.store(true, ordering: .relaxed) }
 
-    var listener: Listener? { state.withLock { $0.listener } }
+    var listener: TaskListener? { state.withLock { $0.listener } }
 
     /// Returns the delegate that is asked for a task: its own, or else the session's.
     func delegate(of task: URLSessionTask) -> (any URLSessionTaskDelegate)? { task.delegate ?? listener?.delegate }
@@ -151,7 +151,7 @@ open class URLSession: NSObject, @unchecked Sendable {
             let refusal = keeper.adopt(task)
             task.snapshot.withLock { $0.refusal = refusal }
         }
-        let (isOurs, listener) = state.withLock { state -> (Bool, Listener?) in
+        let (isOurs, listener) = state.withLock { state -> (Bool, TaskListener?) in
             guard case .open = state.life else { return (false, nil) }
             state.takeIn(task, as: identifier)
             return (true, state.listener)

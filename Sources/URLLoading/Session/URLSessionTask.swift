@@ -104,7 +104,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     open var delegate: (any URLSessionTaskDelegate)? {
         get { listener?.delegate }
         set {
-            let listener = newValue.map { Listener($0) }
+            let listener = newValue.map { TaskListener($0) }
             // Releasing the old delegate may run code of the program.
             let (old, session) = snapshot.withLock { snapshot in
                 let old = snapshot.listener
@@ -116,7 +116,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         }
     }
 
-    var listener: Listener? { snapshot.withLock { $0.listener } }
+    var listener: TaskListener? { snapshot.withLock { $0.listener } }
 
     /// A label of the program's own, shown in ``description``.
     open var taskDescription: String? {

@@ -20,7 +20,7 @@ struct Attempt: ~Copyable {
     /// The transaction on the network now, or the last one.
     var transaction: Transaction?
     /// The task's own delegate, when the request was begun.
-    var listener: Listener?
+    var listener: TaskListener?
     /// The security of the object that answers for this task; nil if the session's applies.
     var security: SessionSecurity?
     /// The session's proxies with credentials that no other task may use: none or one. In place, they would make each

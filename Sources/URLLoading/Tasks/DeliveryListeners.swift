@@ -43,7 +43,7 @@ extension Delivery {
     }
 
     /// The task's own delegate, or else the session's.
-    var listener: Listener? { task.listener ?? session.listener }
+    var listener: TaskListener? { task.listener ?? session.listener }
 
     func hasListener(for event: TaskInterests) -> Bool { listener?.hears(of: event) ?? false }
 

@@ -70,7 +70,7 @@ class HeldLoad {
     final func start(after pause: Duration, _ next: @escaping () -> Void) {
         let timer = engine.loop.arm(
             at: Instant.current().advanced(by: pause),
-            Alarm { [self] in
+            TimerCall { [self] in
                 guard course.isStarting else { return }
                 course.start()
                 next()
@@ -93,7 +93,7 @@ class HeldLoad {
             return next()
         }
         let end = engine.loop.now.advanced(by: Drain.limit)
-        let timer = engine.loop.arm(at: end, Alarm { [engine] in engine.engine.cancel(id) })
+        let timer = engine.loop.arm(at: end, TimerCall { [engine] in engine.engine.cancel(id) })
         course.drain(Drain(id, having: course.ahead.count, timer: timer, next: next))
         Source.exchange(id).hold(.init(reading: false, sending: false), engine)
     }
@@ -169,7 +169,7 @@ class HeldLoad {
         let end = engine.loop.now.advanced(byNanoseconds: limit)
         questionTimer = engine.loop.arm(
             at: end,
-            Alarm { [self] in
+            TimerCall { [self] in
                 questionTimer = nil
                 guard course.held(by: question) != nil else { return }
                 if course.isSuspended { watch(question, limit, late) } else { late() }

@@ -8,7 +8,7 @@ enum UserQuestion {
         @Sendable (
             URLSession, URLSessionTask, any URLSessionTaskDelegate, Answer<Value>
         ) -> Void
-    typealias ChallengeAnswer = (disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?)
+    typealias SenderAnswer = (disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?)
 
     static func delayed(_ request: URLRequest) -> Put<(URLSession.DelayedRequestDisposition, URLRequest?)> {
         { session, task, delegate, answer in
@@ -39,7 +39,7 @@ enum UserQuestion {
         _ proposed: URLCredential?,
         _ failures: Int,
         _ response: URLResponse?
-    ) -> Put<ChallengeAnswer> {
+    ) -> Put<SenderAnswer> {
         { session, task, delegate, answer in
             let challenge = URLAuthenticationChallenge(
                 protectionSpace: space,
@@ -54,7 +54,7 @@ enum UserQuestion {
     }
 
     /// Passes on the challenge that a `URLProtocol` class has made.
-    static func challenge(_ challenge: URLAuthenticationChallenge) -> Put<ChallengeAnswer> {
+    static func challenge(_ challenge: URLAuthenticationChallenge) -> Put<SenderAnswer> {
         { session, task, delegate, answer in
             delegate.urlSession(session, task: task, didReceive: challenge) { answer.give(($0, $1)) }
         }
@@ -91,7 +91,7 @@ enum UserQuestion {
 extension ChallengeQuestion {
     /// Returns the delegate's answer as the rules know it, and the credential in it.
     func reply(
-        _ answer: UserQuestion.ChallengeAnswer,
+        _ answer: UserQuestion.SenderAnswer,
         proposing proposed: URLCredential?
     ) -> (ChallengeReply, URLCredential?) {
         switch answer.disposition {
@@ -118,7 +118,7 @@ extension ChallengeQuestion {
 
 extension URLAuthenticationChallengeSender {
     /// Tells a `URLProtocol` class how the delegate has answered its challenge.
-    func pass(on answer: UserQuestion.ChallengeAnswer, to challenge: URLAuthenticationChallenge) {
+    func pass(on answer: UserQuestion.SenderAnswer, to challenge: URLAuthenticationChallenge) {
         switch (answer.disposition, answer.credential) {
         case (.useCredential, let credential?): use(credential, for: challenge)
         case (.useCredential, nil): continueWithoutCredential(for: challenge)

@@ -92,7 +92,7 @@ final class WebSocketLoad: WebSocketWorker {
         let since = connection.isPaused ? loop.now : connection.lastReceived
         let timer = loop.arm(
             at: since.advanced(by: limit),
-            Alarm { [weak self] in
+            TimerCall { [weak self] in
                 self?.lookForSilence(limit)
             }
         )
@@ -298,7 +298,7 @@ extension WebSocketLoad: WebSocketConnectionDelegate {
         guard wait == waits, case .ended(let ending, nil) = state else { return }
         let timer = loop.arm(
             at: loop.now.advanced(by: channel.patience),
-            Alarm { [weak self] in
+            TimerCall { [weak self] in
                 self?.tell(ending)
             }
         )

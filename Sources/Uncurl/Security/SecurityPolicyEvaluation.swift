@@ -71,7 +71,7 @@ private struct Evaluation {
     private func bySystem() throws(TrustFailure) -> VerifiedChain {
         // The session has already verified this chain with the system's roots and this name.
         if policy.validatesDomainName, policy.revocationLists.isEmpty, trust.name == (try name()) {
-            do throws(UncurlTLS.TrustFailure) { return try trust.verdict.get() } catch {
+            do throws(TLSTrustFailure) { return try trust.verdict.get() } catch {
                 throw TrustFailure(error, host: host)
             }
         }
@@ -85,7 +85,7 @@ private struct Evaluation {
         var rules = VerificationPolicy()
         rules.revocationLists = try revocations()
         let name = policy.validatesDomainName ? try name() : nil
-        do throws(UncurlTLS.TrustFailure) {
+        do throws(TLSTrustFailure) {
             return try PeerVerifier.verify(trust.sent, name: name, anchors: anchors, policy: rules).get()
         } catch {
             throw TrustFailure(error, host: host)

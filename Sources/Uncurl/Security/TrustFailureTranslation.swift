@@ -2,13 +2,13 @@ internal import UncurlTLS
 
 extension TrustFailure {
     /// The verifier's failure, with the host that it is about.
-    init(_ failure: UncurlTLS.TrustFailure, host: String) {
+    init(_ failure: TLSTrustFailure, host: String) {
         self.init(host: host, reason: Reason(failure.reason), words: failure.description)
     }
 }
 
 extension TrustFailure.Reason {
-    fileprivate init(_ reason: UncurlTLS.TrustFailure.Reason) {
+    fileprivate init(_ reason: TLSTrustFailure.Reason) {
         self =
             switch reason {
             case .noCertificate: .noCertificate

@@ -82,7 +82,7 @@ where Stream.Element == Data {
         private let source: EventSource
         private var state: State
         private var parser: ServerSentEventParser
-        private var events = Backlog<ServerSentEvent>()
+        private var events = FrameBacklog<ServerSentEvent>()
         private var retry: Duration
         /// The number of openings in a row that brought no event.
         private var failures = 0

@@ -32,7 +32,7 @@ extension ServerSentEventParser: StreamFramer {
 struct FramedReader<Base: AsyncIteratorProtocol, Framer: StreamFramer> where Base.Element == Data {
     private var base: Base
     private var framer: Framer
-    private var frames = Backlog<Framer.Frame>()
+    private var frames = FrameBacklog<Framer.Frame>()
     private var isOver = false
 
     init(_ base: Base, _ framer: Framer) {
@@ -53,7 +53,7 @@ struct FramedReader<Base: AsyncIteratorProtocol, Framer: StreamFramer> where Bas
 }
 
 /// The frames of one piece of content, returned one by one, then the error that ended it, if any.
-struct Backlog<Value> {
+struct FrameBacklog<Value> {
     private var values: [Value] = []
     private var position = 0
     private var failure: StreamFailure?

@@ -37,7 +37,7 @@ final class Connection: ReadinessHandler, TimerHandler {
     private var share = DecodingShare()
     private var timer: TimerID?
     /// What the last exchange kept to; nil if it had no rates.
-    private var throttle: Throttle?
+    private var throttle: RateKeeper?
     /// The keeper whose exchanges alone it serves; nil if it serves any.
     private(set) var keeper: ConnectionKeeper?
 

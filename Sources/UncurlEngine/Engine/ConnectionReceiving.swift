@@ -140,7 +140,7 @@ extension Connection {
 
     private func begin(_ exchange: Exchange, _ head: ResponseHead) -> Bool {
         if host.route.isAbsolute, let proxy = host.route.proxy {
-            if head.status == Authenticator.Side.proxy.status {
+            if head.status == ChallengeAuthenticator.Side.proxy.status {
                 engine.proxyRefused(exchange, head, on: self)
                 return false
             }

@@ -24,7 +24,7 @@ extension Connection {
     }
 
     /// Continues what the rates had stopped, as far as it is due.
-    private func goOn(_ exchange: Exchange, _ throttle: Throttle) {
+    private func goOn(_ exchange: Exchange, _ throttle: RateKeeper) {
         let due = throttle.resume(at: loop.now)
         // The idle limit stops while the rate stops the reading.
         if due.reading {

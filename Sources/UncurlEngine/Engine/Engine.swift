@@ -94,7 +94,7 @@ internal import UncurlTLS
         idleLimit = max(0, configuration.idleTimeout.wholeNanoseconds)
         maximumAge = max(0, configuration.maximumAge.wholeNanoseconds)
         maximumAgeSpread = max(0, configuration.maximumAgeSpread.wholeNanoseconds)
-        unsafe decoded = .allocate(capacity: ContentDecoder.bufferSize)
+        unsafe decoded = .allocate(capacity: CodingDecoder.bufferSize)
         unsafe joined = .allocate(capacity: JoinedChunks.capacity)
         unsafe home.owner = self
     }

@@ -144,9 +144,9 @@ extension Engine {
         if isExcess || !starved.isEmpty || !descriptorLine.isEmpty { closeIdle(connection, .room) }
     }
 
-    func decoder(for encoding: String, _ limits: DecodingLimits) throws(ContentDecodingError) -> ContentDecoder? {
+    func decoder(for encoding: String, _ limits: DecodingLimits) throws(ContentDecodingError) -> CodingDecoder? {
         if let spare = spareDecoders.take(encoding, limits) { return spare }
-        return try ContentDecoder.make(for: encoding, limits: limits)
+        return try CodingDecoder.make(for: encoding, limits: limits)
     }
 
     /// Removes a connection from the engine's table: it is about to be closed, or becomes another protocol's.

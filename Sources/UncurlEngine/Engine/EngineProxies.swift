@@ -73,7 +73,7 @@ extension EngineRequest {
         // The empty line is left out.
         result += head[targetEnd..<(headEnd - 2)]
         if let authorization {
-            let name = Authenticator.Side.proxy.credentialsField
+            let name = ChallengeAuthenticator.Side.proxy.credentialsField
             var field = HTTPFields()
             try field.append(name, octets: authorization)
             result += Array("\(name): ".utf8) + authorization + Array("\r\n".utf8)

@@ -43,7 +43,7 @@ public struct ProxyRefusal: Hashable, Sendable {
     init(_ head: ResponseHead) {
         status = head.status
         reason = head.reason
-        challenges = AuthenticationChallenge.all(in: head.fields, Authenticator.Side.proxy.challengeField)
+        challenges = AuthenticationChallenge.all(in: head.fields, ChallengeAuthenticator.Side.proxy.challengeField)
     }
 
     mutating func keep(_ part: Span<UInt8>, atMost limit: Int) {

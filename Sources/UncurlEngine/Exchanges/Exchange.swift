@@ -32,7 +32,7 @@ final class Exchange: TimerHandler {
     var report = ExchangeReport(start: .never)
     var sending = Sending.idle
     private(set) var receiving = Receiving.head
-    private(set) var decoder: ContentDecoder?
+    private(set) var decoder: CodingDecoder?
     /// The number of responses still to come, the current one included.
     private(set) var expected = 0
     private(set) var isPaused = false
@@ -49,7 +49,7 @@ final class Exchange: TimerHandler {
     /// The host to which it has lent its place; nil if it has not.
     private(set) var lentAt: Host?
     /// Holds it to its rates while it is on a connection; nil if none were asked for, which is nearly always so.
-    private(set) var throttle: Throttle?
+    private(set) var throttle: RateKeeper?
     /// Whether a 417 has come: then the expectation is not sent again.
     private(set) var expectationFailed = false
     private(set) var proxyAttempt = ProxyAttempt()
@@ -143,11 +143,11 @@ final class Exchange: TimerHandler {
     /// each.
     ///
     /// - Returns: the throttle; nil if the request names no rates.
-    func keepToRates(after earlier: Throttle?, at now: Instant) -> Throttle? {
+    func keepToRates(after earlier: RateKeeper?, at now: Instant) -> RateKeeper? {
         guard let request, request.isThrottled else { return nil }
         let rates = ExchangeRates(sending: request.options.sendingRate, receiving: request.options.receivingRate)
         let known = throttle ?? earlier
-        throttle = if let known, known.rates == rates { known } else { Throttle(rates, at: now) }
+        throttle = if let known, known.rates == rates { known } else { RateKeeper(rates, at: now) }
         return throttle
     }
 
@@ -234,7 +234,7 @@ final class Exchange: TimerHandler {
         receiving = .content
     }
 
-    func decode(with decoder: ContentDecoder?) { self.decoder = decoder }
+    func decode(with decoder: CodingDecoder?) { self.decoder = decoder }
 
     func endResponse(at now: Instant) {
         expected -= 1

@@ -7,13 +7,13 @@ final class ProxyAuthenticators {
     /// trip now and then; remembering all of them would cost memory.
     private static let capacity = 64
 
-    private var known: [Proxy: Authenticator] = [:]
+    private var known: [Proxy: ChallengeAuthenticator] = [:]
     /// The last challenges of each proxy, whatever credentials a request had for it: new ones answer them at once.
     private var asked: [Proxy: [AuthenticationChallenge]] = [:]
 
     var count: Int { known.count }
 
-    subscript(proxy: Proxy) -> Authenticator {
+    subscript(proxy: Proxy) -> ChallengeAuthenticator {
         get { known[proxy] ?? authenticator(for: proxy) }
         set {
             if known.count >= ProxyAuthenticators.capacity, known[proxy] == nil { known = [:] }
@@ -21,8 +21,8 @@ final class ProxyAuthenticators {
         }
     }
 
-    private func authenticator(for proxy: Proxy) -> Authenticator {
-        var authenticator = Authenticator(.proxy, proxy.credentials, isPreemptive: proxy.isPreemptive)
+    private func authenticator(for proxy: Proxy) -> ChallengeAuthenticator {
+        var authenticator = ChallengeAuthenticator(.proxy, proxy.credentials, isPreemptive: proxy.isPreemptive)
         if let challenges = asked[proxy.bare] { _ = authenticator.accept(challenges, refusing: nil, round: 0) }
         return authenticator
     }
@@ -57,7 +57,7 @@ final class ProxyAuthenticators {
     }
 
     func note(_ fields: HTTPFields, of proxy: Proxy) {
-        guard fields.contains(Authenticator.Side.proxy.informationField) else { return }
+        guard fields.contains(ChallengeAuthenticator.Side.proxy.informationField) else { return }
         self[proxy].note(fields)
     }
 }

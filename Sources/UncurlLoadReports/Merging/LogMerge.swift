@@ -3,7 +3,7 @@ package import UncurlLoad
 /// Merges the interval logs of a run's parts: by time, tag by tag, counter by counter.
 package struct LogMerge {
     package private(set) var startedAt: UInt64 = 0
-    private var course = Course<HistogramLog.Line>()
+    private var course = RunCourse<HistogramLog.Line>()
     /// The sum of each tag's lines, in the order of their first lines.
     package private(set) var totals: [(tag: String, histogram: LatencyHistogram)] = []
     private var places: [OctetText: Int] = [:]
@@ -19,13 +19,13 @@ package struct LogMerge {
         }
     }
 
-    private static func course(_ lines: [HistogramLog.Line]) -> Course<HistogramLog.Line> {
+    private static func course(_ lines: [HistogramLog.Line]) -> RunCourse<HistogramLog.Line> {
         let nanoseconds = { (seconds: Double) in UInt64((max(seconds, 0) * 1e9).rounded()) }
         let starts = Dictionary(grouping: lines, by: \.start).sorted { $0.key < $1.key }
-        return starts.reduce(into: Course()) { course, interval in
+        return starts.reduce(into: RunCourse()) { course, interval in
             let length = interval.value.map(\.length).max() ?? 0
             course.append(
-                Course.Interval(
+                RunCourse.Interval(
                     start: nanoseconds(interval.key),
                     end: nanoseconds(interval.key + length),
                     counts: interval.value

@@ -124,16 +124,16 @@ package enum ReportMerge {
         return rows
     }
 
-    private static func course(_ rows: [JSONTree], _ path: String) throws(ReportError) -> Course<JSONTree> {
-        var course = Course<JSONTree>()
+    private static func course(_ rows: [JSONTree], _ path: String) throws(ReportError) -> RunCourse<JSONTree> {
+        var course = RunCourse<JSONTree>()
         for row in rows {
             guard let start = row["start_ns"]?.integer, let end = row["end_ns"]?.integer else { throw .interval(path) }
-            course.append(Course.Interval(start: start, end: end, counts: [row]))
+            course.append(RunCourse.Interval(start: start, end: end, counts: [row]))
         }
         return course
     }
 
-    private static func intervals(_ course: Course<JSONTree>, _ path: String) throws(ReportError) -> [JSONTree] {
+    private static func intervals(_ course: RunCourse<JSONTree>, _ path: String) throws(ReportError) -> [JSONTree] {
         var rows: [JSONTree] = []
         for interval in course.intervals {
             guard var row = interval.counts.first else { continue }

@@ -140,7 +140,7 @@ public struct AnswerMachine: ~Copyable, Sendable {
     ) -> Verdict {
         hasHead = true
         var accepted: ProtectionSpace?
-        if let space = request.authorized, head.status != Authenticator.Side.origin.status {
+        if let space = request.authorized, head.status != ChallengeAuthenticator.Side.origin.status {
             accepted = accept(space, head.fields, url(), &memory)
         }
         let invalidated =
@@ -209,7 +209,7 @@ public struct AnswerMachine: ~Copyable, Sendable {
         _ url: () -> WebURL,
         _ memory: inout AuthorizationMemory
     ) -> Step? {
-        guard head.status == Authenticator.Side.origin.status, request.mayBeAuthorized else { return nil }
+        guard head.status == ChallengeAuthenticator.Side.origin.status, request.mayBeAuthorized else { return nil }
         let url = url()
         let questions = ChallengeRule.questions(status: head.status, fields: head.fields, url: url)
         guard !questions.isEmpty else { return nil }

@@ -82,7 +82,7 @@ public struct AuthorizationMemory: Sendable {
     ///   - url: the URL of the request.
     ///   - space: that of the answer; nil for the one that ``authorization(for:method:target:content:)`` gives.
     public mutating func note(_ fields: HTTPFields, for url: WebURL, in space: ProtectionSpace? = nil) {
-        guard !known.isEmpty, fields.contains(Authenticator.Side.origin.informationField),
+        guard !known.isEmpty, fields.contains(ChallengeAuthenticator.Side.origin.informationField),
             let origin = url.origin, let place = place(origin, url, space)
         else { return }
         known[origin]?[place].note(fields)

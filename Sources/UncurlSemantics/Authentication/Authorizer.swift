@@ -9,7 +9,7 @@ public struct Authorizer: Sendable {
     }
 
     /// The side whose questions it answers.
-    public let side: Authenticator.Side
+    public let side: ChallengeAuthenticator.Side
     /// The protection space it answers for.
     public let space: ProtectionSpace
     /// Where it may be used before a server has asked.
@@ -57,7 +57,7 @@ public struct Authorizer: Sendable {
         scheme = .basic
     }
 
-    /// Returns the value for the next request's ``Authenticator/Side/credentialsField``. A Digest answer increments a
+    /// Returns the value for the next request's ``ChallengeAuthenticator/Side/credentialsField``. A Digest answer increments a
     /// count, so each request takes its own.
     ///
     /// - Parameters:

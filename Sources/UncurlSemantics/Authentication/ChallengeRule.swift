@@ -3,7 +3,7 @@ public import UncurlHTTP1
 /// One way to answer a 401 or a 407.
 public struct ChallengeQuestion: Hashable, Sendable {
     /// Whether a server or a proxy asks.
-    public let side: Authenticator.Side
+    public let side: ChallengeAuthenticator.Side
     /// The challenge.
     public let challenge: AuthenticationChallenge
     /// The space for which the user and the store of credentials are asked.
@@ -37,8 +37,8 @@ public enum ChallengeRule {
     /// question, and only the first 16 questions are asked. Empty for another status, and if every scheme is unknown
     /// (such as `Bearer`): then the response is the answer, and the user is not asked.
     public static func questions(status: Int, fields: HTTPFields, url: WebURL) -> [ChallengeQuestion] {
-        guard status == Authenticator.Side.origin.status, let origin = url.origin else { return [] }
-        return sorted(AuthenticationChallenge.all(in: fields, Authenticator.Side.origin.challengeField)) {
+        guard status == ChallengeAuthenticator.Side.origin.status, let origin = url.origin else { return [] }
+        return sorted(AuthenticationChallenge.all(in: fields, ChallengeAuthenticator.Side.origin.challengeField)) {
             challenge,
             scheme in
             ChallengeQuestion(

@@ -71,7 +71,7 @@ public struct DigestAuthentication: Sendable {
     public mutating func note(information field: String) { note(information: Array(field.utf8)) }
 
     /// Takes those fields of a response.
-    mutating func note(_ fields: HTTPFields, _ side: Authenticator.Side) {
+    mutating func note(_ fields: HTTPFields, _ side: ChallengeAuthenticator.Side) {
         let lines = fields.octets(of: side.informationField)
         if !lines.isEmpty { note(information: Array(lines.joined(separator: Array(", ".utf8)))) }
     }

@@ -5,7 +5,7 @@ public struct ProtectionSpace: Hashable, Sendable {
     /// The port of the server or the proxy.
     public let port: Int
     /// Whether the host is a server or a proxy.
-    public let side: Authenticator.Side
+    public let side: ChallengeAuthenticator.Side
     /// Whether the host is reached over TLS.
     public let isSecure: Bool
     /// The realm as the challenge names it; realms are compared with case.
@@ -23,7 +23,7 @@ public struct ProtectionSpace: Hashable, Sendable {
     public init(
         host: String,
         port: Int,
-        side: Authenticator.Side,
+        side: ChallengeAuthenticator.Side,
         isSecure: Bool,
         realm: String?,
         scheme: AuthenticationScheme

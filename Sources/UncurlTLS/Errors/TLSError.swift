@@ -1,7 +1,7 @@
 /// What went wrong below HTTP, in words that a reader of a log understands.
 public enum TLSError: Error, Hashable, Sendable {
     /// The verification of the peer's certificates failed.
-    case untrusted(TrustFailure)
+    case untrusted(TLSTrustFailure)
     /// The trust decision that the program was asked for was a refusal.
     case refused(reason: String)
     /// The roots to verify against cannot be loaded. The error names every path that was tried.

@@ -84,7 +84,7 @@ extension TLSSession {
     /// Verifies a server's certificates. It leaves the verdict unknown while the roots are not loaded.
     private func examine(_ leaf: OpaquePointer, _ others: OpaquePointer?, _ client: Client) {
         let configuration = client.context.configuration
-        let verdict: Result<VerifiedChain, TrustFailure>
+        let verdict: Result<VerifiedChain, TLSTrustFailure>
         switch configuration.verification {
         case .none:
             // Anyone can send an authority's certificate along, but only the authority can have signed with its key.

@@ -35,7 +35,7 @@ extension PeerVerifier {
     }
 
     /// Checks that the certificate is for that name or address, and nothing else. Returns nil if it is.
-    public static func nameFailure(_ leaf: Certificate, _ name: ServerName) -> TrustFailure? {
+    public static func nameFailure(_ leaf: Certificate, _ name: ServerName) -> TLSTrustFailure? {
         let matches =
             if name.isAddress {
                 unsafe X509_check_ip_asc(leaf.pointer, name.text, CUnsignedInt(X509_CHECK_FLAG_NEVER_CHECK_SUBJECT))
@@ -45,8 +45,8 @@ extension PeerVerifier {
             }
         ERR_clear_error()
         guard !matches else { return nil }
-        return unsafe TrustFailure(
-            reason: TrustFailure.wrongHost(name, leaf: leaf.pointer),
+        return unsafe TLSTrustFailure(
+            reason: TLSTrustFailure.wrongHost(name, leaf: leaf.pointer),
             subject: CertificateFacts.text(X509_get_subject_name(leaf.pointer)),
             code: X509_V_ERR_HOSTNAME_MISMATCH
         )

@@ -5,7 +5,7 @@ enum PathRules {
     /// - Parameters:
     ///   - path: The verified path, the leaf first.
     ///   - maximumDepth: the most certificates between the leaf and the anchor, without those that are self-issued.
-    static func failure(_ path: CertificateStack, maximumDepth: Int, isStrict: Bool) -> TrustFailure? {
+    static func failure(_ path: CertificateStack, maximumDepth: Int, isStrict: Bool) -> TLSTrustFailure? {
         if let failure = depthFailure(path, maximumDepth) { return failure }
         var constraints = DNSConstraints()
         // The loop goes from the anchor down: constraints apply to the certificates below them.
@@ -15,7 +15,7 @@ enum PathRules {
                 unsafe keyFault(certificate) ?? nameFault(certificate, depth, constraints)
                 ?? constraintFault(certificate, depth, &constraints, isStrict)
             guard let reason else { continue }
-            return unsafe TrustFailure(
+            return unsafe TLSTrustFailure(
                 reason: reason,
                 depth: depth,
                 subject: CertificateFacts.text(X509_get_subject_name(certificate)),
@@ -30,13 +30,13 @@ enum PathRules {
         unsafe X509_NAME_cmp(X509_get_subject_name(certificate), X509_get_issuer_name(certificate)) == 0
     }
 
-    private static func depthFailure(_ path: CertificateStack, _ most: Int) -> TrustFailure? {
+    private static func depthFailure(_ path: CertificateStack, _ most: Int) -> TLSTrustFailure? {
         var count = 0
         for depth in 1..<max(path.count - 1, 1) {
             guard let certificate = unsafe path[depth], unsafe !isSelfIssued(certificate) else { continue }
             count += 1
             guard count > most else { continue }
-            return unsafe TrustFailure(
+            return unsafe TLSTrustFailure(
                 reason: .chainTooLong,
                 depth: depth,
                 subject: CertificateFacts.text(X509_get_subject_name(certificate)),
@@ -47,7 +47,7 @@ enum PathRules {
     }
 
     /// Returns the code that selects the alert.
-    private static func code(_ reason: TrustFailure.Reason) -> CInt {
+    private static func code(_ reason: TLSTrustFailure.Reason) -> CInt {
         switch reason {
         case .nameConstraints: X509_V_ERR_EXCLUDED_VIOLATION
         case .unusableNameConstraints: X509_V_ERR_UNSUPPORTED_CONSTRAINT_SYNTAX
@@ -57,7 +57,7 @@ enum PathRules {
 
     /// Refuses DSA. The Baseline Requirements (§6.1.5) and RFC 8446 §4.2.3 have removed it, and Go and webpki do not
     /// support it.
-    private static func keyFault(_ certificate: OpaquePointer) -> TrustFailure.Reason? {
+    private static func keyFault(_ certificate: OpaquePointer) -> TLSTrustFailure.Reason? {
         unsafe EVP_PKEY_get_base_id(X509_get0_pubkey(certificate)) == EVP_PKEY_DSA ? .dsaKey : nil
     }
 
@@ -67,7 +67,7 @@ enum PathRules {
         _ certificate: OpaquePointer,
         _ depth: Int,
         _ constraints: DNSConstraints
-    ) -> TrustFailure.Reason? {
+    ) -> TLSTrustFailure.Reason? {
         guard constraints.isAny else { return nil }
         if unsafe depth > 0 && isSelfIssued(certificate) { return nil }
         let faults = unsafe AlternativeName.hosts(of: certificate).lazy.compactMap { constraints.fault($0) }
@@ -80,7 +80,7 @@ enum PathRules {
         _ depth: Int,
         _ constraints: inout DNSConstraints,
         _ isStrict: Bool
-    ) -> TrustFailure.Reason? {
+    ) -> TLSTrustFailure.Reason? {
         guard unsafe X509_get_ext_by_NID(certificate, NID_name_constraints, -1) >= 0 else { return nil }
         // The certificates above the first have proven to be authorities. 1 means: by basicConstraints. Other numbers
         // are guesses from the certificate's other parts.

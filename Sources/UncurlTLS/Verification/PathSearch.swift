@@ -27,11 +27,11 @@ internal import CUncurlOpenSSL
     private typealias Selection = UInt64
 
     /// Returns the path, or the first failure: a later one ("issuer not known") only tells that the search continued.
-    mutating func run() -> Result<CertificateStack, TrustFailure> {
+    mutating func run() -> Result<CertificateStack, TLSTrustFailure> {
         var likely: [Selection] = [0]
         var unlikely: [Selection] = []
         var known: Set<Selection> = [0]
-        var first: TrustFailure?
+        var first: TLSTrustFailure?
         while attemptCount < Self.attemptLimit, let left = likely.first ?? unlikely.first {
             attemptCount += 1
             if likely.isEmpty { unlikely.removeFirst() } else { likely.removeFirst() }
@@ -51,7 +51,7 @@ internal import CUncurlOpenSSL
 
     private enum Attempt {
         case verified(CertificateStack)
-        case failed(TrustFailure, Suspects)
+        case failed(TLSTrustFailure, Suspects)
     }
 
     /// The certificates to leave out next, one at a time.
@@ -61,7 +61,7 @@ internal import CUncurlOpenSSL
         var likely = 0
     }
 
-    private var outOfMemory: TrustFailure { TrustFailure(reason: .outOfMemory, code: X509_V_ERR_OUT_OF_MEM) }
+    private var outOfMemory: TLSTrustFailure { TLSTrustFailure(reason: .outOfMemory, code: X509_V_ERR_OUT_OF_MEM) }
 
     private func attempt(without left: Selection) -> Attempt {
         ERR_clear_error()
@@ -73,7 +73,7 @@ internal import CUncurlOpenSSL
             unsafe configure(context)
         else { return .failed(outOfMemory, Suspects()) }
         guard unsafe X509_verify_cert(context) == 1 else {
-            let failure = unsafe TrustFailure(context, name: name, policy: policy)
+            let failure = unsafe TLSTrustFailure(context, name: name, policy: policy)
             let path = unsafe CertificateStack(copying: X509_STORE_CTX_get0_chain(context))
             return .failed(failure, suspects(path, failure))
         }
@@ -139,7 +139,7 @@ internal import CUncurlOpenSSL
     /// Returns the certificates of the path that the peer sent, without the leaf. The first is the one that failed.
     /// Those above it follow, which may have caused the fault, then those below it, without which the path would not
     /// have led there.
-    private func suspects(_ path: CertificateStack, _ failure: TrustFailure) -> Suspects {
+    private func suspects(_ path: CertificateStack, _ failure: TLSTrustFailure) -> Suspects {
         let isAboutIssuers = failure.reason == .nameConstraints || failure.reason == .badSignature
         // A fault of the leaf is one on every path.
         if failure.depth == 0, !isAboutIssuers { return Suspects() }

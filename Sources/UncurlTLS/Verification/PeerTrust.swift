@@ -5,7 +5,7 @@ public struct PeerTrust: Sendable {
     /// The certificates in the order that they were sent, the peer's own first.
     public let sent: [Certificate]
     /// The result of the built-in rules, pins included.
-    public let verdict: Result<VerifiedChain, TrustFailure>
+    public let verdict: Result<VerifiedChain, TLSTrustFailure>
     /// The digests of the certificates that were sent, verified or not.
     public let presented: VerifiedChain
     /// The OCSP response that came with the certificates, if one was requested, in DER. With TLS 1.2 it comes later,
@@ -25,7 +25,7 @@ public struct PeerTrust: Sendable {
     }
 
     /// Returns the same with an OCSP response that has come since, and the rules' result for that.
-    func stapled(_ response: [UInt8]?, _ failure: TrustFailure?) -> PeerTrust {
+    func stapled(_ response: [UInt8]?, _ failure: TLSTrustFailure?) -> PeerTrust {
         PeerTrust(
             name: name,
             sent: sent,
@@ -51,7 +51,7 @@ public struct PeerTrust: Sendable {
     public init(
         name: ServerName,
         sent: [Certificate],
-        verdict: Result<VerifiedChain, TrustFailure>,
+        verdict: Result<VerifiedChain, TLSTrustFailure>,
         presented: VerifiedChain,
         stapledResponse: [UInt8]? = nil
     ) {

@@ -19,9 +19,9 @@ public enum PeerVerifier {
         policy: VerificationPolicy = VerificationPolicy(),
         at time: CertificateDate? = nil,
         stapledResponse: [UInt8]? = nil
-    ) -> Result<VerifiedChain, TrustFailure> {
+    ) -> Result<VerifiedChain, TLSTrustFailure> {
         guard let leaf = unsafe chain.first?.pointer else {
-            return .failure(TrustFailure(reason: .noCertificate, code: X509_V_ERR_UNSPECIFIED))
+            return .failure(TLSTrustFailure(reason: .noCertificate, code: X509_V_ERR_UNSPECIFIED))
         }
         let sent = CertificateStack()
         for one in chain { unsafe sent.append(one.pointer) }
@@ -40,7 +40,7 @@ public enum PeerVerifier {
         anchors: TrustAnchors,
         policy: VerificationPolicy,
         at time: CertificateDate? = nil
-    ) -> Result<(chain: VerifiedChain, path: CertificateStack), TrustFailure> {
+    ) -> Result<(chain: VerifiedChain, path: CertificateStack), TLSTrustFailure> {
         var search = unsafe PathSearch(leaf: leaf, sent: sent, name: name, anchors: anchors, policy: policy, time: time)
         return search.run().flatMap { path in
             let chain = VerifiedChain(path)

@@ -77,10 +77,10 @@ public struct Pin: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Checks the pins. Returns nil if one matches or there are none.
-    static func failure(_ pins: [Pin], _ chain: VerifiedChain) -> TrustFailure? {
+    static func failure(_ pins: [Pin], _ chain: VerifiedChain) -> TLSTrustFailure? {
         if pins.isEmpty || pins.contains(where: { $0.matches(chain) }) { return nil }
         let leaf = "sha256//" + Base64.encode(chain.spkiSHA256.first ?? [])
-        return TrustFailure(reason: .pinMismatch(leaf: leaf), code: TrustFailure.applicationCode)
+        return TLSTrustFailure(reason: .pinMismatch(leaf: leaf), code: TLSTrustFailure.applicationCode)
     }
 }
 

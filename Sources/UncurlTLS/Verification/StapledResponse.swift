@@ -14,7 +14,7 @@ enum StapledResponse {
         path: CertificateStack,
         policy: VerificationPolicy,
         time: CertificateDate?
-    ) -> TrustFailure? {
+    ) -> TLSTrustFailure? {
         switch policy.stapling {
         case .ignored: return nil
         case .checked: if response == nil { return nil }
@@ -22,15 +22,15 @@ enum StapledResponse {
         }
         let subject = unsafe CertificateFacts.text(X509_get_subject_name(path[0]))
         guard let response else {
-            return TrustFailure(reason: .stapleMissing, subject: subject, code: TrustFailure.applicationCode)
+            return TLSTrustFailure(reason: .stapleMissing, subject: subject, code: TLSTrustFailure.applicationCode)
         }
         let now = time ?? CertificateDate.now
         switch verdict(response, path: path, now: now) {
         case .good: return nil
-        case .revoked: return TrustFailure(reason: .revoked, subject: subject, code: X509_V_ERR_CERT_REVOKED)
+        case .revoked: return TLSTrustFailure(reason: .revoked, subject: subject, code: X509_V_ERR_CERT_REVOKED)
         case .useless(let fault):
-            let code = TrustFailure.applicationCode
-            return TrustFailure(reason: .stapleUnusable(fault), subject: subject, code: code)
+            let code = TLSTrustFailure.applicationCode
+            return TLSTrustFailure(reason: .stapleUnusable(fault), subject: subject, code: code)
         }
     }
 

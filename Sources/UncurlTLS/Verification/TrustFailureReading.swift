@@ -1,6 +1,6 @@
 internal import CUncurlOpenSSL
 
-extension TrustFailure {
+extension TLSTrustFailure {
     /// The code of checks that OpenSSL does not make itself. The peer is sent handshake_failure.
     static let applicationCode = X509_V_ERR_APPLICATION_VERIFICATION
 

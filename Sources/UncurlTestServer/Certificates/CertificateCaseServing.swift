@@ -44,7 +44,7 @@ extension CertificateCase {
     }
 
     /// Whether this failure is the expected one.
-    public func isMet(by failure: TrustFailure) -> Bool {
+    public func isMet(by failure: TLSTrustFailure) -> Bool {
         ground?.rawValue == String("\(failure.reason)".prefix { $0 != "(" })
     }
 }

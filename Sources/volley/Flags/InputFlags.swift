@@ -178,7 +178,7 @@ extension LoadOptions {
         users.cookies = command.content.cookies.flatMap { text in
             text.split(separator: ";").map { GivenCookie("\($0.trimmed); Path=/") }
         }
-        for path in command.content.cookie where !path.contains("=") { users.cookies += try CookieFile.read(path) }
+        for path in command.content.cookie where !path.contains("=") { users.cookies += try NetscapeCookies.read(path) }
     }
 
     /// Refuses flags that define a request together with a file that does.

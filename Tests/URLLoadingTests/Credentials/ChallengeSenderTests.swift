@@ -9,7 +9,7 @@ struct ChallengeSenderTests {
         private let all = Mutex<[String]>([])
         var list: [String] { all.withLock { $0 } }
 
-        func add(_ answer: ChallengeAnswer) {
+        func add(_ answer: SenderAnswer) {
             let word =
                 switch answer {
                 case .use(let credential): "use \(credential.user ?? "")"

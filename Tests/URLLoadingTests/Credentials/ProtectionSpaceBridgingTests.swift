@@ -5,7 +5,7 @@ import UncurlSemantics
 
 @Suite("Protection spaces of challenges")
 struct ProtectionSpaceBridgingTests {
-    private func space(_ side: Authenticator.Side, isSecure: Bool, _ scheme: AuthenticationScheme) -> URLProtectionSpace
+    private func space(_ side: ChallengeAuthenticator.Side, isSecure: Bool, _ scheme: AuthenticationScheme) -> URLProtectionSpace
     {
         URLProtectionSpace(
             ProtectionSpaceValues(

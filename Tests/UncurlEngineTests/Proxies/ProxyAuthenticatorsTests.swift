@@ -14,7 +14,7 @@ struct ProxyAuthenticatorsTests {
         )
     }
 
-    private func answers(_ authenticator: Authenticator) throws -> Bool {
+    private func answers(_ authenticator: ChallengeAuthenticator) throws -> Bool {
         var authenticator = authenticator
         return try authenticator.authorization(method: "GET", target: "/", content: nil) != nil
     }
@@ -35,7 +35,7 @@ struct ProxyAuthenticatorsTests {
     func bounded() throws {
         let memory = ProxyAuthenticators()
         for number in 0..<1_000 {
-            memory[try proxy("\(number)")] = Authenticator(.proxy, nil)
+            memory[try proxy("\(number)")] = ChallengeAuthenticator(.proxy, nil)
             #expect(memory.count <= 64)
         }
         #expect(memory.count > 0)

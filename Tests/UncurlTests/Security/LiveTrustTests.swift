@@ -107,7 +107,7 @@ struct LiveTrustTests {
                 PeerTrust(
                     name: try ServerName(one.host),
                     sent: sent,
-                    verdict: .failure(UncurlTLS.TrustFailure(reason: .other, code: 1)),
+                    verdict: .failure(TLSTrustFailure(reason: .other, code: 1)),
                     presented: PeerVerifier.linked(sent)
                 )
             )

@@ -3,7 +3,7 @@ import UncurlHTTP1
 
 @testable import UncurlSemantics
 
-@Suite("Authenticator")
+@Suite("ChallengeAuthenticator")
 struct AuthenticatorTests {
     private let credentials = Credentials(user: "u", password: "p")
     private let basic = "Basic dTpw"
@@ -12,7 +12,7 @@ struct AuthenticatorTests {
     private func challenges(_ line: String) -> [AuthenticationChallenge] { ChallengeParser.parse(line) }
 
     private func accepts(
-        _ authenticator: inout Authenticator,
+        _ authenticator: inout ChallengeAuthenticator,
         _ challenges: [AuthenticationChallenge],
         refusing sent: String?,
         round: Int
@@ -20,24 +20,24 @@ struct AuthenticatorTests {
         authenticator.accept(challenges, refusing: sent, round: round)
     }
 
-    private func next(_ authenticator: inout Authenticator) throws -> String? {
+    private func next(_ authenticator: inout ChallengeAuthenticator) throws -> String? {
         try authenticator.authorization(method: "GET", target: "/", content: nil)
     }
 
     @Test("nothing is sent before there was a challenge, unless it shall be")
     func preemptive() throws {
-        var asked = Authenticator(.proxy, credentials)
+        var asked = ChallengeAuthenticator(.proxy, credentials)
         #expect(try next(&asked) == nil)
-        var eager = Authenticator(.proxy, credentials, isPreemptive: true)
+        var eager = ChallengeAuthenticator(.proxy, credentials, isPreemptive: true)
         #expect(try next(&eager) == basic)
-        var nobody = Authenticator(.proxy, nil, isPreemptive: true)
+        var nobody = ChallengeAuthenticator(.proxy, nil, isPreemptive: true)
         #expect(try next(&nobody) == nil)
         #expect(!accepts(&nobody, challenges("Basic realm=r"), refusing: nil, round: 0))
     }
 
     @Test("a challenge to Basic is answered once, and goes on being answered")
     func basicOnce() throws {
-        var authenticator = Authenticator(.proxy, credentials)
+        var authenticator = ChallengeAuthenticator(.proxy, credentials)
         #expect(accepts(&authenticator, challenges("Basic realm=r"), refusing: nil, round: 0))
         #expect(try next(&authenticator) == basic)
         #expect(try next(&authenticator) == basic)
@@ -56,7 +56,7 @@ struct AuthenticatorTests {
         ]
     )
     func strongest(line: String, algorithm: String?) throws {
-        var authenticator = Authenticator(.proxy, credentials)
+        var authenticator = ChallengeAuthenticator(.proxy, credentials)
         #expect(accepts(&authenticator, challenges(line), refusing: nil, round: 0))
         let answer = try #require(try next(&authenticator))
         if let algorithm {
@@ -68,7 +68,7 @@ struct AuthenticatorTests {
 
     @Test("no challenge we know is no use", arguments: ["Negotiate", "Digest realm=r", "Basic", ""])
     func unknown(line: String) {
-        var authenticator = Authenticator(.proxy, credentials)
+        var authenticator = ChallengeAuthenticator(.proxy, credentials)
         #expect(!accepts(&authenticator, challenges(line), refusing: nil, round: 0))
     }
 
@@ -76,7 +76,7 @@ struct AuthenticatorTests {
     func rounds() throws {
         let plain = challenges("Digest realm=r, nonce=n, qop=auth")
         let stale = challenges("Digest realm=r, nonce=m, qop=auth, stale=true")
-        var authenticator = Authenticator(.proxy, credentials)
+        var authenticator = ChallengeAuthenticator(.proxy, credentials)
         #expect(accepts(&authenticator, plain, refusing: nil, round: 0))
         let first = try next(&authenticator)
         #expect(!accepts(&authenticator, plain, refusing: first, round: 1))
@@ -90,7 +90,7 @@ struct AuthenticatorTests {
 
     @Test("answers count up across requests, and the proxy's field names the next nonce")
     func counting() throws {
-        var authenticator = Authenticator(.proxy, credentials)
+        var authenticator = ChallengeAuthenticator(.proxy, credentials)
         _ = accepts(&authenticator, challenges("Digest realm=r, nonce=n, qop=auth"), refusing: nil, round: 0)
         #expect(try next(&authenticator)?.contains("nc=00000001") == true)
         #expect(try next(&authenticator)?.contains("nc=00000002") == true)

@@ -1,7 +1,7 @@
 internal import CUncurlOpenSSL
 
 /// Why a chain is not trusted, in words, and which certificate the reason is about.
-public struct TrustFailure: Error, Hashable, Sendable {
+public struct TLSTrustFailure: Error, Hashable, Sendable {
     /// What is wrong with the chain.
     public enum Reason: Hashable, Sendable {
         /// The peer sent no certificate.
@@ -12,7 +12,7 @@ public struct TrustFailure: Error, Hashable, Sendable {
         case notYetValid(until: CertificateDate)
         /// A date of the certificate's validity cannot be read.
         case unreadableDate
-        /// The certificate is for other names: `found` has at most ``TrustFailure/namesShown`` of them, `more` counts
+        /// The certificate is for other names: `found` has at most ``TLSTrustFailure/namesShown`` of them, `more` counts
         /// the rest.
         case wrongHost(expected: String, found: [String], more: Int)
         /// The peer made its certificate itself, and it is not among the roots.
@@ -102,7 +102,7 @@ public struct TrustFailure: Error, Hashable, Sendable {
     public var openSSLText: String { unsafe String(cString: X509_verify_cert_error_string(Int(code))) }
 }
 
-extension TrustFailure: CustomStringConvertible {
+extension TLSTrustFailure: CustomStringConvertible {
     public var description: String {
         if subject.isEmpty { return words }
         return depth == 0 ? "\(words) (\(subject))" : "\(words) (\(subject), number \(depth) above the server's)"

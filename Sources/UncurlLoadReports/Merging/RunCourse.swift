@@ -1,6 +1,6 @@
 /// A run's course: intervals in order, none over another, with the counts of each part of the run. Times are in
 /// nanoseconds after the start of the measured part.
-struct Course<Counts> {
+struct RunCourse<Counts> {
     struct Interval {
         var start: UInt64
         var end: UInt64
@@ -29,9 +29,9 @@ struct Course<Counts> {
     /// Merges the course of another part by time. Parts may have different intervals: longer ones where a thread was
     /// held up, and pairs of them in a long run. So a merged interval ends where both parts have an end, not more than
     /// half an interval apart.
-    func merged(with other: Course) -> Course {
+    func merged(with other: RunCourse) -> RunCourse {
         var (mine, theirs) = (intervals[...], other.intervals[...])
-        var course = Course()
+        var course = RunCourse()
         while var left = mine.popFirst() {
             guard var right = theirs.popFirst() else {
                 course.append(left)

@@ -2,7 +2,7 @@ internal import UncurlReactor
 
 /// What the exchanges on one connection may move, while they name equal rates. No thread sleeps for it: the socket is
 /// left alone until the bucket has filled.
-final class Throttle {
+final class RateKeeper {
     let rates: ExchangeRates
     private var sending: TokenBucket?
     private var receiving: TokenBucket?

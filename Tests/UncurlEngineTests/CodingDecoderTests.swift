@@ -12,7 +12,7 @@ struct ContentDecoderTests {
         step: Int = .max,
         limits: DecodingLimits = DecodingLimits()
     ) throws -> [UInt8] {
-        try #require(try ContentDecoder.make(for: encoding, limits: limits)).decodeWhole(input, step: step)
+        try #require(try CodingDecoder.make(for: encoding, limits: limits)).decodeWhole(input, step: step)
     }
 
     private let text = (0..<5_000).flatMap { Array("line \($0 * 7919 % 1000)\n".utf8) }
@@ -33,14 +33,14 @@ struct ContentDecoderTests {
         #expect(try decode(twice, as: "deflate, gzip", step: 3) == text)
         #expect(try decode(thrice, as: "deflate ,gzip,\tdeflate") == text)
         #expect(throws: ContentDecodingError.tooManyCodings(4)) {
-            try ContentDecoder.make(for: "gzip, gzip, gzip, gzip", limits: DecodingLimits())
+            try CodingDecoder.make(for: "gzip, gzip, gzip, gzip", limits: DecodingLimits())
         }
     }
 
     @Test("unknown codings, identity and nothing at all leave the content as it is")
     func unknown() throws {
         for encoding in ["sdch", "gzip, sdch", "identity", "", " , "] {
-            #expect(try ContentDecoder.make(for: encoding, limits: DecodingLimits()) == nil)
+            #expect(try CodingDecoder.make(for: encoding, limits: DecodingLimits()) == nil)
         }
     }
 
@@ -129,7 +129,7 @@ struct ContentDecoderTests {
         // One coding on top of another reaches what zlib does, and no more.
         #expect(throws: ContentDecodingError.truncated) { try decode(once, as: "gzip, gzip") }
         let zeros = compress([UInt8](repeating: 0, count: 10_000_000), windowBits: 31)
-        let decoder = try #require(try ContentDecoder.make(for: "gzip, gzip", limits: DecodingLimits()))
+        let decoder = try #require(try CodingDecoder.make(for: "gzip, gzip", limits: DecodingLimits()))
         #expect(try decoder.decodeWhole(compress(zeros, windowBits: 31), step: 7).count == 10_000_000)
         decoder.reset()
         #expect(try decoder.decodeWhole(compress(zeros, windowBits: 31), step: .max).count == 10_000_000)
@@ -137,7 +137,7 @@ struct ContentDecoderTests {
 
     @Test("a decoder may serve one body after the other")
     func reset() throws {
-        let decoder = try #require(try ContentDecoder.make(for: "deflate", limits: DecodingLimits()))
+        let decoder = try #require(try CodingDecoder.make(for: "deflate", limits: DecodingLimits()))
         let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 100_000)
         defer { buffer.deallocate() }
         for windowBits in [15, -15, 15] as [CInt] {

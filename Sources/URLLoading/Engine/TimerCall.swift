@@ -1,7 +1,7 @@
 internal import UncurlReactor
 
 /// A timer that runs a closure.
-final class Alarm: TimerHandler {
+final class TimerCall: TimerHandler {
     private let ring: () -> Void
 
     init(_ ring: @escaping () -> Void) { self.ring = ring }

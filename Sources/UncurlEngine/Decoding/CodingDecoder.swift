@@ -3,7 +3,7 @@
 ///
 /// The owner asks for one buffer at a time and may stop between two, so that a paused consumer holds back even what a
 /// kilobyte of zeros would expand to.
-public final class ContentDecoder {
+public final class CodingDecoder {
     /// How many decoded bytes are returned at a time.
     public static let bufferSize = 64 * 1024
     /// The size of the buffer between two codings of a chain.
@@ -34,9 +34,9 @@ public final class ContentDecoder {
     public static func make(
         for encoding: String,
         limits: DecodingLimits
-    ) throws(ContentDecodingError) -> ContentDecoder? {
+    ) throws(ContentDecodingError) -> CodingDecoder? {
         guard let codings = try ContentCoding.parse(encoding), !codings.isEmpty else { return nil }
-        return try ContentDecoder(codings, encoding, limits)
+        return try CodingDecoder(codings, encoding, limits)
     }
 
     private init(_ codings: [ContentCoding], _ encoding: String, _ limits: DecodingLimits) throws(ContentDecodingError)

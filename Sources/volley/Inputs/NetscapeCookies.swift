@@ -2,7 +2,7 @@ import UncurlLoad
 
 /// Reads cookies in Netscape's format, as curl and browsers write it: one cookie per line, in seven fields separated by
 /// tabs.
-enum CookieFile {
+enum NetscapeCookies {
     /// The largest file of cookies, in bytes. A larger file is something else.
     private static let limit = 1 << 20
 

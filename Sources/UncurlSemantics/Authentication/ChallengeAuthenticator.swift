@@ -5,7 +5,7 @@ public import UncurlHTTP1
 ///
 /// A value. An owner that shares it between requests keeps it in one place, since each Digest answer increments a
 /// count.
-public struct Authenticator: Sendable {
+public struct ChallengeAuthenticator: Sendable {
     /// The receiver of the credentials, which determines the names of the fields.
     public enum Side: Sendable {
         /// `origin` is the server that the URL names; `proxy` is the proxy on the way to it.
@@ -84,7 +84,7 @@ public struct Authenticator: Sendable {
     ///     refusal is answered in any case; the second only if it says that the nonce was `stale`; a third never.
     public mutating func accept(_ challenges: [AuthenticationChallenge], refusing sent: String?, round: Int) -> Bool {
         guard let credentials, round < 2 else { return false }
-        if let challenge = Authenticator.strongest(challenges.compactMap(DigestChallenge.init)) {
+        if let challenge = ChallengeAuthenticator.strongest(challenges.compactMap(DigestChallenge.init)) {
             guard round == 0 || challenge.isStale else { return false }
             scheme = .digest(DigestAuthentication(challenge, credentials))
             return true
