@@ -40,20 +40,23 @@ let observed = [
 let package = Package(
     name: "uncurl",
     products: [
+        // The parser and serializer alone.
         .library(name: "UncurlHTTP1", targets: ["UncurlHTTP1"]),
-        .library(name: "UncurlSemantics", targets: ["UncurlSemantics"]),
-        .library(name: "UncurlReactor", targets: ["UncurlReactor"]),
-        .library(name: "UncurlTLS", targets: ["UncurlTLS"]),
-        .library(name: "UncurlWebSocket", targets: ["UncurlWebSocket"]),
-        .library(name: "UncurlEngine", targets: ["UncurlEngine"]),
+        // The engine, and what its users name besides: its loop, TLS, WebSockets and the rules of messages.
+        .library(
+            name: "UncurlEngine",
+            targets: [
+                "UncurlEngine", "UncurlHTTP1", "UncurlReactor", "UncurlSemantics", "UncurlTLS", "UncurlWebSocket",
+            ]
+        ),
         .library(name: "URLLoading", targets: ["URLLoading"]),
         .library(name: "Uncurl", targets: ["Uncurl"]),
         .library(name: "UncurlExtras", targets: ["UncurlExtras"]),
         .library(name: "UncurlXML", targets: ["UncurlXML"]),
         .library(name: "UncurlTestKit", targets: ["UncurlTestKit"]),
         .library(name: "UncurlTestServer", targets: ["UncurlTestServer"]),
-        .library(name: "UncurlLoad", targets: ["UncurlLoad"]),
-        .library(name: "UncurlLoadReports", targets: ["UncurlLoadReports"]),
+        // Load tests from Swift, and their reports.
+        .library(name: "UncurlLoad", targets: ["UncurlLoad", "UncurlLoadReports"]),
         .executable(name: "volley", targets: ["volley"]),
         .executable(name: "httpbin", targets: ["httpbin"]),
         .executable(name: "fetch", targets: ["fetch"]),

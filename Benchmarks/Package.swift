@@ -34,7 +34,6 @@ let package = Package(
                 "CMallocCounter",
                 .product(name: "UncurlEngine", package: "uncurl"),
                 .product(name: "UncurlHTTP1", package: "uncurl"),
-                .product(name: "UncurlReactor", package: "uncurl"),
                 .product(name: "UncurlTestServer", package: "uncurl"),
                 .product(name: "Benchmark", package: "benchmark"),
             ],
@@ -49,7 +48,6 @@ let package = Package(
                 "CHeap",
                 .product(name: "UncurlEngine", package: "uncurl"),
                 .product(name: "UncurlHTTP1", package: "uncurl"),
-                .product(name: "UncurlReactor", package: "uncurl"),
             ],
             path: "Sources/IdleConnections"
         ),
@@ -57,7 +55,7 @@ let package = Package(
         .executableTarget(
             name: "LoopBenchmarks",
             dependencies: [
-                .product(name: "UncurlReactor", package: "uncurl"),
+                .product(name: "UncurlEngine", package: "uncurl"),
                 .product(name: "Benchmark", package: "benchmark"),
             ],
             path: "Benchmarks/Loop",

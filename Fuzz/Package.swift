@@ -14,23 +14,21 @@ let package = Package(
         .executableTarget(name: "FuzzContentDecoder", dependencies: ["ContentDecoderProperty"]),
         .target(name: "MessageProperty", dependencies: [.product(name: "URLLoading", package: "uncurl")]),
         .executableTarget(name: "FuzzMessages", dependencies: ["MessageProperty"]),
-        .target(name: "WebSocketProperty", dependencies: [.product(name: "UncurlWebSocket", package: "uncurl")]),
+        .target(name: "WebSocketProperty", dependencies: [.product(name: "UncurlEngine", package: "uncurl")]),
         .executableTarget(name: "FuzzWebSocket", dependencies: ["WebSocketProperty"]),
         // Everything else that reads what others have written; the environment names the reader.
         .target(
             name: "Readers",
             dependencies: [
-                "UncurlHTTP1", "UncurlSemantics", "UncurlReactor", "UncurlTLS", "UncurlWebSocket", "UncurlEngine",
-                "URLLoading", "Uncurl",
-                "UncurlExtras",
-                "UncurlTestKit", "UncurlTestServer", "UncurlLoad", "UncurlLoadReports", "InnerRooms",
+                "UncurlEngine", "URLLoading", "Uncurl", "UncurlExtras", "UncurlTestKit", "UncurlTestServer",
+                "UncurlLoad", "InnerRooms",
             ].map { .product(name: $0, package: "uncurl") }
         ),
         .executableTarget(name: "FuzzReader", dependencies: ["Readers"]),
         // No fuzzer: a long walk through every fault (./dev soak, ./dev bench stale).
         .executableTarget(
             name: "Soak",
-            dependencies: ["UncurlEngine", "UncurlHTTP1", "UncurlReactor", "UncurlTLS", "UncurlTestServer"].map {
+            dependencies: ["UncurlEngine", "UncurlTestServer"].map {
                 .product(name: $0, package: "uncurl")
             }
         ),
