@@ -15,7 +15,7 @@ struct ExchangeWireTests {
     func get() async throws {
         let server = try RawServer.start(otherwise: .answering(small))
         let engine = try EngineHarness()
-        let result = await engine.run(try HTTPEngineTests.get(server.port, "/path?q=1"))
+        let result = await engine.run(try UncurlEngineTests.get(server.port, "/path?q=1"))
         #expect(result.error == nil)
         #expect(result.status == 200)
         #expect(result.text == "hello")
@@ -53,7 +53,7 @@ struct ExchangeWireTests {
         _ = await engine.run(try EngineRequest(method: "POST", origin: origin(server.port)))
         #expect(server.connections[0].receivedText.contains("\r\nContent-Length: 0\r\n"))
         let before = server.connections[0].received.count
-        _ = await engine.run(try HTTPEngineTests.get(server.port))
+        _ = await engine.run(try UncurlEngineTests.get(server.port))
         #expect(!String(decoding: server.connections[0].received[before...], as: UTF8.self).contains("Content-Length"))
     }
 
@@ -125,7 +125,7 @@ struct ExchangeWireTests {
         let hints = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
         let server = try RawServer.start(otherwise: .answering(bytes("HTTP/1.1 100 Continue\r\n\r\n" + hints) + small))
         let engine = try EngineHarness()
-        let result = await engine.run(try HTTPEngineTests.get(server.port))
+        let result = await engine.run(try UncurlEngineTests.get(server.port))
         #expect(result.informational == [100, 103])
         #expect(result.status == 200 && result.text == "hello")
         #expect(await engine.statistics.idle == 1)
@@ -155,7 +155,7 @@ struct ExchangeWireTests {
     func trailers() async throws {
         let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n0\r\nX-Sum: 1\r\n\r\n"
         let server = try RawServer.start(otherwise: .answering(bytes(chunked)))
-        let result = await (try EngineHarness()).run(try HTTPEngineTests.get(server.port))
+        let result = await (try EngineHarness()).run(try UncurlEngineTests.get(server.port))
         #expect(result.text == "abc")
         #expect(result.trailers?["x-sum"] == "1")
         #expect(result.head?.fields["x-sum"] == nil)
@@ -173,9 +173,9 @@ struct ExchangeWireTests {
         let engine = try EngineHarness()
         let head = await engine.run(try EngineRequest(method: "HEAD", origin: origin(server.port)))
         #expect(head.succeeded && head.status == 200 && head.body.isEmpty)
-        #expect(await engine.run(try HTTPEngineTests.get(server.port)).status == 304)
-        #expect(await engine.run(try HTTPEngineTests.get(server.port)).status == 204)
-        let last = await engine.run(try HTTPEngineTests.get(server.port))
+        #expect(await engine.run(try UncurlEngineTests.get(server.port)).status == 304)
+        #expect(await engine.run(try UncurlEngineTests.get(server.port)).status == 204)
+        let last = await engine.run(try UncurlEngineTests.get(server.port))
         #expect(last.status == 200 && last.text == "hello")
         #expect(server.connections.count == 1)
         #expect(last.report?.reusedConnection == true)
@@ -258,7 +258,7 @@ struct ExchangeWireTests {
         let head = bytes("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(coded.count)\r\n\r\n")
         let server = try RawServer.start(otherwise: .answering(head + coded))
         let engine = try EngineHarness()
-        let decoded = await engine.run(try HTTPEngineTests.get(server.port))
+        let decoded = await engine.run(try UncurlEngineTests.get(server.port))
         #expect(decoded.text == "hello")
         #expect(decoded.report?.contentReceived == 25)
         #expect(decoded.report?.contentDelivered == 5)
@@ -271,7 +271,7 @@ struct ExchangeWireTests {
                 bytes("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 24\r\n\r\n") + coded.dropLast()
             )
         )
-        #expect(await engine.run(try HTTPEngineTests.get(cut.port)).error == .undecodable(.truncated))
+        #expect(await engine.run(try UncurlEngineTests.get(cut.port)).error == .undecodable(.truncated))
     }
 
     @Test("content that cannot be decoded gives its connection's place to the next request, however often it comes")
@@ -283,12 +283,12 @@ struct ExchangeWireTests {
         (configuration.connectionsPerHost, configuration.connections) = (1, 1)
         let engine = try EngineHarness(configuration)
         for _ in 0..<3 {
-            guard case .undecodable? = await engine.run(try HTTPEngineTests.get(server.port)).error else {
+            guard case .undecodable? = await engine.run(try UncurlEngineTests.get(server.port)).error else {
                 Issue.record("content that is no gzip was decoded")
                 return
             }
         }
-        #expect(await engine.run(try HTTPEngineTests.get(server.port)).text == "hello")
+        #expect(await engine.run(try UncurlEngineTests.get(server.port)).text == "hello")
         await engine.shutdown()
         #expect(await engine.remains == Remains())
     }
@@ -304,9 +304,9 @@ struct ExchangeWireTests {
         ])
         let engine = try EngineHarness()
         #expect(await engine.run(try EngineRequest(method: "HEAD", origin: origin(server.port))).succeeded)
-        #expect(await engine.run(try HTTPEngineTests.get(server.port)).status == 304)
-        #expect(await engine.run(try HTTPEngineTests.get(server.port)).status == 200)
-        #expect(await engine.run(try HTTPEngineTests.get(server.port)).error == .undecodable(.tooManyCodings(4)))
+        #expect(await engine.run(try UncurlEngineTests.get(server.port)).status == 304)
+        #expect(await engine.run(try UncurlEngineTests.get(server.port)).status == 200)
+        #expect(await engine.run(try UncurlEngineTests.get(server.port)).error == .undecodable(.tooManyCodings(4)))
     }
 
     @Test("a part of a representation is asked for as it is: half a gzip stream would not decode (RFC 9110 §14.2)")

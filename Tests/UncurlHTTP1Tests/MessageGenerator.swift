@@ -14,7 +14,7 @@ struct MessageGenerator {
         for _ in 0...random.below(2) {
             text += isRequest ? request() : response()
         }
-        var octets = HTTP1Tests.octets(text)
+        var octets = UncurlHTTP1Tests.octets(text)
         for _ in 0..<random.pick([0, 0, 1, 1, 1, 2, 3]) { mutate(&octets) }
         return octets
     }
