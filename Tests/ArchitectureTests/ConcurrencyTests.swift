@@ -6,11 +6,11 @@ import Testing
 struct ConcurrencyTests {
     /// Files below the rooms of `async`, with what they need it for.
     private static let mayAwait: [String: String] = [
-        "Sources/UncurlReactor/Loop/LoopExecutor.swift": "the loop as a task executor",
+        "Sources/UncurlReactor/Loop/EventLoop.swift": "the loop as a task executor",
         "Sources/UncurlLoad/LoadTest.swift": "a program's visits in async form",
         "Sources/UncurlLoad/Users/LoadUser.swift": "the same: tasks that prefer the user's loop",
         "Sources/UncurlLoad/Users/UserOptions.swift": "the same",
-        "Sources/UncurlLoad/Workers/VirtualUserVisits.swift": "the same",
+        "Sources/UncurlLoad/Workers/VirtualUserDriver.swift": "the same",
     ]
 
     /// Every `@unchecked Sendable`, and why the compiler cannot see that it holds.
@@ -20,7 +20,7 @@ struct ConcurrencyTests {
         "Sources/UncurlReactor/Loop/LoopBound.swift":
             "the value is reachable on the loop's thread only, which is asked for",
         "Sources/UncurlTestServer/Certificates/TestKey.swift": "OpenSSL's key is counted atomically and never changed",
-        "Sources/UncurlExtras/Activity/NotificationTokens.swift": "a center's tokens are kept, never looked at",
+        "Sources/UncurlExtras/Activity/ActivityMonitor.swift": "a center's tokens are kept, never looked at",
         "Sources/UncurlTestKit/TestKitProtocol.swift": "a loading class's methods are called one after the other",
         "Sources/Uncurl/Managers/URLSessionManager.swift":
             "open to subclasses, which can only claim; its own state is under a Mutex",

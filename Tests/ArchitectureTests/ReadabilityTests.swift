@@ -5,12 +5,8 @@ import Testing
 struct ReadabilityTests {
     private static let files = SourceTree.sources
 
-    @Test("no file is longer than 400 lines, and its name is not that of another")
-    func length() {
-        for file in Self.files {
-            let lines = file.text.split(separator: "\n", omittingEmptySubsequences: false).count
-            #expect(lines <= 401, "\(file) has \(lines) lines")
-        }
+    @Test("no file has the name of another of its room")
+    func names() {
         for room in SourceTree.folders(in: "Sources") {
             let names = Self.files.filter { $0.room == room }.map(\.name)
             #expect(Set(names).count == names.count, "\(room)")

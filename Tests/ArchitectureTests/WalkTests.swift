@@ -29,13 +29,13 @@ struct WalkTests {
         RequestHead ResponseHead ResponseParser Scanners StatusLineParser
         """,
         "UncurlEngine": """
-        Connection ConnectionMachine ConnectionPool ConnectionReceiving ConnectionSending Destination
-        Engine EngineConnections EngineEndings EngineRequest Exchange ExchangeHome ExchangeReport
-        Farewell HTTPURL Host HostTable Link Origin Reading SlotID Timeouts Transport
+        Connection ConnectionMachine ConnectionPool ConnectionSending Destination Engine EngineRequest
+        Exchange ExchangeHome ExchangeReport HTTPURL Host HostTable Link Origin Reading SlotID Timeouts
+        Transport
         """,
         "UncurlSemantics": """
-        AnswerEvents AnswerMachine AnswerRules AuthorizationMemory CacheStorage ChallengeProgress
-        ChallengeRule CookieJar CookieScope RedirectRule Step
+        AnswerEvents AnswerMachine AuthorizationMemory CacheStorage ChallengeRule CookieJar CookieScope
+        RedirectRule Step
         """,
         "UncurlReactor": """
         EventLoop LoopBound Mailbox Poller Socket SystemCall
@@ -48,14 +48,13 @@ struct WalkTests {
             ceiling: 104,
             exchange.merging([
                 "URLLoading": """
-                Attempt AttemptAnswers AttemptPlaces AttemptProxies AttemptUploading BatchedResumption
-                CacheEntry CompletionReport ContentSource CookieStore Course Delivery FileDigest HTTPURLResponse
-                HeldLoad LoopHome MemoryCache ProtocolLoad Record RequestBuilder RequestLoader
-                RequestLoaderExchange RequestLoaderSources RequestPlan RequestPlanning RequestStorage
-                RequestValues ResponseFields ResponseValues Resumption SessionEngine SessionHome SessionProxies
-                SessionSettings Sink Source TaskContinuation TaskCounting TaskLoader TaskLoaderAnswer
-                TaskSnapshot TaskSpec Transaction URLCacheLoading URLRequest URLSession URLSessionAsync
-                URLSessionDataTask URLSessionTask URLText UploadContent WebURLBridging
+                Attempt AttemptAnswers AttemptProxies AttemptUploading BatchedResumption CacheEntry CompletionReport
+                ContentSource CookieStore Course Delivery FileDigest HTTPURLResponse HeldLoad LoopHome MemoryCache
+                ProtocolLoad Record RequestBuilder RequestLoader RequestPlan RequestPlanning RequestStorage
+                RequestValues ResponseFields ResponseValues SessionEngine SessionHome SessionProxies SessionSettings
+                Sink Source TaskContinuation TaskCounting TaskLoader TaskSnapshot TaskSpec Transaction
+                URLCacheLoading URLRequest URLSession URLSessionAsync URLSessionDataTask URLSessionTask URLText
+                UploadContent WebURLBridging
                 """
             ]) { $1 }
         ),
@@ -64,22 +63,21 @@ struct WalkTests {
             ceiling: 140,
             exchange.merging([
                 "URLLoading": """
-                Attempt AttemptAnswers AttemptPlaces AttemptProxies AttemptUploading BatchedResumption
-                CacheEntry CompletionReport ContentSource CookieStore Course Delivery FileDigest HTTPURLResponse
-                HeldLoad LoopHome MemoryCache ProtocolLoad Record ReportedTasks RequestBuilder RequestLoader
-                RequestLoaderExchange RequestLoaderSources RequestPlan RequestPlanning RequestStorage
-                RequestValues ResponseFields ResponseValues Resumption SelectiveDelegate SessionEngine
+                Attempt AttemptAnswers AttemptProxies AttemptUploading BatchedResumption CacheEntry CompletionReport
+                ContentSource CookieStore Course Delivery FileDigest HTTPURLResponse HeldLoad LoopHome MemoryCache
+                ProtocolLoad Record ReportedTasks RequestBuilder RequestLoader RequestPlan RequestPlanning
+                RequestStorage RequestValues ResponseFields ResponseValues SelectiveDelegate SessionEngine
                 SessionHome SessionProxies SessionSettings Sink Source TaskCounting TaskInterests TaskLoader
-                TaskLoaderAnswer TaskReport TaskSnapshot TaskSpec Transaction URLCacheLoading URLRequest
-                URLSession URLSessionDataTask URLSessionTask URLText UploadContent WebURLBridging
+                TaskReport TaskSnapshot TaskSpec Transaction URLCacheLoading URLRequest URLSession
+                URLSessionDataTask URLSessionTask URLText UploadContent WebURLBridging
                 """,
                 "Uncurl": """
                 AttemptSteps BaseURL BuiltRequest ContentDecoder DataTaskDelegate DecodableResponseSerializer
                 EventMonitor HTTPRequest HTTPRequestSerializer HTTPSessionManagerVerbs ManagerCore
-                ManagerNotifications ManagerRequests OptionValues ProgressOfAttempts ReceivedResponse
-                RequestBody RequestDefaults RequestOptions RequestPlanning Response ResponseFacts ResponseMaking
-                ResponseSerializer ResponseValidation TaskBehavior TaskDelegate TaskFinish TaskKinds
-                TransferControl TransferList TransferRun TransferWaiters URLSessionManager
+                ManagerNotifications ManagerRequests ProgressOfAttempts ReceivedResponse RequestBody RequestDefaults
+                RequestOptions RequestPlanning Response ResponseFacts ResponseMaking ResponseSerializer
+                ResponseValidation TaskBehavior TaskDelegate TaskFinish TaskKinds TransferControl TransferList
+                TransferRun TransferWaiters URLSessionManager
                 """,
             ]) { $1 }
         ),
@@ -102,8 +100,8 @@ struct WalkTests {
                 UploadContent
                 """,
                 "Uncurl": """
-                HTTPRequest MultipartBody MultipartContent MultipartForm MultipartPart RequestBody
-                RequestContent RequestPlanning TaskKinds TransferRun
+                HTTPRequest MultipartBody MultipartContent MultipartForm MultipartPart RequestBody RequestContent
+                RequestPlanning TaskKinds TransferRun
                 """,
             ]
         ),
@@ -112,14 +110,14 @@ struct WalkTests {
             ceiling: 18,
             [
                 "UncurlEngine": """
-                Connection Engine EngineEndings Link
+                Connection Engine Link
                 """,
                 "UncurlReactor": """
                 EventLoop Mailbox
                 """,
                 "URLLoading": """
-                CallbackQueue CompletionReport Course Delivery HeldLoad LoopHome SessionEngine SessionHome
-                Source TaskLoader TaskSnapshot URLSessionTask
+                CallbackQueue CompletionReport Course Delivery HeldLoad LoopHome SessionEngine SessionHome Source
+                TaskLoader TaskSnapshot URLSessionTask
                 """,
             ]
         ),
@@ -128,15 +126,14 @@ struct WalkTests {
             ceiling: 24,
             [
                 "UncurlEngine": """
-                ConnectionReceiving
+                Connection
                 """,
                 "UncurlSemantics": """
                 AnswerEvents AnswerMachine RedirectRule RedirectTarget Step WebOrigin WebURL
                 """,
                 "URLLoading": """
                 Answer Attempt AttemptAnswers CallbackQueue Course DelegateForms Delivery Drain HeldLoad
-                LastingOperation RequestLoader RequestLoaderExchange RequestLoaderQuestions TaskLoader
-                URLSessionTaskDelegate UserQuestion
+                LastingOperation RequestLoader TaskLoader URLSessionTaskDelegate UserQuestion
                 """,
             ]
         ),
@@ -145,19 +142,18 @@ struct WalkTests {
             ceiling: 41,
             [
                 "UncurlEngine": """
-                ConnectionReceiving
+                Connection
                 """,
                 "UncurlSemantics": """
-                AnswerEvents AnswerMachine AuthenticationChallenge ChallengeAuthenticator AuthorizationMemory Authorizer
-                BasicAuthentication ChallengeParser ChallengeProgress ChallengeRule DigestAuthentication
+                AnswerEvents AnswerMachine AuthenticationChallenge AuthorizationMemory Authorizer
+                BasicAuthentication ChallengeAuthenticator ChallengeParser ChallengeRule DigestAuthentication
                 DigestChallenge ProtectionSpace
                 """,
                 "URLLoading": """
-                AddedCredentials Answer Attempt AttemptAnswers CallbackQueue ChallengeSender Course Credential
-                CredentialStore CredentialTable DelegateForms Delivery HeldLoad ProtectionSpaceBridging
-                ProtectionSpaceValues RequestLoader RequestLoaderExchange RequestLoaderQuestions RequestPlanning
-                SessionEngine TaskLoader URLAuthenticationChallenge URLCredential URLCredentialStorage
-                URLProtectionSpace URLSessionTaskDelegate UserQuestion
+                Answer Attempt AttemptAnswers CallbackQueue ChallengeSender Course Credential CredentialStore
+                CredentialTable DelegateForms Delivery HeldLoad ProtectionSpaceBridging ProtectionSpaceValues
+                RequestLoader RequestPlanning SessionEngine TaskLoader URLAuthenticationChallenge URLCredential
+                URLCredentialStorage URLProtectionSpace URLSessionTaskDelegate UserQuestion
                 """,
             ]
         ),
@@ -166,15 +162,14 @@ struct WalkTests {
             ceiling: 18,
             [
                 "UncurlEngine": """
-                ConnectionGathering ConnectionReceiving ReadingPace
+                Connection ReadingPace
                 """,
                 "UncurlReactor": """
                 WritableFile
                 """,
                 "URLLoading": """
                 AttemptResuming CallbackQueue CompletionReport ContentSum Delivery DownloadFile RequestLoader
-                RequestLoaderExchange ResumeData Sink StoreDirectories StoreFile TaskLoaderAnswer
-                URLSessionDownloadDelegate
+                ResumeData Sink StoreDirectories StoreFile TaskLoader URLSessionDownloadDelegate
                 """,
             ]
         ),
@@ -183,17 +178,16 @@ struct WalkTests {
             ceiling: 40,
             [
                 "UncurlHTTP1": """
-                BodyDecoder BodyFraming FieldLineParser HeadReader Persistence ResponseHead ResponseParser
-                Scanners StatusLineParser
+                BodyDecoder BodyFraming FieldLineParser HeadReader Persistence ResponseHead ResponseParser Scanners
+                StatusLineParser
                 """,
                 "UncurlEngine": """
-                Connection ConnectionMachine ConnectionPool ConnectionReceiving ConnectionSending Engine
-                EngineConnections EngineEndings Exchange ExchangeHome ExchangeReport Farewell Host HostTable
-                Link Reading SlotID Transport
+                Connection ConnectionMachine ConnectionPool ConnectionSending Engine Exchange ExchangeHome
+                ExchangeReport Host HostTable Link Reading SlotID Transport
                 """,
                 "UncurlLoad": """
-                AnswerLimits ConnectPacer EngineRequests LatencyHistogram Metrics RequestSequence Worker
-                WorkerMetrics WorkerOutcomes
+                ConnectPacer EngineRequests LatencyHistogram Metrics RequestSequence Worker WorkerMetrics
+                WorkerOutcomes
                 """,
                 "UncurlReactor": """
                 EventLoop Poller Socket SystemCall

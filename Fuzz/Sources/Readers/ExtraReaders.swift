@@ -11,7 +11,7 @@ extension Reader {
             guard let header = try? ImageHeader(reading: Data(octets)) else { return }
             require(header.width > 0 && header.height > 0, "an image has a size")
         },
-        Reader("png", of: "UncurlExtras/Images/PNGDecoder") { octets in
+        Reader("png", of: "UncurlExtras/Images/ImageResponseSerializer") { octets in
             let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
             for file in [octets, signature + octets] {
                 _ = try? PNGDecoder(maximumPixels: 1 << 20).pixels(of: Data(file))

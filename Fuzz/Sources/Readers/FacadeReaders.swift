@@ -27,7 +27,7 @@ extension Reader {
         ),
         Reader(
             "host-pattern",
-            of: "Uncurl/Security/HostPattern",
+            of: "Uncurl/Security/HostPolicies",
             text: { text in
                 guard let pattern = try? HostPattern(text) else { return }
                 require(!HostPattern.precedes(pattern, pattern), "a pattern does not precede itself: \(text)")

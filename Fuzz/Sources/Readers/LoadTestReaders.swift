@@ -74,7 +74,7 @@ extension Reader {
             _ = try? report.intervals()
             _ = report.rate
         },
-        Reader("message-pack", of: "UncurlLocust/MessagePack/MessagePackDecoder", messagePack),
+        Reader("message-pack", of: "UncurlLocust/MessagePack/MessagePack", messagePack),
         Reader("zmtp", of: "UncurlLocust/ZeroMQ/ZMTPReader", zmtp),
     ]
 

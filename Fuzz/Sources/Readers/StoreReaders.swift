@@ -31,7 +31,7 @@ extension Reader {
                 require(CookieFile.decode(written)?.count == entries.count, "cookies are written as they were read")
             }
         },
-        Reader("foundation-cookies", of: "URLLoading/Cookies/FoundationCookieFile") { octets in
+        Reader("foundation-cookies", of: "URLLoading/Cookies/CookieFile") { octets in
             _ = FoundationCookieFile.decode(octets, now: 1_700_000_000)
         },
         Reader("credential-file", of: "URLLoading/Credentials/CredentialFile", rest: "the file's lock and place") {

@@ -20,7 +20,7 @@ extension Reader {
                 rest: "the names of a run's requests",
                 text: { _ = try? Threshold($0) }
             ),
-            Reader("input-urls", of: "volley/Inputs/URLListInput", .urls),
+            Reader("input-urls", of: "volley/Inputs/InputFormat", .urls),
             Reader("input-vegeta", of: "volley/Inputs/VegetaInput", .vegeta, .vegetaJSON),
             Reader("input-har", of: "volley/Inputs/HARInput", .har),
             Reader("input-access-log", of: "volley/Inputs/AccessLogInput", .accessLog),

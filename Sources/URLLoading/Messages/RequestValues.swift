@@ -258,3 +258,110 @@ extension RequestValues: Hashable {
         hasher.combine(httpShouldHandleCookies)
     }
 }
+
+/// Field values that a program has set folded into several lines, as `a CR LF SP b`. A request keeps them as they were
+/// set, and sends each fold as one space (RFC 9112 §5.2: no sender may generate a fold).
+struct FoldedValues {
+    /// The values as they were set, by the field's name in lower case.
+    private var values: [String: String] = [:]
+
+    /// Returns the value as it was set, for a field that is sent with `sent`; `sent` itself if another value was set.
+    func asSet(_ name: String, sent: String) -> String {
+        guard !values.isEmpty, let value = values[name.lowercased()], FoldedValues.unfolded(value) == sent else {
+            return sent
+        }
+        return value
+    }
+
+    /// Keeps the value if it is folded.
+    mutating func keep(_ value: String, of name: String) {
+        if value.utf8.contains(FoldedValues.carriageReturn) {
+            values[name.lowercased()] = value
+        } else if !values.isEmpty {
+            values[name.lowercased()] = nil
+        }
+    }
+
+    private static let carriageReturn = UInt8(ascii: "\r")
+
+    /// Replaces each CR LF with a blank after it, and all blanks around it, by one space; at the value's ends by
+    /// nothing. Other line ends stay, and are refused where fields are checked.
+    static func unfolded(_ value: String) -> String {
+        guard value.utf8.contains(carriageReturn) else { return value }
+        let octets = Array(value.utf8)
+        var result: [UInt8] = []
+        var position = 0
+        while position < octets.count {
+            guard isFold(octets, position) else {
+                result.append(octets[position])
+                position += 1
+                continue
+            }
+            while let last = result.last, isBlank(last) { result.removeLast() }
+            position += 2
+            while position < octets.count, isBlank(octets[position]) { position += 1 }
+            if !result.isEmpty, position < octets.count { result.append(UInt8(ascii: " ")) }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    private static func isFold(_ octets: [UInt8], _ position: Int) -> Bool {
+        octets[position] == carriageReturn && position + 2 < octets.count
+            && octets[position + 1] == UInt8(ascii: "\n") && isBlank(octets[position + 2])
+    }
+
+    private static func isBlank(_ octet: UInt8) -> Bool { octet == UInt8(ascii: " ") || octet == UInt8(ascii: "\t") }
+}
+
+/// A request in a keyed archive, under FoundationNetworking's keys: an archive of its `NSURLRequest` can be read once
+/// the unarchiver has been told the class (`setClass(_:forClassName:)`).
+extension RequestValues {
+    init?(coder: NSCoder) {
+        guard coder.allowsKeyedCoding else { return nil }
+        self.init(
+            url: coder.url("NS.url"),
+            cachePolicy: .useProtocolCachePolicy,
+            timeoutInterval: Self.defaultTimeout
+        )
+        mainDocumentURL = coder.url("NS.mainDocumentURL")
+        setMethod(coder.string("NS.httpMethod"))
+        dictionary = coder.strings("NS._allHTTPHeaderFields")
+        cachePolicy = coder.number("NS._cachePolicy").flatMap { .init(rawValue: $0.uintValue) } ?? cachePolicy
+        explicitTimeout = coder.number("NS._timeoutInterval")?.doubleValue
+        let service = coder.number("NS._networkServiceType")
+        networkServiceType = service.flatMap { .init(rawValue: $0.uintValue) } ?? .default
+        func flag(_ key: String) -> Bool { coder.number(key)?.boolValue ?? true }
+        allowsCellularAccess = flag("NS._allowsCellularAccess")
+        allowsExpensiveNetworkAccess = flag("NS._allowsExpensiveNetworkAccess")
+        allowsConstrainedNetworkAccess = flag("NS._allowsConstrainedNetworkAccess")
+        httpShouldHandleCookies = flag("NS._httpShouldHandleCookies")
+        httpShouldUsePipelining = flag("NS._httpShouldUsePipelining")
+        if coder.containsValue(forKey: "NS.httpBody") {
+            httpBody = unsafe coder.withDecodedUnsafeBufferPointer(forKey: "NS.httpBody") { octets in
+                unsafe octets.map { unsafe Data(buffer: $0) }
+            }
+        }
+    }
+
+    func encode(with coder: NSCoder) {
+        guard coder.allowsKeyedCoding else { return }
+        coder.encode(url as NSURL?, forKey: "NS.url")
+        coder.encode(mainDocumentURL as NSURL?, forKey: "NS.mainDocumentURL")
+        coder.encode(httpMethod as NSString, forKey: "NS.httpMethod")
+        coder.encode(dictionary as NSDictionary?, forKey: "NS._allHTTPHeaderFields")
+        coder.encode(NSNumber(value: cachePolicy.rawValue), forKey: "NS._cachePolicy")
+        // Without the key, the session's time limit applies.
+        coder.encode(explicitTimeout.map { NSNumber(value: $0) }, forKey: "NS._timeoutInterval")
+        coder.encode(NSNumber(value: networkServiceType.rawValue), forKey: "NS._networkServiceType")
+        coder.encode(NSNumber(value: allowsCellularAccess), forKey: "NS._allowsCellularAccess")
+        coder.encode(NSNumber(value: allowsExpensiveNetworkAccess), forKey: "NS._allowsExpensiveNetworkAccess")
+        coder.encode(NSNumber(value: allowsConstrainedNetworkAccess), forKey: "NS._allowsConstrainedNetworkAccess")
+        coder.encode(NSNumber(value: httpShouldHandleCookies), forKey: "NS._httpShouldHandleCookies")
+        coder.encode(NSNumber(value: httpShouldUsePipelining), forKey: "NS._httpShouldUsePipelining")
+        guard let httpBody else { return }
+        unsafe httpBody.withUnsafeBytes { octets in
+            let octets = unsafe octets.bindMemory(to: UInt8.self)
+            unsafe coder.encodeBytes(octets.baseAddress, length: octets.count, forKey: "NS.httpBody")
+        }
+    }
+}

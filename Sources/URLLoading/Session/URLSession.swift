@@ -385,3 +385,153 @@ open class URLSession: NSObject, @unchecked Sendable {
         }
     }
 }
+
+extension URLSession {
+    /// Makes a task that resumes a cancelled or failed upload (``URLSessionConfiguration/resumableUploads``).
+    ///
+    /// The task asks the server how much it has. The upload starts over if the server no longer has it, or if the file
+    /// has changed. The resume data holds content that was in memory. A file must still be at its path. For a stream,
+    /// the delegate is asked for the rest. If the data is not resume data, or was changed, the task fails.
+    ///
+    /// Resume data says which file is sent where. Its checksum detects damage, not forgery, so that data from another
+    /// source must not be used.
+    public func uploadTask(withResumeData resumeData: Data) -> URLSessionUploadTask {
+        add { URLSessionUploadTask(self, $0, TaskSpec(uploadResumingFrom: resumeData, .delegate)) }
+    }
+
+    /// Makes the same task with a handler, as ``dataTask(with:completionHandler:)-(URLRequest,_)``.
+    public func uploadTask(
+        withResumeData resumeData: Data,
+        completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionUploadTask {
+        add { URLSessionUploadTask(self, $0, TaskSpec(uploadResumingFrom: resumeData, .data(completionHandler))) }
+    }
+
+    /// Resumes a cancelled or failed upload (``uploadTask(withResumeData:)``), and waits for the answer.
+    public func upload(
+        resumeFrom resumeData: Data,
+        delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (Data, URLResponse) {
+        let spec = TaskSpec(uploadResumingFrom: resumeData, .awaitedData)
+        return try await data(of: add { URLSessionUploadTask(self, $0, spec) }, delegate)
+    }
+}
+
+extension URLSession {
+    /// How to answer a challenge.
+    @frozen public enum AuthChallengeDisposition: Int, Sendable {
+        /// Use the given credential; if there is none, continue without credentials.
+        case useCredential
+        /// Handle the challenge as if there were no delegate.
+        case performDefaultHandling
+        /// End the task as cancelled.
+        case cancelAuthenticationChallenge
+        /// Continue with the response's next challenge, if there is one; otherwise take the response as the answer.
+        case rejectProtectionSpace
+    }
+
+    /// How to handle an answer's content.
+    @frozen public enum ResponseDisposition: Int, Sendable {
+        /// End the task as cancelled.
+        case cancel
+        /// Deliver the content.
+        case allow
+        /// Deliver the content to a file: the task becomes a download task.
+        @available(*, deprecated, message: "Make a download task instead")
+        case becomeDownload
+        /// Make the task a stream task, which reads the content as it is asked for. After 101 (Switching Protocols) to
+        /// a request with an Upgrade field, the stream task reads and writes the connection; after any other answer it
+        /// can only read.
+        case becomeStream
+    }
+
+    /// How to begin a task whose date has come.
+    @frozen public enum DelayedRequestDisposition: Sendable {
+        /// Load the task's own request.
+        case continueLoading
+        /// Load the given request, or the task's own if none is given.
+        case useNewRequest
+        /// End the task as cancelled.
+        case cancel
+    }
+}
+
+/// How a session comes to its end: it is closed to new tasks, and when nothing of its tasks is left to report, it
+/// becomes invalid.
+extension URLSession {
+    func close(cancelling: Bool) {
+        guard self !== URLSession.shared else { return }
+        let (tasks, isEnd) = state.withLock { state -> ([URLSessionTask], Bool) in
+            guard state.life != .invalid else { return ([], false) }
+            state.life = .closing
+            return (Array(state.tasks.values), state.isOver)
+        }
+        if cancelling { for task in tasks { task.cancel() } }
+        if isEnd { becomeInvalid() }
+    }
+
+    func becomeInvalid() {
+        let isFirst = state.withLock { state in
+            guard state.life != .invalid else { return false }
+            state.life = .invalid
+            return true
+        }
+        guard isFirst else { return }
+        home.shutDown()
+        delegateQueue.addLasting { [self] in
+            keeper?.close()
+            delegate?.urlSession(self, didBecomeInvalidWithError: nil)
+            let old = state.withLock { state in
+                defer { (state.delegate, state.listener) = (nil, nil) }
+                return (state.delegate, state.listener)
+            }
+            home.askNoSession()
+            withExtendedLifetime(old) {}
+        }
+    }
+}
+
+extension URLSession {
+    /// The thread of the session's connections, for Swift tasks that do little but wait for answers:
+    ///
+    /// ```swift
+    /// try await withTaskExecutorPreference(session.taskExecutor) { try await session.data(from: url) }
+    /// ```
+    /// Then no other thread is woken for a request, which saves more than half of its CPU time. Such a task must not
+    /// block: everything else on the loop waits meanwhile. Nil where the session has no loop.
+    public var taskExecutor: (any TaskExecutor)? { home.executor }
+
+    /// The tasks that have been resumed, and have neither ended nor been cancelled.
+    public var allTasks: [URLSessionTask] {
+        get async { underWay }
+    }
+
+    /// The same tasks by kind: data, upload, download.
+    public var tasks: ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask]) {
+        get async { URLSession.byKind(underWay) }
+    }
+
+    /// Reports again the ends of a background session's tasks that no delegate has handled in this process, now that a
+    /// delegate handles them.
+    package func tellUnheard() { keeper?.tellUnheard(of: self) }
+
+    var current: [URLSessionTask] {
+        state.withLock { state in state.tasks.sorted { $0.key < $1.key }.map(\.value) }
+    }
+
+    /// The tasks that have been resumed and are not cancelled.
+    var underWay: [URLSessionTask] {
+        current.filter { task in task.snapshot.withLock { $0.hasBegun && $0.state != .canceling } }
+    }
+
+    /// All tasks that have not ended, at once.
+    package var unfinishedTasks: [URLSessionTask] { current }
+
+    static func byKind(
+        _ tasks: [URLSessionTask]
+    ) -> ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask]) {
+        let uploads = tasks.compactMap { $0 as? URLSessionUploadTask }
+        let data = tasks.compactMap { $0 is URLSessionUploadTask ? nil : $0 as? URLSessionDataTask }
+        return (data, uploads, tasks.compactMap { $0 as? URLSessionDownloadTask })
+    }
+}

@@ -2,6 +2,7 @@ internal import Foundation
 internal import Synchronization
 internal import UncurlEngine
 internal import UncurlReactor
+internal import UncurlSemantics
 internal import UncurlTLS
 
 /// A stream task's connection on its session's loop. It matches bytes with the reads that ask for them. Loop-confined.
@@ -394,6 +395,169 @@ final class StreamLoad: StreamWorker {
         case .handler(let call):
             guard let delegate else { return }
             delegate.later { call(result) }
+        }
+    }
+}
+
+/// The time limit of one read or write. The time stops while the task is suspended. Loop-confined.
+final class StreamLimit: TimerHandler {
+    private enum State {
+        case running(TimerID, until: Instant)
+        /// In nanoseconds.
+        case standing(left: Int64)
+        case over
+    }
+
+    private let loop: EventLoop
+    private let act: () -> Void
+    private var state: State
+
+    /// - Parameters:
+    ///   - seconds: the limit; if it means no limit (``RequestBuilder/duration(_:)``), the initialiser returns nil.
+    ///   - isStanding: whether the task is suspended already.
+    init?(_ seconds: TimeInterval, on loop: EventLoop, isStanding: Bool, _ act: @escaping () -> Void) {
+        guard let limit = RequestBuilder.duration(seconds) else { return nil }
+        (self.loop, self.act) = (loop, act)
+        state = .standing(left: limit.wholeNanoseconds)
+        if !isStanding { go() }
+    }
+
+    func go() {
+        guard case .standing(let left) = state else { return }
+        let end = loop.now.advanced(byNanoseconds: left)
+        state = .running(loop.arm(at: end, self), until: end)
+    }
+
+    func stand() {
+        guard case .running(let timer, let end) = state else { return }
+        loop.cancel(timer)
+        state = .standing(left: max(0, end.nanoseconds(since: loop.now)))
+    }
+
+    func cancel() {
+        if case .running(let timer, _) = state { loop.cancel(timer) }
+        state = .over
+    }
+
+    func timerFired(_ id: TimerID) {
+        state = .over
+        act()
+    }
+}
+
+/// The wishes of a stream task that take effect after all earlier wishes and before all later ones.
+extension StreamLoad {
+    func perform(_ wish: StreamWish) {
+        switch wish {
+        case .closeRead:
+            guard reading != .closed else { return }
+            let wasOpen = reading == .open
+            (reading, input) = (.closed, OctetQueue())
+            if wasOpen { tellReadClosed() }
+        case .closeWrite: closeWriting()
+        case .stopSecurity: if isSecure { closeWriting() }
+        case .startSecurity: if !isSecure { secure() }
+        case .capture: capture()
+        case .read, .write: break
+        }
+    }
+
+    private var isSecure: Bool {
+        if case .open(let connection) = state { connection.record.security != nil } else { false }
+    }
+
+    private func closeWriting() {
+        guard writing != .closed else { return }
+        // A FIN after half of a write would make it look complete.
+        if case .open(let connection) = state, writing == .open { connection.finishWriting(keepsReading: true) }
+        writing = .closed
+        guard let delegate, let task = delegate.task as? URLSessionStreamTask else { return }
+        delegate.tell(.stream) { session, _, delegate in
+            session.recipient(delegate, as: (any URLSessionStreamDelegate).self)?
+                .urlSession(session, writeClosedFor: task)
+        }
+    }
+
+    private func secure() {
+        guard let delegate else { return }
+        guard case .open(let connection) = state, reading == .open, writing == .open else {
+            let reason = "there is no connection left to secure"
+            return delegate.end(ErrorTranslation.urlError(.secureConnectionFailed, nil, reason))
+        }
+        do {
+            guard let origin else { return }
+            let options = try engine.streamOptions(to: origin, of: delegate, isSecured: true)
+            let rest = input.rest
+            input = OctetQueue()
+            state = .securing(
+                engine.engine.secure(connection, as: origin, having: rest, options: options) { [weak self] in
+                    self?.opened($0)
+                }
+            )
+        } catch {
+            delegate.end(ErrorTranslation.urlError(.secureConnectionFailed, nil, error))
+        }
+    }
+
+    private func capture() {
+        guard let delegate else { return }
+        guard case .open(let connection) = state else {
+            let reason = "there is no connection to capture"
+            return delegate.end(ErrorTranslation.urlError(.networkConnectionLost, nil, reason))
+        }
+        state = .closed
+        let rest = input.rest
+        input = OctetQueue()
+        let streams = CapturedStreams(
+            connection,
+            having: rest,
+            isReadable: reading == .open,
+            isWritable: writing == .open
+        )
+        delegate.end(handingOver: streams)
+    }
+}
+
+extension StreamLoad {
+    /// Whether no task has asked for the connection on which HTTP has ended.
+    var isUntaken: Bool { if case .held = state { true } else { false } }
+}
+
+/// Receives what the connection reports.
+extension StreamLoad: UpgradedConnectionDelegate {
+    func connection(_ connection: UpgradedConnection, didReceive bytes: Span<UInt8>) {
+        count(received: bytes.count)
+        receive(bytes)
+    }
+
+    func connection(_ connection: UpgradedConnection, didSend count: Int) {
+        self.count(sent: count)
+        guard let first = writes.first, let left = first.left else { return }
+        guard left <= count else {
+            writes[0].left = left - count
+            return
+        }
+        writes.removeFirst()
+        first.limit?.cancel()
+        answer(first.reply, .success(()))
+        advance()
+    }
+
+    func connectionDidFinishReading(_ connection: UpgradedConnection) { readingEnded() }
+
+    func connection(_ connection: UpgradedConnection, didClose error: EngineError?) {
+        if let error {
+            delegate?.end(ErrorTranslation.error(error, nil))
+        } else {
+            state = .closed
+            readingEnded()
+        }
+    }
+
+    private func count(sent: Int = 0, received: Int = 0) {
+        delegate?.task.snapshot.withLock { snapshot in
+            snapshot.counts.sent += Int64(sent)
+            snapshot.counts.received += Int64(received)
         }
     }
 }

@@ -4,6 +4,7 @@ internal import UncurlEngine
 internal import UncurlHTTP1
 internal import UncurlReactor
 internal import UncurlSemantics
+internal import UncurlTLS
 
 /// Loads the answer to a task's request: over redirects and challenges, from the cache, from this machine or over the
 /// network. Loop-confined.
@@ -387,5 +388,268 @@ class RequestLoader: TaskLoader {
         attempt.noteSwitch(response, task, engine)
         guard let scope = attempt.transaction?.plan.scope else { return }
         settings.giveCookies(of: response, from: scope, to: attempt.request, for: task)
+    }
+}
+
+/// Receives what the engine reports of the exchange under way.
+extension RequestLoader: ExchangeDelegate {
+    func exchange(_ id: ExchangeID, didReceive head: ResponseHead) {
+        guard let url = attempt.request.url else { return }
+        guard head.status >= 200 else { return informed(head, url) }
+        let response = attempt.answered(head, url, settings)
+        // What the cache does with the answer depends on the user that the connection has shown.
+        if settings.cache != nil, let security = engine.engine.connectionRecord(of: id)?.security {
+            attempt.transaction?.identity = security.shownIdentity
+        }
+        guard let storage = settings.cookieSubclass else { return judge(response) }
+        let cookies = attempt.cookies(of: response, settings)
+        guard !cookies.isEmpty else { return judge(response) }
+        attempt.response = response
+        store(cookies, in: storage, for: task) { [self] in judge(response) }
+    }
+
+    private func judge(_ response: HTTPURLResponse) {
+        guard let step = attempt.judge(response, caching, task, engine) else { return accept(response) }
+        perform(step, response, nil)
+    }
+
+    /// What the cache makes of the answer. The answer of one of several servers says nothing about what is stored under
+    /// the URL. An answer that depends on the request's content is not stored.
+    private var caching: AskedRequest.Caching {
+        guard settings.cache != nil, spec.request?.values.terms?.values.endpoint == nil, !attempt.isExcused(engine)
+        else {
+            return .none
+        }
+        return delivery.isStorable && !attempt.request.values.sendsContentWithGET ? .stores : .compares
+    }
+
+    private func informed(_ head: ResponseHead, _ url: URL) {
+        if head.status == 101 { attempt.switching = head }
+        attempt.noteResource(head, url, task, background)
+        // 100 and 101 concern the connection.
+        guard head.status > 101 else { return }
+        if !delivery.tellInformational({ HTTPURLResponse(url: url, head: head) }) { waitForUser() }
+    }
+
+    func exchange(_ id: ExchangeID, didReceive bytes: Span<UInt8>) {
+        switch course.phase {
+        case .draining: drained(bytes.count, of: id)
+        case .loading: receive(bytes)
+        case .asking: keep(bytes)
+        case .new, .starting, .ended: break
+        }
+    }
+
+    func exchange(_ id: ExchangeID, didSend count: Int) {
+        let sent = attempt.noteSent(count)
+        delivery.tellSent(count, task.count { $0.sent = sent })
+    }
+
+    func exchange(_ id: ExchangeID, needsBodyAt offset: UInt64) -> BodyPart { attempt.content.part(at: offset) }
+
+    func exchange(_ id: ExchangeID, didUpgrade connection: UpgradedConnection) {
+        guard case .exchange(id) = course.source else { return connection.close() }
+        switchProtocols(to: connection)
+    }
+
+    func exchange(_ id: ExchangeID, didFinish outcome: Outcome, report: ExchangeReport) {
+        note(report)
+        if finishDraining(id) { return }
+        guard course.isCurrent(id) else { return }
+        switch outcome {
+        case .completed: finished()
+        // A question whose answer leaves this one does not matter to it. A time limit ends a question too.
+        case .failed(let error):
+            if case .timedOut = error { return failed(error, report) }
+            if !endBehindQuestion({ [self] in failed(error, report) }) { failed(error, report) }
+        }
+    }
+
+    private func failed(_ error: EngineError, _ report: ExchangeReport) {
+        // A request is not repeated if its response was already reported, or if the server has answered its content.
+        let mayRepeat = background?.record(of: task) != nil && !(task is URLSessionUploadTask && task.response != nil)
+        let hasOwnProxies = spec.request?.values.terms?.values.proxies != nil
+        if !hasOwnProxies, attempt.failOver(error, engine) {
+            observation?.note(.sendsAgain)
+            start()
+            return transact()
+        }
+        // The credentials of a request's own proxy come with the request: the delegate is not asked for others.
+        let proxies = hasOwnProxies ? .direct : attempt.proxies(engine)
+        let step = attempt.machine.fail(AnswerFailure(error, report, attempt, proxies, mayRepeat: mayRepeat))
+        if let next = attempt.uploadStep(after: error, step) {
+            start()
+            return goOnUploading(next)
+        }
+        if case .fail(.failure) = step { return end(ErrorTranslation.error(error, attempt.request.url)) }
+        start()
+        perform(step, nil, .nothing)
+    }
+}
+
+/// The questions about a request: whether to begin and to follow, and for credentials, a stream and cookies.
+extension RequestLoader {
+    /// Asks the delegate for a stream: the request's stream was read already, or there never was one.
+    func askForStream() {
+        let put = UserQuestion.bodyStream(from: attempt.streamOffset)
+        ask(.bodyStream, otherwise: HandedStream(stream: nil), put) { [self] answer, _ in
+            start()
+            guard let stream = answer.stream else {
+                let reason = "the request's content is needed, and no stream was given to read it from"
+                return end(.requestBodyStreamExhausted, attempt.request.url, reason)
+            }
+            attempt.take(stream: stream)
+            transact()
+        }
+    }
+
+    /// Asks whether to follow the redirect to `next`. It is followed if there is no delegate to ask. A background
+    /// session does not ask its delegate, as on Apple's platforms: the next process may have none. It asks Uncurl's
+    /// hooks.
+    func askToFollow(_ next: URLRequest, _ response: HTTPURLResponse) {
+        let isAsked = background == nil || delivery.isReported
+        ask(isAsked ? .redirect : nil, otherwise: next, UserQuestion.redirect(response, next)) { [self] answer, held in
+            guard let answer else { return perform(attempt.machine.decline(), response, held) }
+            follow(answer, held)
+        }
+    }
+
+    func follow(_ next: URLRequest, _ held: Held) {
+        let step = attempt.follow(next, spec.content)
+        guard case .sendAgain = step else { return perform(step, nil, held) }
+        task.currentRequest = next
+        observation?.note(.redirected((attempt.response as? HTTPURLResponse)?.statusCode, to: next.url))
+        leave(held) { [self] in start(next) }
+    }
+
+    /// Asks for credentials, and proposes the user and password in the URL, or else the stored ones; after a first
+    /// failure none.
+    func askForCredentials(_ question: ChallengeQuestion, _ failures: Int, _ response: HTTPURLResponse?) {
+        attempt.beginAsking(engine)
+        var values = ProtectionSpaceValues(question.space)
+        values.isProxyEncrypted = values.isProxy && attempt.isProxyEncrypted(engine)
+        let space = URLProtectionSpace(values)
+        var proposed: URLCredential?
+        if failures == 0 {
+            proposed = attempt.namedCredential(for: question.space)
+            if proposed == nil, let storage = settings.credentialSubclass {
+                return ask(storage, for: space, task) { [self] in
+                    askForCredentials(question, space, proposing: $0, failures, response)
+                }
+            }
+            proposed = proposed ?? settings.credentials?.defaultCredential(for: space)
+        }
+        askForCredentials(question, space, proposing: proposed, failures, response)
+    }
+
+    private func askForCredentials(
+        _ question: ChallengeQuestion,
+        _ space: URLProtectionSpace,
+        proposing proposed: URLCredential?,
+        _ failures: Int,
+        _ response: HTTPURLResponse?
+    ) {
+        let put = UserQuestion.challenge(space, proposed, failures, response)
+        ask(.challenge, otherwise: (.performDefaultHandling, nil), put) { [self] answer, held in
+            guard answer.disposition != .cancelAuthenticationChallenge else { return cancel(.atOnce) }
+            guard let step = attempt.reply(answer, to: question, proposing: proposed, engine) else { return }
+            perform(step, response, held)
+        }
+    }
+
+    func askWhetherToBegin(_ request: URLRequest) {
+        ask(.delay, otherwise: (.continueLoading, nil), UserQuestion.delayed(request)) { [self] answer, _ in
+            start()
+            switch answer {
+            case (.continueLoading, _): startFromDisk(request)
+            case (.useNewRequest, let other):
+                let next = other ?? request
+                // The part on disk is of the first request's URL.
+                if next.url != request.url { attempt.resume(from: nil) }
+                begin(with: next)
+            case (.cancel, _): cancel(.atOnce)
+            }
+        }
+    }
+
+    /// Asks the storage for the request's cookies, and then runs `next`.
+    func askForCookies(_ storage: CookieStorageSubclass, _ next: @escaping () -> Void) {
+        attempt.givenCookies = nil
+        guard attempt.takesCookies(settings) else { return next() }
+        ask(storage, for: task) { [self] cookies in
+            attempt.givenCookies = CookieJar.octets(cookies.lazy.map(\.cookie))
+            next()
+        }
+    }
+}
+
+/// Receives what a source other than the network reports.
+extension RequestLoader: ProtocolLoadDelegate {
+    func received(_ response: URLResponse) {
+        attempt.response = response
+        accept(response)
+    }
+
+    func received(_ response: URLResponse, _ policy: URLCache.StoragePolicy) {
+        delivery.store(CacheEntry(ofClass: policy, delivery.isStorable ? settings.cache : nil))
+        received(response)
+    }
+
+    func loadItself(_ load: ProtocolLoad) {
+        guard course.isCurrent(load) else { return }
+        load.stop()
+        start()
+        // The task may have been suspended while the classes were asked.
+        whenRunning { [self] in loadItself() }
+    }
+
+    func classFinished(_ load: ProtocolLoad) {
+        guard course.isCurrent(load) else { return }
+        guard attempt.response != nil else {
+            let reason = "the protocol class finished without a response"
+            return end(.badServerResponse, attempt.request.url, reason)
+        }
+        finished()
+        load.stop()
+    }
+
+    func classRedirected(to next: URLRequest, _ response: URLResponse, _ load: ProtocolLoad) {
+        guard course.isCurrent(load) else { return }
+        // The answer, unless the redirect is followed.
+        attempt.response = response
+        attempt.noteClassHasRead()
+        guard attempt.machine.mayRedirect else { return perform(.fail(.tooManyRedirects), nil, nil) }
+        if let http = response as? HTTPURLResponse { return askToFollow(next, http) }
+        // A delegate's method needs an HTTP response, so it is not asked. The limit above ends a circle of redirects.
+        follow(next, .source(.classLoad(load)))
+    }
+
+    func classChallenged(_ challenge: URLAuthenticationChallenge, _ load: ProtocolLoad) {
+        guard course.isCurrent(load), challenge.sender != nil else { return }
+        ask(.challenge, otherwise: (.performDefaultHandling, nil), UserQuestion.challenge(challenge)) {
+            [self] answer, held in
+            goOn(held)
+            load.onClassQueue { challenge.sender?.pass(on: answer, to: challenge) }
+            if answer.disposition == .cancelAuthenticationChallenge { cancel(.atOnce) }
+        }
+    }
+}
+
+/// Takes the responses that the attempt's machine accepts as the answer.
+extension RequestLoader {
+    /// Takes the response from the network as the answer, once that to a HEAD was compared with what is stored.
+    func place(_ response: HTTPURLResponse, _ placement: Step.Placement, _ storage: Step.Storage) {
+        if case .compare = storage, let comparison = attempt.comparison(with: response, engine),
+            !comparison.compareInMemory()
+        {
+            return read(comparison) { [self] in place(response, placement, .none) }
+        }
+        delivery.store(attempt.entry(for: response, storage, engine))
+        do throws(URLError) {
+            if let step = try attempt.place(response, placement, engine) { return perform(step, nil, nil) }
+            accept(response)
+        } catch {
+            awaitDescriptor(after: error) { [self] in place(response, placement, storage) }
+        }
     }
 }

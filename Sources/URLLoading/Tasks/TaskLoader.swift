@@ -2,6 +2,7 @@ internal import Foundation
 internal import Synchronization
 internal import UncurlEngine
 internal import UncurlReactor
+internal import UncurlSemantics
 
 /// One task on its session's loop: from the first `resume()` to the one end. Loop-confined.
 ///
@@ -208,5 +209,208 @@ extension TaskLoader: TimerHandler {
     final func timerFired(_ id: TimerID) {
         resourceTimer = nil
         end(ErrorTranslation.urlError(.timedOut, request?.url, EngineError.timedOut(.total)))
+    }
+}
+
+/// How a task's answer reaches the program: content, the end, and the delegate's decision about what the task becomes.
+extension TaskLoader {
+    /// Takes a response as the answer although it asked for a redirect or for credentials.
+    func deliver(_ response: URLResponse, _ held: Held) { resume(held) { accept(response) } }
+
+    /// Takes a step, and delivers what is held back unless that step has asked a question.
+    func resume(_ held: Held, _ step: () -> Void) {
+        if case .source(let source) = held { load(from: source) }
+        let before = course.questions
+        step()
+        if course.questions == before { goOn(held) }
+    }
+
+    func receive(_ bytes: Span<UInt8>) {
+        let length = Int64(bytes.count)
+        let counts = task.count { $0.received += length }
+        if case .stream(let stream) = delivery.sink { return stream.receive(bytes) }
+        switch delivery.receive(bytes, counts) {
+        case .taken: break
+        case .channelIsFull: fallBehind()
+        case .userIsBehind: waitForUser()
+        case .failed(let error): end(error)
+        }
+    }
+
+    func finished() {
+        if !endBehindQuestion({ [self] in complete() }) { complete() }
+    }
+
+    /// Handles the end of an answer while no question is open. The task ends now, unless a stream task still reads the
+    /// answer.
+    func complete() {
+        if case .stream(let stream) = delivery.sink {
+            load(from: .stream(stream))
+            return stream.answerEnded()
+        }
+        delivery.tellGathered()
+        conclude()
+    }
+
+    /// Continues after a question was answered: delivers what came meanwhile, and what follows it.
+    func goOn(_ held: Held) {
+        if case .source(let source) = held { load(from: source) }
+        let ahead = takeAhead()
+        if !ahead.isEmpty { receive(ahead.span) }
+        guard !course.isEnded else { return }
+        switch held {
+        case .nothing: break
+        case .ended(let then): then()
+        case .source(.stream(let stream)) where stream.isUntaken: end(nil)
+        case .source: updateFlow()
+        }
+    }
+
+    // MARK: The delegate's decision
+
+    func askForDisposition(_ response: URLResponse) {
+        guard let dataTask = task as? URLSessionDataTask else { return askToDownload(response) }
+        ask(.response, otherwise: .allow, UserQuestion.disposition(of: dataTask, response)) {
+            [self] disposition, held in
+            switch disposition {
+            case .allow: goOn(held)
+            case .cancel: cancel(.atOnce)
+            // The record of a background session's upload cannot become one of a download.
+            case .becomeDownload: if background == nil { becomeDownload(dataTask, held) } else { goOn(held) }
+            case .becomeStream: becomeStream(dataTask, held)
+            }
+        }
+    }
+
+    /// Asks whether to continue a download: its delegate accepts or cancels it.
+    private func askToDownload(_ response: URLResponse) {
+        ask(.response, otherwise: true, UserQuestion.acceptance(of: response)) { [self] isTaken, held in
+            if isTaken { goOn(held) } else { cancel(.atOnce) }
+        }
+    }
+
+    private func becomeDownload(_ dataTask: URLSessionDataTask, _ held: Held) {
+        let download = URLSessionDownloadTask(taking: dataTask, spec)
+        becomeTask(download, dataTask) { $1.urlSession($0, dataTask: dataTask, didBecome: download) }
+        resume(held) { beginFile() }
+    }
+
+    private func beginFile() {
+        do throws(URLError) {
+            try delivery.beginFile(makeFile(for:))
+        } catch {
+            awaitDescriptor(after: error) { [self] in beginFile() }
+        }
+    }
+
+    private func becomeStream(_ dataTask: URLSessionDataTask, _ held: Held) {
+        let streamTask = URLSessionStreamTask(taking: dataTask, spec)
+        streamTask.channel.adopt(queue: session.delegateQueue)
+        becomeTask(streamTask, dataTask) { $1.urlSession($0, dataTask: dataTask, didBecome: streamTask) }
+        delivery.store(nil)
+        if case .source(.stream(let stream)) = held {
+            load(from: .stream(stream))
+            stream.begin(streamTask.channel)
+            return goOn(held)
+        }
+        let stream = StreamLoad(self, engine, of: streamTask.channel)
+        delivery.deliver(to: .stream(stream))
+        stream.begin()
+        goOn(held)
+    }
+
+    /// Replaces the data task by another task of the same loader.
+    private func becomeTask(
+        _ other: URLSessionTask,
+        _ old: URLSessionDataTask,
+        _ call: @escaping @Sendable (URLSession, any URLSessionDataDelegate) -> Void
+    ) {
+        session.replace(old, by: other)
+        engine.remove(self)
+        old.stage = .passed(to: other)
+        delivery.replaceTask(by: other, call)
+        engine.add(self)
+    }
+}
+
+/// Receives what the connection of a stream task reports.
+extension TaskLoader: StreamLoadDelegate {
+    final var callbacks: CallbackQueue { delivery.callbacks }
+}
+
+/// Calls the storages of cookies, credentials and answers whose classes the program declares, and reads the cache's
+/// disk. The load waits meanwhile.
+extension TaskLoader {
+    /// Asks the storage for the cookies of the task's current request, and then runs `next`.
+    func ask(_ storage: CookieStorageSubclass, for task: URLSessionTask, _ next: @escaping ([HTTPCookie]) -> Void) {
+        ask { (answer: Answer<[HTTPCookie]>) in
+            storage.get(for: task, answer.give)
+        } _: { [self] cookies, _ in
+            start()
+            next(cookies ?? [])
+        }
+    }
+
+    /// Has the storage store an answer's cookies, and then runs `next` with the source as it was.
+    func store(
+        _ cookies: [HTTPCookie],
+        in storage: CookieStorageSubclass,
+        for task: URLSessionTask,
+        _ next: @escaping () -> Void
+    ) {
+        wait(next) { answer in
+            storage.store(cookies, for: task) { answer.give(()) }
+        }
+    }
+
+    /// Has the answer to a HEAD compared with what is on disk, and then runs `next` with the source as it was.
+    func read(_ comparison: HeadComparison, _ next: @escaping () -> Void) {
+        wait(next) { answer in
+            // Without a thread to read on, what is stored stays as it is.
+            try? SharedLoops.blocking.run(on: engine.loop) {
+                comparison.compareAfterReading()
+            } then: {
+                answer.give(())
+            }
+        }
+    }
+
+    /// Waits until the answer is given, and then runs `next` with the source as it was.
+    private func wait(_ next: @escaping () -> Void, for put: (Answer<Void>) -> Void) {
+        ask(put) { [self] _, held in
+            if case .source(let source) = held { load(from: source) }
+            let before = course.questions
+            next()
+            // `next` may have asked, or have left this answer.
+            guard course.questions == before else { return }
+            switch course.phase {
+            case .loading(.exchange), .asking: goOn(held)
+            case .new, .starting, .loading, .draining, .ended: updateFlow()
+            }
+        }
+    }
+
+    /// Asks the storage for the default credential of a space that challenges the task, and then runs `next`.
+    func ask(
+        _ storage: CredentialStorageSubclass,
+        for space: URLProtectionSpace,
+        _ task: URLSessionTask,
+        _ next: @escaping (URLCredential?) -> Void
+    ) {
+        ask { (answer: Answer<URLCredential?>) in
+            storage.getDefault(for: space, task) { answer.give($0) }
+        } _: { stored, _ in
+            next(stored ?? nil)
+        }
+    }
+
+    /// Asks the cache for what it has for the data task, and then runs `next`.
+    func ask(_ cache: URLCache, for dataTask: URLSessionDataTask, _ next: @escaping (CachedURLResponse?) -> Void) {
+        ask { (answer: Answer<CachedURLResponse?>) in
+            cache.load(for: dataTask) { answer.give($0) }
+        } _: { [self] found, _ in
+            start()
+            next(found ?? nil)
+        }
     }
 }

@@ -1,5 +1,6 @@
 internal import UncurlHTTP1
 public import UncurlReactor
+internal import UncurlSemantics
 internal import UncurlTLS
 
 /// Sends requests and reports the responses to delegates: connections, pool, deadlines, retries. It knows nothing of
@@ -388,4 +389,644 @@ private final class ShutdownTimer: TimerHandler {
     let engine: Engine
     init(_ engine: Engine) { self.engine = engine }
     func timerFired(_ id: TimerID) { engine.abortEverything() }
+}
+
+/// Decides which exchange gets which connection, and which connection is closed to make room.
+extension Engine {
+    func host(for destination: Destination) -> Host {
+        hosts.recent(destination) ?? hosts.find(destination) { makeHost(destination) }
+    }
+
+    func makeHost(_ destination: Destination) -> Host {
+        let route = Route(to: destination, configuration.proxies)
+        return Host(destination, route, limit: configuration.connectionsPerHost)
+    }
+
+    /// Returns the connection that has just come free. It skips the pool and counts as busy all the time.
+    func takeWarm(for request: EngineRequest, _ keeper: ConnectionKeeper?) -> Connection? {
+        guard let connection = warm, connection.keeper === keeper,
+            connection.host.destination == request.destination
+        else { return nil }
+        warm = nil
+        let isTrusted = mayCarry(request, connection)
+        if isTrusted, connection.isJustDrained || connection.isQuiet { return connection }
+        noteNews(of: connection)
+        retire(connection, isTrusted ? .peer : .used, abruptly: false)
+        return nil
+    }
+
+    /// Returns the idle connection that was used last and is still usable.
+    func takeIdle(_ host: Host, for request: EngineRequest) -> Connection? {
+        while let id = host.pool.takeIdle() {
+            guard let connection = connections[id] else {
+                host.pool.discardBusy()
+                continue
+            }
+            if isUsable(connection, for: request) { return connection }
+        }
+        return nil
+    }
+
+    /// Returns the connection to the request's destination that the keeper has, if it is still usable.
+    func takeKept(by keeper: ConnectionKeeper, for request: EngineRequest) -> Connection? {
+        for index in keeper.resting.indices.reversed() {
+            guard let connection = connections[keeper.resting[index]], connection.isIdle else {
+                keeper.resting.remove(at: index)
+                continue
+            }
+            guard connection.host.destination == request.destination else { continue }
+            keeper.resting.remove(at: index)
+            if isUsable(connection, for: request) { return connection }
+        }
+        return nil
+    }
+
+    /// Lets the connection rest until its keeper's next exchange. Its place in the pool stays taken.
+    func keep(_ connection: Connection, by keeper: ConnectionKeeper) {
+        keeper.resting.append(connection.id)
+        park(connection)
+    }
+
+    /// Closes the connections that rest. The keeper may be used again.
+    package func closeConnections(of keeper: ConnectionKeeper) {
+        let ids = keeper.resting
+        keeper.resting = []
+        for id in ids { if let connection = connections[id] { closeIdle(connection, .used) } }
+    }
+
+    /// Whether an idle connection that has been taken, and counts as busy, can carry the request. If not, it is closed.
+    func isUsable(_ connection: Connection, for request: EngineRequest) -> Bool {
+        let isTrusted = mayCarry(request, connection)
+        if isTrusted, connection.isAlive { return true }
+        noteNews(of: connection)
+        connection.host.pool.discardBusy()
+        forget(connection)
+        connection.close(isTrusted ? .peer : .used, abruptly: false)
+        return false
+    }
+
+    /// Whether `request` can be sent on this connection. False if the connection is retired, and if the request could
+    /// be lost without a way to tell: the server may be closing the connection, and the request may be sent only once.
+    func mayCarry(_ request: EngineRequest, _ connection: Connection) -> Bool {
+        if connection.isRetired { return false }
+        if request.isIdempotent, request.isReplayable { return true }
+        let destination = connection.host.destination
+        return !closingServers.mayClose(destination, answered: connection.answered, now: loop.now)
+    }
+
+    /// Notes what came on an idle connection: an answer to no request, or the server's end. It must be called before
+    /// the connection is given up.
+    func noteNews(of connection: Connection) {
+        if connection.holdsStrayBytes {
+            noteStray()
+        } else if !connection.isQuiet {
+            noteClose(of: connection)
+        }
+    }
+
+    /// - Parameter now: when the close showed; nil for now.
+    func noteClose(of connection: Connection, at now: Instant? = nil) {
+        guard configuration.foreseesCloses else { return }
+        closingServers.note(connection.host.destination, answered: connection.answered, now: now ?? loop.now)
+    }
+
+    func enqueue(_ exchange: Exchange, _ host: Host, _ priority: UInt8) {
+        let (ticket, step) = host.pool.wait(exchange.id, priority: priority)
+        exchange.wait(for: host, ticket, since: loop.now)
+        observe(.waiting(exchange.id, host.destination.origin))
+        exchange.watch(at: loop.now)
+        perform(step, host)
+        watchPlaces(at: host)
+    }
+
+    func assign(_ connection: Connection, to exchange: Exchange) {
+        connection.lease(to: exchange)
+        exchange.run(on: connection.id, connection.record, isReused: connection.isReused, at: loop.now)
+        observe(.leased(exchange.id, connection: connection.number, reused: connection.isReused))
+        connection.send(exchange)
+        guard connection.isServing(exchange) else { return }
+        exchange.watch(at: loop.now)
+        watchPlaces(at: connection.host)
+    }
+
+    func perform(_ step: ConnectionPool.Step, _ host: Host) {
+        switch step {
+        case .assign(let connection, let exchange):
+            guard let connection = connections[connection], let exchange = self.exchange(exchange) else { return }
+            assign(connection, to: exchange)
+        case .dial:
+            startDial(host, .pool)
+        case .park(let id):
+            guard let connection = connections[id] else { return }
+            // Its own waiters have been served.
+            starved.remove(host)
+            park(connection)
+        case .nothing:
+            break
+        }
+    }
+
+    /// Lets a connection rest, or closes it if others need its place.
+    func park(_ connection: Connection) {
+        connection.park()
+        if isDraining { return closeIdle(connection, .shutDown) }
+        let isExcess = connection.host.pool.isOverfull || configuration.budget?.isExceeded == true
+        if isExcess || !starved.isEmpty || !descriptorLine.isEmpty { closeIdle(connection, .room) }
+    }
+
+    func decoder(for encoding: String, _ limits: DecodingLimits) throws(ContentDecodingError) -> CodingDecoder? {
+        if let spare = spareDecoders.take(encoding, limits) { return spare }
+        return try CodingDecoder.make(for: encoding, limits: limits)
+    }
+
+    /// Removes a connection from the engine's table: it is about to be closed, or becomes another protocol's.
+    func forget(_ connection: Connection) {
+        connections.remove(connection.id)
+        configuration.budget?.closed(by: self, open: connections.count)
+    }
+
+    /// Gives up an idle connection's place in its pool. A kept one counts as busy there.
+    func leavePool(_ connection: Connection) {
+        if connection.keeper == nil {
+            connection.host.pool.closedIdle(connection.id)
+        } else {
+            connection.host.pool.discardBusy()
+        }
+    }
+
+    /// Lets the dial that waits longest for a descriptor try again, and hosts dial that wait for a place, unless their
+    /// waiters have left. Called when a place or a descriptor may have come free.
+    func feedStarved() {
+        feedDials()
+        while hasRoom, let host = starved.next() {
+            perform(host.pool.dialIfNeeded(), host)
+            // If it needs more places than this one, it waits for another turn.
+            if host.pool.needsDial { starved.append(host) }
+            hosts.tidy(host)
+        }
+    }
+
+    /// Whether there is room within the limit on all connections. The limit is at least one, or exchanges would wait
+    /// for ever.
+    var hasRoom: Bool { connections.count + dials.count - places.lent < max(1, configuration.connections) }
+
+    func closeEldestIdle() -> Bool {
+        let eldest =
+            hosts.all
+            .compactMap { host in host.pool.eldestIdle.flatMap { connections[$0] } }
+            .min { $0.idleSince < $1.idleSince }
+            ?? connections.all.filter { $0.isIdle && $0.keeper != nil }.min { $0.idleSince < $1.idleSince }
+        guard let eldest else { return false }
+        leavePool(eldest)
+        forget(eldest)
+        eldest.close(.room, abruptly: false)
+        hosts.tidy(eldest.host)
+        return true
+    }
+}
+
+/// Opens connections for hosts that have waiters and room.
+extension Engine: DialOwner {
+    func startDial(_ host: Host, _ purpose: Dial.Purpose) {
+        if case .pool = purpose, !hasRoom, !closeEldestIdle() {
+            host.pool.dialAbandoned()
+            return starved.append(host)
+        }
+        observe(.dialling(host.destination.origin))
+        let dial = Dial(dialling, owner: self, host: host, purpose: purpose)
+        dials.insert(dial)
+        dial.start(timeout: connectLimit(host, purpose))
+    }
+
+    /// Returns the limit for a dial. The dial belongs to the pool; its limit is that of the exchange that it would
+    /// serve if it were done now.
+    private func connectLimit(_ host: Host, _ purpose: Dial.Purpose) -> Duration? {
+        let id: ExchangeID?
+        switch purpose {
+        case .pool: id = host.pool.firstWaiter
+        case .retry(let exchange): id = exchange
+        case .stream(_, let limit): return limit
+        // A probe brings its own limit.
+        case .probe: id = nil
+        }
+        let request = id.flatMap { exchange($0) }?.request
+        return (request?.options.timeouts ?? configuration.timeouts).connect
+    }
+
+    func dialled(
+        _ dial: Dial,
+        _ transport: consuming Transport,
+        _ token: Token,
+        _ record: ConnectionRecord,
+        unread: [UInt8]
+    ) {
+        dials.remove(dial)
+        if case .probe(let probe, let limit) = dial.purpose {
+            if let info = record.security { observe(.secured(dial.host.destination.origin, info)) }
+            feedStarved()
+            return dialled(probe, limit, transport, token, record)
+        }
+        let connection = makeConnection(consume transport, token, record, dial.host)
+        if dial.isRetired { connection.markRetired() }
+        switch dial.purpose {
+        case .probe:
+            break
+        case .stream(let asker, _):
+            asker.ended(.success(giveAway(connection, unread: unread)))
+        case .retry(let id):
+            if let exchange = exchange(id) {
+                dial.host.pool.redialled()
+                assign(connection, to: exchange)
+            } else {
+                perform(dial.host.pool.redialUnclaimed(connection.id), dial.host)
+            }
+        case .pool:
+            perform(dial.host.pool.dialled(connection.id), dial.host)
+        }
+        // A stream takes no place. This dial found a descriptor, so the next one may find one too.
+        feedStarved()
+        endIfDrained()
+    }
+
+    private func makeConnection(
+        _ transport: consuming Transport,
+        _ token: Token,
+        _ record: ConnectionRecord,
+        _ host: Host
+    ) -> Connection {
+        let id = connections.reserve()
+        let connection = Connection(
+            consume transport,
+            token: token,
+            record: record,
+            number: connections.opened,
+            id: id,
+            host: host,
+            engine: self
+        )
+        connections.fill(id, with: connection)
+        configuration.budget?.opened(by: self, open: connections.count)
+        if let info = record.security { observe(.secured(host.destination.origin, info)) }
+        observe(.opened(connection.number, host.destination.origin, record))
+        didOpen?(record)
+        return connection
+    }
+
+    func dialFailed(_ dial: Dial, _ error: EngineError) {
+        dials.remove(dial)
+        let host = dial.host
+        observe(.dialFailed(host.destination.origin, error))
+        switch dial.purpose {
+        case .pool:
+            if let waiter = host.pool.dialFailed(), let exchange = exchange(waiter) { fail(exchange, error) }
+        case .retry(let id):
+            host.pool.redialEnded()
+            if let exchange = exchange(id) { fail(exchange, error) }
+        case .probe(let probe, _):
+            feedStarved()
+            return probe.failed(error)
+        case .stream(let asker, _):
+            feedStarved()
+            asker.ended(.failure(error))
+            return endIfDrained()
+        }
+        feedStarved()
+        perform(host.pool.dialIfNeeded(), host)
+        hosts.tidy(host)
+        endIfDrained()
+    }
+
+    func waiter(for dial: Dial) -> ExchangeID? {
+        switch dial.purpose {
+        case .pool: dial.host.pool.firstWaiter
+        case .retry(let id): exchange(id) == nil ? nil : id
+        case .probe, .stream: nil
+        }
+    }
+
+    func dialUnjudged(_ dial: Dial) {
+        abandon(dial)
+        feedStarved()
+        perform(dial.host.pool.dialIfNeeded(), dial.host)
+        endIfDrained()
+    }
+
+    func observed(_ event: EngineEvent) { observe(event) }
+
+    func abandon(_ dial: Dial) {
+        dials.remove(dial)
+        leaveLine(dial)
+        dial.cancel()
+        switch dial.purpose {
+        case .pool: dial.host.pool.dialAbandoned()
+        case .retry: dial.host.pool.redialEnded()
+        case .probe(let probe, _): return probe.abandon()
+        case .stream(let asker, _): return asker.ended(.failure(.shutDown))
+        }
+        hosts.tidy(dial.host)
+    }
+
+    func connectorOptions(to target: Connector.Target, for host: Host) -> Connector.Options {
+        var options = Connector.Options()
+        let asked = target.family == .unix ? nil : host.destination.localAddress
+        options.localAddress = asked ?? localAddresses.next(reaching: target.family)
+        return options
+    }
+}
+
+/// How exchanges end, and what becomes of their connections.
+extension Engine {
+    func complete(_ exchange: Exchange, on connection: Connection, trailers: HTTPFields?, surplus: Bool) {
+        // This comes first, since a socket on which it fails is not used again.
+        connection.endGathering()
+        endRest(of: exchange)
+        // While other hosts wait for any place, a connection is closed after each exchange: hosts take turns.
+        let isExcess = starved.hasOthers(than: connection.host) || connection.host.pool.isOverfull
+        var reusable =
+            !surplus && !isDraining && !connection.isRetired && !isExcess && connection.isReusable(after: exchange)
+        // A connection that is handed on at once is checked here; others are checked when they are leased.
+        if reusable, connection.host.pool.waiting > 0 { reusable = connection.isJustDrained || connection.isQuiet }
+        let isCutOff = !reusable && exchange.request?.closes == false && connection.isFinishedUnannounced
+        connection.endReading()
+        if isCutOff { noteClose(of: connection) }
+        if reusable, !closingServers.isEmpty,
+            let next = connection.host.pool.firstWaiter.flatMap({ self.exchange($0)?.request })
+        {
+            reusable = mayCarry(next, connection)
+        }
+        if let decoder = exchange.decoder { spareDecoders.keep(decoder) }
+        let farewell = exchange.takeFarewell()
+        observe(.ended(exchange.id, nil))
+        giveBack(exchange)
+        if reusable, connection.keeper != nil || connection.host.pool.waiting == 0 {
+            warm = connection
+            farewell.deliver(.completed(trailers: trailers))
+            guard let left = warm else { return }
+            warm = nil
+            if let keeper = left.keeper {
+                keep(left, by: keeper)
+            } else {
+                perform(left.host.pool.released(left.id), left.host)
+            }
+        } else {
+            tell {
+                if reusable {
+                    perform(connection.host.pool.released(connection.id), connection.host)
+                } else {
+                    // A request that was not sent to its end must not look complete to the server.
+                    retire(connection, .used, abruptly: farewell.unsent || configuration.closing == .rst)
+                }
+                farewell.deliver(.completed(trailers: trailers))
+            }
+        }
+        endIfDrained()
+    }
+
+    /// Ends an exchange, and HTTP on its connection: the pool's place comes free, and the delegate gets the upgraded
+    /// connection.
+    func handOver(_ connection: Connection, of exchange: Exchange, unread: [UInt8]) {
+        let upgraded = giveAway(connection, unread: unread)
+        let farewell = exchange.takeFarewell()
+        observe(.ended(exchange.id, nil))
+        giveBack(exchange)
+        tell {
+            feedStarved()
+            perform(connection.host.pool.closedBusy(), connection.host)
+            hosts.tidy(connection.host)
+            farewell.delegate?.exchange(farewell.id, didUpgrade: upgraded)
+            farewell.deliver(.completed(trailers: nil))
+        }
+        endIfDrained()
+    }
+
+    /// Ends one response of a pipeline that others follow. Returns false if the delegate has ended the exchange.
+    func continuePipeline(
+        _ exchange: Exchange,
+        on connection: Connection,
+        trailers: HTTPFields?,
+        surplus: Int
+    ) -> Bool {
+        guard let request = exchange.request, let reading = connection.reading else { return false }
+        let persists = reading.parser.persistence == .keepAlive
+        reading.parser.begin(answering: request.context)
+        exchange.report.bytesReceived -= min(UInt64(surplus), exchange.report.bytesReceived)
+        exchange.delegate?.exchange(exchange.id, didFinish: .completed(trailers: trailers), report: exchange.report)
+        guard connection.isServing(exchange) else { return false }
+        exchange.nextOfPipeline(received: surplus, at: loop.now)
+        guard persists else {
+            exchange.report.closeAnnounced = true
+            fail(exchange, .closedBeforeResponse(nil))
+            return false
+        }
+        return true
+    }
+
+    func fail(_ exchange: Exchange, _ error: EngineError) {
+        if isStarting {
+            detach(exchange, error)
+            return failLater(exchange, error)
+        }
+        switch exchange.phase {
+        case .free:
+            return
+        case .starting:
+            conclude(exchange, error)
+        case .waiting(let host, let ticket, _):
+            if let ticket { host.pool.leave(ticket) }
+            conclude(exchange, error)
+            hosts.tidy(host)
+        case .running(let id):
+            guard let connection = connections[id] else { return conclude(exchange, error) }
+            let facts = retryFacts(exchange, on: connection, error)
+            if facts.meetsClosedConnection {
+                noteClose(of: connection, at: exchange.report.timings.leased)
+            }
+            if configuration.resendsRequests, RetryRule.allows(facts), !isDraining {
+                return retry(exchange, instead: connection, .failed(error))
+            }
+            let (farewell, id) = (exchange.takeFarewell(), exchange.id)
+            giveBack(exchange)
+            observe(.ended(id, error))
+            retire(connection, .failed(error), abruptly: true)
+            farewell.deliver(.failed(error))
+        }
+        endIfDrained()
+    }
+
+    /// Takes an exchange off its connection or out of the queue. Its delegate is called once more, with the outcome.
+    private func detach(_ exchange: Exchange, _ error: EngineError) {
+        switch exchange.phase {
+        case .free, .starting:
+            return
+        case .waiting(let host, let ticket, _):
+            if let ticket { host.pool.leave(ticket) }
+            hosts.tidy(host)
+        case .running(let id):
+            endRest(of: exchange)
+            if let connection = connections[id] { retire(connection, .failed(error), abruptly: true) }
+        }
+        exchange.detach()
+    }
+
+    private func conclude(_ exchange: Exchange, _ error: EngineError) {
+        let farewell = exchange.takeFarewell()
+        observe(.ended(exchange.id, error))
+        giveBack(exchange)
+        farewell.deliver(.failed(error))
+    }
+
+    private func retryFacts(
+        _ exchange: Exchange,
+        on connection: Connection,
+        _ error: EngineError
+    ) -> RetryRule.Facts {
+        var (peerClosed, unreceived) = (false, false)
+        switch error {
+        case .closedBeforeResponse(let cause), .uploadAborted(_, let cause):
+            peerClosed = cause?.isPeerClosure ?? true
+            unreceived = connection.wasClosedBeforeRequest(exchange, cause)
+        default: break
+        }
+        // The server has acted on a pipeline once one answer has come, whatever became of the rest.
+        let begun = exchange.request.map { exchange.expected < $0.pipelineDepth } ?? false
+        return RetryRule.Facts(
+            reusedConnection: exchange.report.reusedConnection,
+            responseStarted: begun || exchange.report.timings.responseStart != nil,
+            peerClosed: peerClosed,
+            sent: exchange.report.bytesSent > 0 || connection.link.hasUncountedBytes,
+            unreceived: unreceived,
+            idempotent: exchange.request?.isIdempotent ?? false,
+            replayable: exchange.request?.isReplayable ?? false,
+            alreadyRetried: exchange.report.retried
+        )
+    }
+
+    /// Retries after a 417 (RFC 9110 §15.5.18), which concerns the expectation alone. Returns false if there was none,
+    /// or the content is gone.
+    func retryWithoutExpectation(_ exchange: Exchange, instead connection: Connection) -> Bool {
+        guard let request = exchange.request, request.continueWait > 0, !exchange.expectationFailed, !isDraining else {
+            return false
+        }
+        guard exchange.isRepeatable else { return false }
+        exchange.dropExpectation()
+        retry(exchange, instead: connection, .used)
+        return true
+    }
+
+    func retry(_ exchange: Exchange, instead connection: Connection, _ reason: EngineEvent.Closing) {
+        observe(.retrying(exchange.id))
+        takePlaceBack(of: exchange)
+        let host = connection.host
+        forget(connection)
+        connection.close(reason, abruptly: true)
+        host.pool.redial()
+        exchange.restart(waitingFor: host, at: loop.now)
+        startDial(host, .retry(exchange.id))
+    }
+
+    func closeIdle(_ connection: Connection, _ reason: EngineEvent.Closing) {
+        guard connection.isIdle else { return }
+        if reason == .peer { noteNews(of: connection) }
+        leavePool(connection)
+        forget(connection)
+        connection.close(reason, abruptly: false)
+        hosts.tidy(connection.host)
+        feedStarved()
+        endIfDrained()
+    }
+
+    func retire(_ connection: Connection, _ reason: EngineEvent.Closing, abruptly: Bool) {
+        forget(connection)
+        connection.close(reason, abruptly: abruptly)
+        feedStarved()
+        perform(connection.host.pool.closedBusy(), connection.host)
+        hosts.tidy(connection.host)
+    }
+}
+
+/// An engine as other threads use it: by messages to its loop.
+public struct EngineHandle: Sendable {
+    private let engine: LoopBound<Engine>
+    /// The engine's loop.
+    public let loop: EventLoop
+
+    init(_ engine: Engine) {
+        loop = engine.loop
+        self.engine = LoopBound(engine, on: engine.loop)
+    }
+
+    /// Runs `body` with the engine on its loop. Returns false if the loop has ended: then `body` will not run.
+    @discardableResult
+    public func post(_ body: @escaping @Sendable (Engine) -> Void) -> Bool {
+        let engine = engine
+        return loop.post { body(engine.value) }
+    }
+}
+
+/// Hears of events between exchanges and the network: for logs, meters and metrics. Called on the engine's loop, which
+/// must not be blocked; it must not call the engine back.
+public protocol EngineObserver: AnyObject {
+    /// Reports an event that happened just now by the loop's clock.
+    func engine(_ engine: Engine, didObserve event: EngineEvent)
+}
+
+/// Connections that carry no request, for tests of handshakes.
+extension Engine {
+    /// Opens a connection as `request` would need it, proxies and TLS included, sends nothing over it, and ends it.
+    ///
+    /// `then` is called once on the loop, and never before this call has returned: with the connection's record when it
+    /// is closed, or with the error that kept it from opening. Under ``EngineConfiguration/Closing/fin`` both sides end
+    /// the connection in order, so that tickets arrive for the next one; the peer has as much time for that as for a
+    /// connect. Under ``EngineConfiguration/Closing/rst`` it ends at once. The connection belongs to no pool.
+    public func probe(_ request: EngineRequest, then: @escaping (Result<ConnectionRecord, EngineError>) -> Void) {
+        let probe = Probe(on: loop) { [self] probe, outcome in
+            then(outcome)
+            probes.remove(probe)
+            endIfDrained()
+        }
+        probes.insert(probe)
+        probe.start {
+            guard !isDraining else { return probe.failed(.shutDown) }
+            let limit = (request.options.timeouts ?? configuration.timeouts).connect
+            let host = makeHost(request.destination)
+            observe(.dialling(request.origin))
+            let dial = Dial(dialling, owner: self, host: host, purpose: .probe(probe, limit))
+            dials.insert(dial)
+            dial.start(timeout: limit)
+        }
+    }
+
+    func dialled(
+        _ probe: Probe,
+        _ limit: Duration?,
+        _ transport: consuming Transport,
+        _ token: Token,
+        _ record: ConnectionRecord
+    ) {
+        switch configuration.closing {
+        case .rst:
+            transport.socket.resetOnClose()
+            loop.deregister(token)
+            probe.succeeded(record)
+        case .fin:
+            probe.part(transport, token, record, at: limit.map(loop.now.advanced(by:)) ?? .never)
+        }
+    }
+
+    func abandonProbes() {
+        for probe in probes.all { probe.abandon() }
+    }
+}
+
+/// A table that keeps its objects alive.
+struct ObjectTable<Object: AnyObject> {
+    private var objects: [ObjectIdentifier: Object] = [:]
+
+    var isEmpty: Bool { objects.isEmpty }
+    var count: Int { objects.count }
+    /// A copy, so that objects may leave the table during an iteration.
+    var all: [Object] { Array(objects.values) }
+
+    mutating func insert(_ object: Object) { objects[ObjectIdentifier(object)] = object }
+    mutating func remove(_ object: Object) { objects[ObjectIdentifier(object)] = nil }
 }

@@ -353,3 +353,20 @@ final class Exchange: TimerHandler {
         }
     }
 }
+
+/// What an outcome needs after its exchange has been given back, so that the delegate may start the next one.
+struct Farewell {
+    let id: ExchangeID
+    let delegate: (any ExchangeDelegate)?
+    let report: ExchangeReport
+    /// Whether the request was not sent completely.
+    let unsent: Bool
+
+    func deliver(_ outcome: Outcome) { delegate?.exchange(id, didFinish: outcome, report: report) }
+}
+
+/// How often a proxy has refused a request because of its credentials, and those that it last carried.
+struct ProxyAttempt {
+    var sent: [UInt8]?
+    var rounds = 0
+}

@@ -313,3 +313,63 @@ extension Destination {
         )
     }
 }
+
+/// When a request asks the server before it sends its content: `Expect: 100-continue` (RFC 9110 §10.1.1).
+///
+/// The head is sent alone. The content follows the server's 100, or the end of ``EngineRequest/Options/continueWait``,
+/// since servers that do not know it stay silent. After a final status it is not sent, and the connection is closed,
+/// since the announced content did not come. A 417 says that the server cannot meet the expectation: the request is
+/// sent once more without it, on a new connection.
+///
+/// It is worth a round trip only for content that costs more than one, and is never used by default.
+public enum Expectation: Hashable, Sendable {
+    /// The content follows the head at once.
+    case never
+    /// With content of more bytes than that, and of unknown length. curl uses 1 MiB.
+    case above(UInt64)
+    /// With any content.
+    case always
+
+    /// - Parameter length: the content's length in bytes; nil if it is not known.
+    func applies(toContentOf length: UInt64?) -> Bool {
+        guard let length else { return self != .never }
+        switch self {
+        case .never: return false
+        case .above(let limit): return length > limit
+        // RFC 9110 §10.1.1: never with a request that has no content.
+        case .always: return length > 0
+        }
+    }
+}
+
+/// The protocols that a request offers to switch to, and whether an answer accepts one of them (RFC 9110 §7.8).
+struct UpgradeOffer: Sendable {
+    /// `name` or `name/version`, as given.
+    private let protocols: [String]
+
+    /// Nothing is offered.
+    init() { protocols = [] }
+
+    /// Nil if one of them is no protocol.
+    init?(_ protocols: [String]) {
+        guard protocols.allSatisfy(UpgradeOffer.isProtocol) else { return nil }
+        self.protocols = protocols
+    }
+
+    var isEmpty: Bool { protocols.isEmpty }
+    var fieldValue: String { protocols.joined(separator: ", ") }
+
+    /// Whether an answer accepts the offer. Case is ignored (§16.7: protocols are registered case-sensitively and
+    /// matched without case). It must name at least one protocol, and none that was not offered.
+    func isTaken(by head: ResponseHead) -> Bool {
+        let taken = head.fields.listMembers(of: "Upgrade").map { $0.ascii?.lowercased() }
+        let offered = protocols.map { Optional($0.lowercased()) }
+        return !taken.isEmpty && taken.allSatisfy(offered.contains)
+    }
+
+    /// protocol = protocol-name ["/" protocol-version], both tokens.
+    private static func isProtocol(_ text: String) -> Bool {
+        let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        return parts.count <= 2 && parts.allSatisfy { !$0.isEmpty && $0.allSatisfy(\.isTokenOctet) }
+    }
+}

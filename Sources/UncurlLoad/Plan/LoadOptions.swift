@@ -97,3 +97,11 @@ package struct LoadOptions: Sendable {
         (inputs, order, users) = (RequestInput(), .inOrder, UserOptions())
     }
 }
+
+extension LoadOptions {
+    /// The host that connects go to. Nil for the embedded server and a unix socket.
+    package var firstHop: URLHost? {
+        guard unixSocket == nil, case .url(let url) = target else { return nil }
+        return proxy?.host ?? ConnectToRule.destination(of: url, by: connectTo).0
+    }
+}

@@ -1,6 +1,6 @@
 import CUncurlLinux
 import UncurlEngine
-import UncurlReactor
+package import UncurlReactor
 import UncurlTestServer
 
 /// A run without a display, for programs that call the load tester. The program itself handles signals.
@@ -39,5 +39,25 @@ struct LibraryRun {
         group.shutdown()
         withExtendedLifetime(workers) {}
         return RunResult(plan: plan, startedAt: startedAt, workers: workerBoard.finished ?? [], interrupted: false)
+    }
+}
+
+/// The addresses that connections are opened from.
+package enum SourceAddresses {
+    /// Refuses addresses that this machine does not have: every connect from such an address would fail.
+    package static func check(_ addresses: [SocketAddress]) throws(LoadTestError) {
+        for address in addresses {
+            do throws(Errno) {
+                try Socket(address.family).bindLocal(address)
+            } catch {
+                let host =
+                    switch address {
+                    case .v4(let address, _): "\(address)"
+                    case .v6(let address, _): "\(address)"
+                    case .unix: "\(address)"
+                    }
+                throw .sourceAddress(host, reason: "\(error)")
+            }
+        }
     }
 }

@@ -1,5 +1,9 @@
+import CUncurlLinux
 import UncurlEngine
+import UncurlHTTP1
 import UncurlReactor
+import UncurlSemantics
+import UncurlText
 
 /// Sends the requests of a worker's virtual users: by a schedule (open loop), or each after its answer and its pause.
 ///
@@ -327,5 +331,610 @@ final class VirtualUserDriver: AlarmHandler {
     func sleep(_ user: VirtualUser, _ nanoseconds: UInt64) {
         asleep.push(user, at: worker.loop.now.advanced(byNanoseconds: Int64(clamping: nanoseconds)))
         setAlarm()
+    }
+}
+
+/// Virtual users that wait for the next request that is due. Users of HTTP are taken last in, first out, as the
+/// engine's idle connections are. Users with a WebSocket are taken in turn, so that every connection carries messages.
+struct RestingUsers<User: AnyObject> {
+    private var users: [User]
+    private var first = 0
+    private let isInTurn: Bool
+
+    init(_ users: [User] = [], inTurn: Bool = false) { (self.users, isInTurn) = (users, inTurn) }
+
+    var count: Int { users.count - first }
+    var isEmpty: Bool { count == 0 }
+
+    mutating func append(_ user: User) { users.append(user) }
+
+    mutating func take() -> User? {
+        guard isInTurn else { return users.popLast() }
+        guard first < users.count else { return nil }
+        let user = users[first]
+        first += 1
+        // The places of users that were taken are removed when they outnumber the others, so each place moves once.
+        if first * 2 > users.count {
+            users.removeFirst(first)
+            first = 0
+        }
+        return user
+    }
+
+    /// Returns false if the user was not resting.
+    mutating func remove(_ user: User) -> Bool {
+        guard let index = users[first...].firstIndex(where: { $0 === user }) else { return false }
+        users.remove(at: index)
+        return true
+    }
+}
+
+/// The outcomes of virtual users' requests, in numbers, and the contents of their responses.
+extension VirtualUserDriver {
+    /// Counts an outcome, and starts what follows it.
+    func finished(_ user: VirtualUser, _ outcome: Outcome, _ report: ExchangeReport) {
+        guard worker.hasTime() || worker.drain() else {
+            // Before `stop`, which may hand the metrics over from within.
+            noteUnfinished(user, report)
+            return worker.stop()
+        }
+        worker.running -= 1
+        let former = user.request
+        user.request = nil
+        switch outcome {
+        case .completed: user.request = completed(user, former, report)
+        case .failed(let error): failed(user, former, error, report)
+        }
+        // A redirection is followed at once, even after the time is up, since its first request was sent in time.
+        if user.request != nil { return start(user) }
+        user.hops = 0
+        user.isFirstOfVisit = false
+        if user.script != nil, !worker.isDraining { return ask(user, user.findings.response) }
+        if let visits = user.visits {
+            promise(true, to: user)
+            return visits.go(on: user.findings.response)
+        }
+        if let step = user.step, user.visit != nil, !worker.isDraining, user.wentWell || step.goesOn {
+            return goOn(user)
+        }
+        user.visit = nil
+        free(user)
+    }
+
+    /// Counts a whole response. Returns the next request, if it is a redirection.
+    func completed(_ user: VirtualUser, _ request: PlannedRequest?, _ report: ExchangeReport) -> PlannedRequest? {
+        let timings = report.timings
+        let end = timings.responseEnd ?? worker.loop.now
+        // A retry's time runs from the first attempt, since the caller waited for both.
+        let sent = report.retried ? timings.start : timings.requestStart ?? timings.start
+        let latency = worker.nanoseconds(from: sent, to: end)
+        worker.noteRetry(report)
+        worker.metrics.sent()
+        noteBytes(user, report)
+        noteWait(user, report)
+        noteLastEvent(of: user)
+        noteStream(user, sent: sent, until: end, isCut: false)
+        user.needsConnection = plan.reuse != .keepAlive
+        user.findings.response.status = report.status ?? 0
+        user.findings.response.latency = .nanoseconds(Int64(clamping: latency))
+        let missed = worker.limits.failure(report, until: end)
+        let verdict = missed.map { .unwanted($0) } ?? self.verdict(user, request, report.status ?? 0)
+        switch verdict {
+        case .success, .httpError:
+            noteAnswer(user, report, sent: sent, end: end, latency, verdict)
+        case .unwanted(let failure):
+            // The time limit counts from the exchange's start, so a late answer's latency does too.
+            let isLate = failure.kind == .timeout
+            let latency = isLate ? worker.nanoseconds(from: timings.start, to: end) : latency
+            let words = missed?.words(report, latency) ?? user.findings.words ?? "status \(report.status ?? 0)"
+            let time = worker.sinceBegin(worker.loop.now)
+            worker.metrics.failed(failure, latency: latency, at: time, example: "\(label(request)): \(words)")
+            if let name = user.name { worker.metrics.failed(name: name) }
+            worker.logFailure(failure, report, user, sent: sent, latency: latency)
+            if isLate { noteCorrected(user, until: end) }
+            if missed != nil { user.findings.response.error = words }
+        }
+        user.wentWell = verdict.isSuccess
+        guard case .success(let next) = verdict else { return nil }
+        if next == nil { noteCorrected(user, until: end) } else { user.hops += 1 }
+        return next
+    }
+
+    private func noteAnswer(
+        _ user: VirtualUser,
+        _ report: ExchangeReport,
+        sent: Instant,
+        end: Instant,
+        _ latency: UInt64,
+        _ verdict: Judgement
+    ) {
+        let isSuccess = verdict.isSuccess
+        let firstByte = worker.nanoseconds(from: sent, to: report.timings.responseStart ?? end)
+        worker.metrics.completed(
+            status: report.status ?? 0,
+            latency: latency,
+            firstByte: firstByte,
+            isSuccess: isSuccess
+        )
+        if let name = user.name {
+            worker.metrics.completed(name: name, isSuccess: isSuccess)
+            // By a schedule, only the first request of a visit was due. The others have a raw time alone.
+            if isSuccess, plan.profile == nil || !user.isFirstOfVisit { worker.metrics.took(latency, name: name) }
+        }
+        worker.logAnswer(report, user, sent: sent, latency: latency, firstByte: firstByte)
+        if worker.isDraining {
+            worker.metrics.drained(isSuccess: isSuccess, name: user.name)
+        } else if !user.isFirstOfVisit || verdict.isRedirection || isOfWarmUp(user) {
+            worker.metrics.followedUp()
+        }
+    }
+
+    private enum Judgement {
+        /// The response is as wanted. `next` is the request that a redirection leads to.
+        case success(next: PlannedRequest?)
+        case httpError
+        /// The response is whole, but not as wanted.
+        case unwanted(Failure)
+
+        var isSuccess: Bool { if case .success = self { true } else { false } }
+        /// Whether the response is a redirection that is followed.
+        var isRedirection: Bool { if case .success(next: .some) = self { true } else { false } }
+    }
+
+    /// Judges a whole response that came in time. Follows its redirection, or reads the values that its step wants.
+    private func verdict(_ user: VirtualUser, _ request: PlannedRequest?, _ status: Int) -> Judgement {
+        if let redirect = user.findings.redirect, let request {
+            guard user.hops < plan.users.redirects else { return .unwanted(Failure(.check, .redirectLimit)) }
+            if let next = worker.requests.factory.following(request, by: redirect) {
+                worker.metrics.redirected()
+                return .success(next: next)
+            }
+        }
+        let verdict = judge(user, status)
+        guard case .success = verdict,
+            let problem = user.step?.read(user.findings.response, into: &user.variables)
+        else { return verdict }
+        user.findings.words = problem.words
+        return .unwanted(Failure(.check, .unexpected, detail: problem.kind + Self.remark(user)))
+    }
+
+    /// Contents are examined as they were sent.
+    private static func remark(_ user: VirtualUser) -> String {
+        user.findings.isEncoded ? ", and the content is encoded" : ""
+    }
+
+    /// Returns the checks for the answer to the present request.
+    private func checks(of user: VirtualUser) -> ResponseChecks { user.step?.checks ?? plan.users.checks }
+
+    private func judge(_ user: VirtualUser, _ status: Int) -> Judgement {
+        let checks = checks(of: user)
+        if checks.isEmpty { return Metrics.isSuccess(status: status) ? .success(next: nil) : .httpError }
+        if !checks.accepts(status: status) {
+            user.findings.words = "the status is \(status), and \(checks.statusText) is wanted"
+            // Without checks of statuses, an error counts as in every run.
+            return checks.statuses == nil
+                ? .httpError : .unwanted(Failure(.check, .unexpected, detail: "status \(status)"))
+        }
+        if let problem = user.findings.problem { return .unwanted(Failure(.check, .unexpected, detail: problem)) }
+        if let search = checks.body, !search.isFound(user.findings.matched) {
+            user.findings.words = "the content does not have \(quoted(checks.bodyText)), which is wanted"
+            return .unwanted(Failure(.check, .unexpected, detail: "body" + Self.remark(user)))
+        }
+        return .success(next: nil)
+    }
+
+    // MARK: Looking at responses
+
+    func inspect(_ head: borrowing ResponseHead, of user: VirtualUser) {
+        let fields = head.fields
+        if plan.users.keepsCookies, let request = user.request {
+            let now = Self.wallClock()
+            for line in fields.octets(of: "Set-Cookie") {
+                user.cookies?.store(line, from: request.cookieScope, now: now)
+            }
+        }
+        if plan.users.redirects > 0, let request = user.request {
+            user.findings.redirect = RedirectRule.follow(
+                status: head.status,
+                fields: fields,
+                method: request.description.method,
+                url: request.url
+            )
+        }
+        for wanted in checks(of: user).headers where user.findings.problem == nil {
+            let values = fields.values(of: wanted.name)
+            let isThere =
+                wanted.value.map { text in values.contains { $0.utf8.elementsEqual(text.utf8) } } ?? !values.isEmpty
+            guard !isThere else { continue }
+            let name = oneLine(wanted.name)
+            let found = values.isEmpty ? "is not there" : "is \(values.map { quoted($0) }.joined(separator: ", "))"
+            user.findings.problem = "header \(name)"
+            user.findings.words =
+                "the field \(name) \(found), and \(wanted.value.map { quoted($0) } ?? "any value") is wanted"
+        }
+        if user.readsContent || checks(of: user).body != nil {
+            user.findings.isEncoded = fields.values(of: "Content-Encoding").contains {
+                $0.ascii?.lowercased() != "identity"
+            }
+        }
+        if user.readsFields { user.findings.response.fields = fields }
+    }
+
+    func inspect(_ bytes: Span<UInt8>, of user: VirtualUser) {
+        if let stream = plan.stream { note(bytes, of: user, stream) }
+        checks(of: user).body?.advance(&user.findings.matched, over: bytes)
+        guard user.readsContent else { return }
+        let room = LoadResponse.bodyLimit - user.findings.response.body.count
+        for index in 0..<min(room, bytes.count) { user.findings.response.body.append(bytes[index]) }
+    }
+
+    /// Returns the seconds since 1970, by which cookies expire.
+    static func wallClock() -> Double { Double(uncurl_clock_ns(CLOCK_REALTIME)) / 1e9 }
+
+    private func label(_ request: PlannedRequest?) -> String { request?.label ?? plan.url }
+
+    func failed(_ user: VirtualUser, _ request: PlannedRequest?, _ error: EngineError, _ report: ExchangeReport) {
+        user.findings.response = LoadResponse()
+        user.findings.response.error = "\(error)"
+        user.needsConnection = true
+        user.wentWell = false
+        let failure = Failure(error, report)
+        let now = worker.loop.now
+        let time = worker.sinceBegin(now)
+        if failure.kind == .timeout { noteCorrected(user, until: now) }
+        if let name = user.name { worker.metrics.failed(name: name) }
+        guard let sent = report.sentAt else {
+            worker.metrics.connectionFailed(failure, at: time, example: "\(label(request)): \(error)")
+            if isOfSchedule(user) { worker.metrics.refused() }
+            let waited = worker.nanoseconds(from: report.timings.start, to: now)
+            worker.logFailure(failure, report, user, sent: nil, latency: waited)
+            // A schedule limits the attempts. Without one, connects would be tried as fast as they are refused.
+            if plan.profile == nil { worker.pacer.failed(at: time) }
+            return
+        }
+        worker.noteRetry(report)
+        noteBytes(user, report)
+        worker.metrics.sent()
+        noteWait(user, report)
+        // The time limit counts from the exchange's start, so the latency of a timeout does too.
+        let isWhole = report.retried || failure.kind == .timeout
+        noteStream(user, sent: sent, until: now, isCut: false)
+        let latency = worker.nanoseconds(from: isWhole ? report.timings.start : sent, to: now)
+        worker.metrics.failed(failure, latency: latency, at: time, example: "\(label(request)): \(error)")
+        worker.logFailure(failure, report, user, sent: sent, latency: latency)
+    }
+
+    /// Counts a request that has no outcome at the run's end: as in flight if it was sent; otherwise, if it was due by
+    /// a schedule, as unsent.
+    func noteUnfinished(_ user: VirtualUser, _ report: ExchangeReport) {
+        let now = worker.loop.now
+        guard let sent = report.sentAt else {
+            if isOfSchedule(user) { worker.metrics.unsent(age: worker.nanoseconds(from: user.due, to: now)) }
+            return
+        }
+        worker.noteRetry(report)
+        noteBytes(user, report)
+        worker.metrics.sent()
+        noteWait(user, report)
+        noteStream(user, sent: sent, until: now, isCut: true)
+        noteCorrected(user, until: now)
+    }
+
+    private func noteBytes(_ user: VirtualUser, _ report: ExchangeReport) {
+        worker.noteBytes(report)
+        if let name = user.name { worker.metrics.read(bodyBytes: report.contentReceived, name: name) }
+    }
+
+    private func noteWait(_ user: VirtualUser, _ report: ExchangeReport) {
+        guard isOfSchedule(user), let sent = report.sentAt else { return }
+        worker.metrics.waited(worker.nanoseconds(from: user.due, to: sent))
+    }
+
+    /// Returns whether the present request is the one that came due, not one that followed it.
+    private func isOfSchedule(_ user: VirtualUser) -> Bool { user.hasDueRequest && user.due >= since }
+
+    /// Returns whether the present request came due in the warm-up.
+    func isOfWarmUp(_ user: VirtualUser) -> Bool { plan.profile != nil && user.due < since }
+
+    func noteCorrected(_ user: VirtualUser, until end: Instant) {
+        guard user.isFirstOfVisit, user.due >= since else { return }
+        let latency = worker.nanoseconds(from: user.due, to: end)
+        worker.metrics.corrected(latency, lag: user.lag)
+        if let name = user.name, plan.profile != nil { worker.metrics.took(latency, name: name) }
+    }
+}
+
+/// The values of a virtual user's request, and the schedule of a thread's requests.
+extension VirtualUserDriver {
+    /// Returns the request to send: the finished one, or one with this user's values and cookies.
+    func ready(_ planned: PlannedRequest, _ user: VirtualUser) -> EngineRequest {
+        var cookies: [UInt8]?
+        if plan.users.keepsCookies {
+            cookies = user.cookies?.octets(for: planned.cookieScope, now: VirtualUserDriver.wallClock())
+        }
+        if cookies == nil, let fixed = planned.fixed { return fixed }
+        take(user)
+        // Values can always be sent, and cookies are checked when they are set. If a request cannot be written even so,
+        // its finished form without cookies is sent, or else the run's own request.
+        return (try? planned.filled(&context, cookies: cookies)) ?? planned.fixed ?? worker.requests.single
+    }
+
+    /// Gives the user's request its values before it is sent, where its URL is needed later: redirections are resolved
+    /// against it, and cookies are chosen by it.
+    func settle(_ user: VirtualUser) {
+        guard plan.users.redirects > 0 || plan.users.keepsCookies, let planned = user.request, planned.fixed == nil
+        else { return }
+        take(user)
+        if let settled = try? planned.settled(&context) { user.request = settled }
+    }
+
+    /// Makes this user's values the ones that fill in the next request's places.
+    private func take(_ user: VirtualUser) {
+        (context.user, context.number, context.variables) = (user.number, user.sequence, user.variables)
+    }
+
+    /// Returns a text with its places filled in for the user's request.
+    func render(_ template: Template, for user: VirtualUser) -> [UInt8] {
+        take(user)
+        return template.render(&context, for: .body)
+    }
+
+    /// Returns this thread's part of a schedule. All threads of all shards are numbered, and take turns.
+    func arrivals(_ profile: LoadProfile, from start: Instant, limit: UInt64? = nil) -> ArrivalSchedule {
+        let thread = plan.shard.index * plan.threads + share.index
+        return ArrivalSchedule(
+            profile,
+            from: start,
+            thread: thread,
+            of: plan.shard.count * plan.threads,
+            limit: limit,
+            // A run that polls sends each request at its instant.
+            grain: plan.spin > 0 ? 0 : ArrivalSchedule.grain,
+            random: plan.arrivals == .poisson ? RandomStream(seed: plan.seed &+ 1, stream: thread) : nil
+        )
+    }
+}
+
+/// The times of events in answers that are streams.
+extension VirtualUserDriver {
+    func note(_ bytes: Span<UInt8>, of user: VirtualUser, _ stream: StreamOptions) {
+        var counter = user.events ?? EventCounter(stream.kind)
+        let count = counter.count(in: bytes)
+        user.events = counter
+        if count > 0 { note(count, of: user, stream) }
+    }
+
+    /// Counts the event that ends with the whole content.
+    func noteLastEvent(of user: VirtualUser) {
+        guard let stream = plan.stream, user.events?.hasOpenEvent == true else { return }
+        note(1, of: user, stream)
+    }
+
+    private func note(_ count: Int, of user: VirtualUser, _ stream: StreamOptions) {
+        let now = worker.loop.now
+        if let last = user.lastEvent {
+            worker.metrics.gap(worker.nanoseconds(from: last, to: now), stall: stream.stall)
+        } else {
+            user.firstEvent = now
+        }
+        user.lastEvent = now
+        worker.metrics.events(UInt64(count))
+    }
+
+    /// Counts a stream at its end, or at the run's end.
+    ///
+    /// - Parameters:
+    ///   - sent: The time when the request's first byte was sent.
+    ///   - isCut: Whether the run's end has cut the stream short.
+    func noteStream(_ user: VirtualUser, sent: Instant, until end: Instant, isCut: Bool) {
+        guard let stream = plan.stream else { return }
+        defer { (user.events, user.firstEvent, user.lastEvent) = (nil, nil, nil) }
+        let isDue = user.isFirstOfVisit && user.due >= since && plan.profile != nil
+        let corrected = isDue ? worker.nanoseconds(from: user.due, to: user.firstEvent ?? end) : nil
+        if let first = user.firstEvent {
+            worker.metrics.firstEvent(worker.nanoseconds(from: sent, to: first), corrected: corrected)
+        } else {
+            worker.metrics.silent(corrected: isCut ? corrected : nil)
+        }
+        // A gap that the end has cut short counts if it is already a stall.
+        if isCut, let last = user.lastEvent {
+            let gap = worker.nanoseconds(from: last, to: end)
+            if gap > stream.stall { worker.metrics.gap(gap, stall: stream.stall) }
+        }
+    }
+}
+
+/// The turns of virtual users: what is sent, in which order, and with which pauses.
+extension VirtualUserDriver {
+    /// Closed loop: starts a user, since a connection may be opened now.
+    func startResting() {
+        if sockets != nil { return openSocket() }
+        guard let user = resting.take() else { return }
+        startNext(user)
+    }
+
+    /// Starts the next request of a user that is free or has slept.
+    func startNext(_ user: VirtualUser) {
+        if user.request != nil { return start(user) }
+        guard worker.budget != 0 else {
+            resting.append(user)
+            return worker.finishIfDone()
+        }
+        // The user itself is already counted as active.
+        guard active <= worker.wanted else { return dismiss(user) }
+        if user.needsConnection, user.due != .never {
+            // It is not the user's first connection: the pacer decides when to open it.
+            user.due = .never
+            resting.append(user)
+            worker.pacer.add()
+            return worker.connect()
+        }
+        user.due = worker.loop.now
+        begin(user)
+    }
+
+    /// Lets a user rest, since fewer are wanted. Its next connection is its first again.
+    private func dismiss(_ user: VirtualUser) {
+        if let keeper = user.keeper { worker.engine.closeConnections(of: keeper) }
+        (user.needsConnection, user.due) = (true, .never)
+        resting.append(user)
+    }
+
+    /// Begins the first request of a user's turn.
+    ///
+    /// - Parameter number: The request's number in the schedule. Nil without one.
+    func begin(_ user: VirtualUser, number: UInt64? = nil) {
+        user.sequence = isNumbered ? self.number(scheduled: number) : 0
+        user.isFirstOfVisit = true
+        user.hops = 0
+        if sockets != nil {
+            spend()
+            return say(user)
+        }
+        if user.script != nil { return ask(user, nil) }
+        if let visits = user.visits {
+            promise(true, to: user)
+            return visits.begin()
+        }
+        if let scenarios {
+            (user.visit, user.variables) = scenarios.begin(user.sequence, plan.shard, &random)
+            return goOn(user)
+        }
+        guard let list = worker.requests.list else { return }
+        let planned = list.requests[list.index(user.sequence, plan.shard, &random)]
+        (user.request, user.name) = (planned, planned.name)
+        spend()
+        start(user)
+    }
+
+    /// Returns a request's number: that of its instant for a recorded one, otherwise the next one of all threads.
+    private func number(scheduled number: UInt64?) -> UInt64 {
+        if plan.profile?.isRecorded == true, let number { return number }
+        return plan.shard.number(worker.sequence.take())
+    }
+
+    /// Returns whether a request may start. While the run drains, only requests may that were due before its end.
+    func mayStart(_ user: VirtualUser) -> Bool {
+        worker.budget != 0 || plan.profile != nil && user.isFirstOfVisit
+    }
+
+    /// Counts a request of a run by count. By a schedule, ``ArrivalSchedule`` counts. A WebSocket may also fail to open
+    /// after the last message was sent.
+    func spend() {
+        guard plan.profile == nil, let budget = worker.budget, budget > 0 else { return }
+        worker.budget = budget - 1
+    }
+
+    /// Sends the user's request.
+    func start(_ user: VirtualUser) {
+        settle(user)
+        guard let planned = user.request else { return }
+        user.findings = ResponseFindings()
+        user.needsConnection = false
+        worker.running += 1
+        worker.engine.start(ready(planned, user), delegate: user, keeper: user.keeper)
+    }
+
+    /// Starts the next request of the visit's scenario, or ends the visit.
+    func goOn(_ user: VirtualUser) {
+        let next = user.visit?.next(&random)
+        guard let number = next?.step, mayStart(user), let planned = worker.requests.list?.requests[number] else {
+            user.visit = nil
+            guard let pause = next?.pause, pause > 0, worker.budget != 0 else { return free(user) }
+            return sleep(user, pause)
+        }
+        (user.request, user.name, user.step) = (planned, planned.name, scenarios?.steps[number])
+        spend()
+        start(user, after: next?.pause ?? 0)
+    }
+
+    func start(_ user: VirtualUser, after pause: UInt64) {
+        guard pause > 0 else { return start(user) }
+        promise(true, to: user)
+        sleep(user, pause)
+    }
+
+    /// Ends a user's turn.
+    func free(_ user: VirtualUser) {
+        user.request = nil
+        if worker.isDraining {
+            resting.append(user)
+            sendDue()
+            if plan.profile == nil, worker.running == 0 { worker.stop() }
+        } else if plan.profile != nil {
+            resting.append(user)
+            guard worker.budget != 0 else { return worker.finishIfDone() }
+            // Requests that become due from here on wait for the next look at the schedule.
+            sendDue()
+            if mayConnect != .never { setAlarm() }
+        } else if let think = plan.think {
+            sleep(user, think.length(&random))
+            worker.finishIfDone()
+        } else {
+            startNext(user)
+        }
+    }
+}
+
+/// The virtual users that get their next request from a program.
+extension VirtualUserDriver {
+    /// Asks a user's script what comes next.
+    func ask(_ user: VirtualUser, _ response: LoadResponse?) {
+        switch user.script?(response) ?? .done {
+        case .done:
+            // Without this pause, visits without a request would follow each other without end in one turn.
+            if response == nil { return sleep(user, 1_000_000) }
+            free(user)
+        case .request(let request, let pause):
+            guard mayStart(user) else { return free(user) }
+            do throws(LoadTestError) {
+                try take(request, for: user)
+            } catch {
+                return sleep(user, ConnectPacer.holdOff)
+            }
+            start(user, after: UInt64(clamping: pause.wholeNanoseconds))
+        }
+    }
+
+    /// Makes the user's visits, and carries out what they ask for.
+    func follow(
+        _ user: VirtualUser,
+        _ visit: @escaping @Sendable (LoadUser) async throws -> Void
+    ) -> UserVisits {
+        let visits = UserVisits(on: worker.loop, number: user.number, visit)
+        user.visits = visits
+        visits.follow(
+            UserVisits.Orders(
+                send: { [unowned self] request throws(LoadTestError) in
+                    guard mayStart(user) else { return false }
+                    try take(request, for: user)
+                    promise(false, to: user)
+                    start(user, after: 0)
+                    return true
+                },
+                rest: { [unowned self] span in sleep(user, span) },
+                end: { [unowned self] isEmpty in
+                    promise(false, to: user)
+                    // As for scripts: visits without a request need a pause.
+                    if isEmpty, worker.budget != 0 { sleep(user, 1_000_000) } else { free(user) }
+                    finishIfDone()
+                    worker.finishIfDone()
+                }
+            )
+        )
+        return visits
+    }
+
+    private func take(_ request: LoadRequest, for user: VirtualUser) throws(LoadTestError) {
+        do throws(LoadTestError) {
+            let planned = try worker.requests.factory.request(request.draft)
+            (user.request, user.name) = (planned, planned.name)
+            spend()
+        } catch {
+            let failure = Failure(.write, .other, detail: "unusable request")
+            let time = worker.sinceBegin(worker.loop.now)
+            worker.metrics.connectionFailed(failure, at: time, example: error.description)
+            throw error
+        }
     }
 }

@@ -398,3 +398,166 @@ final class Worker: TimerHandler {
 
     func sinceBegin(_ now: Instant) -> UInt64 { nanoseconds(from: begun, to: now) }
 }
+
+/// The limits that are checked once a whole answer has come. The engine's timers tick every 8.4 ms, so an answer may
+/// come before they fire and still be late.
+struct AnswerLimits: Sendable {
+    private let total: UInt64
+    private let firstByte: UInt64
+    private let connect: UInt64
+    /// The least of the limits: an answer within it is within all of them.
+    private let least: UInt64
+
+    init(_ plan: RunPlan) {
+        total = plan.timeout
+        firstByte = plan.limits.firstByte ?? .max
+        connect = plan.limits.connect ?? plan.timeout
+        least = min(total, firstByte, connect)
+    }
+
+    /// Returns a failure if a whole answer came late, or if bytes followed it. Nil for nearly all answers.
+    @inline(__always)
+    func failure(_ report: ExchangeReport, until end: Instant) -> Failure? {
+        guard report.surplus == 0, end.nanoseconds(since: report.timings.start) <= Int64(clamping: least) else {
+            return examined(report, until: end)
+        }
+        return nil
+    }
+
+    /// Returns a failure if a connection took longer to open than is allowed.
+    func failure(_ record: ConnectionRecord) -> Failure? {
+        let (phase, end): (Phase, Instant) =
+            record.handshake.end.map { (.tls, $0) } ?? (.connect, record.timings.connectEnd)
+        let start = record.timings.lookupStart ?? record.timings.connectStart
+        return Self.isBeyond(connect, start, end) ? Failure(phase, .timeout) : nil
+    }
+
+    private func examined(_ report: ExchangeReport, until end: Instant) -> Failure? {
+        let timings = report.timings
+        if !report.reusedConnection, let record = report.connection, let late = failure(record) { return late }
+        if let sent = timings.requestEnd, let first = timings.responseStart, Self.isBeyond(firstByte, sent, first) {
+            return Failure(.firstByte, .timeout)
+        }
+        if Self.isBeyond(total, timings.start, end) {
+            let isSilent = timings.responseStart.map { Self.isBeyond(total, timings.start, $0) } ?? false
+            return Failure(isSilent ? .firstByte : .body, .timeout)
+        }
+        return report.surplus == 0 ? nil : Failure(.body, .surplus)
+    }
+
+    private static func isBeyond(_ limit: UInt64, _ start: Instant, _ end: Instant) -> Bool {
+        UInt64(clamping: end.nanoseconds(since: start)) > limit
+    }
+}
+
+/// A run of handshakes: each connection is opened, counted once, and closed again.
+extension Worker {
+    func probe() {
+        budget? -= 1
+        running += 1
+        // The worker exists as long as its loop runs.
+        engine.probe(requests.single) { [unowned self] outcome in probed(outcome) }
+    }
+
+    private func probed(_ outcome: Result<ConnectionRecord, EngineError>) {
+        // A connection that is still there when the run stops counts as unfinished.
+        guard hasTime() else { return stop() }
+        running -= 1
+        switch outcome {
+        case .success(let record):
+            if let failure = limits.failure(record) {
+                metrics.connectionFailed(failure, at: sinceBegin(loop.now), example: "\(plan.url): open too late")
+            } else {
+                note(record)
+            }
+        case .failure(let error):
+            let now = sinceBegin(loop.now)
+            metrics.connectionFailed(Failure(error, nil), at: now, example: "\(plan.url): \(error)")
+            pacer.failed(at: now)
+        }
+        sendNext(connectionGone: true)
+    }
+}
+
+/// The log of single requests, where one is kept.
+extension Worker {
+    /// - Parameter user: The user whose request it was. Nil where all send the same.
+    func logAnswer(
+        _ report: ExchangeReport,
+        _ user: VirtualUser? = nil,
+        sent: Instant,
+        latency: UInt64,
+        firstByte: UInt64
+    ) {
+        guard let log else { return }
+        log.add(
+            RequestRecord(
+                due: due(user),
+                start: sinceBegin(sent),
+                latency: latency,
+                firstByte: firstByte,
+                status: report.status ?? 0,
+                bytesIn: report.bytesReceived,
+                isNewConnection: !report.reusedConnection,
+                isSentAgain: report.retried,
+                name: user?.name,
+                isOfWarmUp: isOfWarmUp(user)
+            )
+        )
+    }
+
+    /// - Parameter sent: The time of the first byte sent. Nil without a connection.
+    func logFailure(
+        _ failure: Failure,
+        _ report: ExchangeReport,
+        _ user: VirtualUser? = nil,
+        sent: Instant?,
+        latency: UInt64
+    ) {
+        guard let log else { return }
+        log.add(
+            RequestRecord(
+                due: due(user),
+                start: sinceBegin(sent ?? report.timings.start),
+                latency: latency,
+                status: 0,
+                bytesIn: report.bytesReceived,
+                isNewConnection: !report.reusedConnection,
+                isSentAgain: report.retried,
+                name: user?.name,
+                failure: failure,
+                isOfWarmUp: isOfWarmUp(user)
+            )
+        )
+    }
+
+    /// Logs a message on a WebSocket.
+    ///
+    /// - Parameter failure: Nil if the message was answered.
+    func logMessage(_ failure: Failure?, _ user: VirtualUser, latency: UInt64) {
+        guard let log else { return }
+        log.add(
+            RequestRecord(
+                due: due(user),
+                start: sinceBegin(user.said),
+                latency: latency,
+                status: 0,
+                isNewConnection: user.messages == 1,
+                name: user.name,
+                failure: failure,
+                isOfWarmUp: isOfWarmUp(user)
+            )
+        )
+    }
+
+    private func isOfWarmUp(_ user: VirtualUser?) -> Bool {
+        if plan.profile != nil, let user, let driver { driver.isOfWarmUp(user) } else { isWarmingUp }
+    }
+
+    /// The instant at which the request was due, in nanoseconds after the start of the run. Nil without a schedule, and
+    /// for a request that followed another.
+    private func due(_ user: VirtualUser?) -> UInt64? {
+        guard plan.profile != nil, let user, user.hasDueRequest else { return nil }
+        return sinceBegin(user.due)
+    }
+}

@@ -1,3 +1,4 @@
+internal import Glibc
 package import UncurlLoad
 import UncurlText
 
@@ -290,5 +291,125 @@ package struct Comparison: Sendable {
         let (before, after) = (fixed(stolen.old * 1_000, 1), fixed(stolen.new * 1_000, 1))
         return "in each second the host took \(before) ms of processor time before, and \(after) ms after (steal): the "
             + "column \"no steal\" is the change without what this explains"
+    }
+}
+
+/// Compares the failures of two runs by kind.
+struct FailureComparison: Sendable {
+    private struct Kind: Sendable {
+        var name: String
+        var kind: OctetText
+        var old: UInt64 = 0
+        var new: UInt64 = 0
+    }
+
+    private let kinds: [Kind]
+
+    init(_ old: SavedReport, _ new: SavedReport) {
+        var found: [Kind] = []
+        var places: [OctetText: Int] = [:]
+        for (report, field) in [(old, \Kind.old), (new, \Kind.new)] {
+            for row in report.document["errors"]?.items ?? [] {
+                let words = ["phase", "class", "errno_name", "detail"].compactMap { row[$0]?.string }
+                let name = oneLine(words.filter { !$0.isEmpty }.joined(separator: ": "))
+                let count = row["count"]?.integer ?? 0
+                if let place = places[OctetText(name)] {
+                    found[place][keyPath: field] &+= count
+                } else {
+                    var kind = Kind(name: name, kind: OctetText(row["class"]?.string ?? ""))
+                    kind[keyPath: field] = count
+                    places[OctetText(name)] = found.count
+                    found.append(kind)
+                }
+            }
+        }
+        kinds = found.sorted { max($0.old, $0.new) > max($1.old, $1.new) }
+    }
+
+    /// The change of all failures of a class, as a share of the earlier count.
+    func change(_ kind: FailureClass) -> Double {
+        let name = OctetText(kind.rawValue)
+        let rows = kinds.filter { $0.kind == name }
+        let sum = { (count: (Kind) -> UInt64) in rows.reduce(0) { $0 + Double(count($1)) } }
+        return Comparison.change(sum(\.old), sum(\.new))
+    }
+
+    var lines: [String] {
+        kinds.isEmpty
+            ? []
+            : ["", "Errors by kind, before and after"]
+                + kinds.map { "  " + right(grouped($0.old), 12) + right(grouped($0.new), 12) + "  " + $0.name }
+    }
+}
+
+/// Tests whether two shares differ by more than chance, where each member of the whole is in the part or not
+/// independently of the others.
+enum ShareTest {
+    /// The two-sided probability of shares at least this far apart where both have the same cause. It is the normal
+    /// approximation with its correction for continuity. Nil where one of the wholes is empty.
+    static func probability(_ first: SavedReport.Count, _ second: SavedReport.Count) -> Double? {
+        guard first.all > 0, second.all > 0 else { return nil }
+        let (n, m) = (Double(first.all), Double(second.all))
+        let pooled = min(1, (Double(first.part) + Double(second.part)) / (n + m))
+        let variance = pooled * (1 - pooled) * (1 / n + 1 / m)
+        guard variance > 0 else { return 1 }
+        let distance = max(0, abs(first.share - second.share) - (1 / n + 1 / m) / 2)
+        return erfc(distance / variance.squareRoot() / 2.0.squareRoot())
+    }
+}
+
+/// How far the processor time that the host took explains the difference between two runs.
+///
+/// Where the host takes the processor, answers are late whatever the server does. Within a run the figures of the
+/// intervals show what a share of stolen time costs: the slope of the regression line of both runs, each about its own
+/// means (analysis of covariance). What this line explains is subtracted before the runs are compared.
+struct StolenShare: Sendable {
+    /// What the rest says of a difference; nil for too few intervals.
+    let test: PairedTest?
+    /// The change of the intervals' mean without what stolen time explains; nil where it explains nothing.
+    let change: Double?
+
+    /// - Parameters:
+    ///   - isCost: Whether stolen time can only raise the figure; otherwise it can only lower it.
+    ///   - tolerance: The share that a change must exceed.
+    init(_ old: [IntervalSample], _ new: [IntervalSample], isCost: Bool, tolerance: Double) {
+        var (products, squares) = (0.0, 0.0)
+        for run in [old, new] {
+            let (value, stolen) = (Comparison.mean(run.map(\.value)), Comparison.mean(run.map(\.stolen)))
+            for sample in run {
+                products += (sample.value - value) * (sample.stolen - stolen)
+                squares += (sample.stolen - stolen) * (sample.stolen - stolen)
+            }
+        }
+        let regression = squares > 0 ? products / squares : 0
+        let slope = isCost ? max(0, regression) : min(0, regression)
+        // The slope is an estimate. The more the runs' shares differ, the more of the difference depends on it.
+        let distance = Comparison.mean(old.map(\.stolen)) - Comparison.mean(new.map(\.stolen))
+        let sampling = 1 / Double(max(old.count, 1)) + 1 / Double(max(new.count, 1))
+        let doubt = squares > 0 ? (1 + distance * distance / squares / sampling).squareRoot() : 1
+        let (before, after) = (Self.rest(old, slope), Self.rest(new, slope))
+        test = PairedTest(before, after, tolerance: tolerance, doubt: doubt)
+        let (early, late) = (Comparison.mean(before.map(\.value)), Comparison.mean(after.map(\.value)))
+        let isExplained = slope != 0 && test != nil && early > 0 && late > 0
+        change = isExplained ? Comparison.change(early, late) : nil
+    }
+
+    private static func rest(_ samples: [IntervalSample], _ slope: Double) -> [IntervalSample] {
+        samples.map { sample in
+            var sample = sample
+            sample.value -= slope * sample.stolen
+            return sample
+        }
+    }
+
+    /// The shares of stolen time in the intervals, each with a part of its neighbours' shares. The kernel counts in
+    /// ticks of 10 ms, and a tick often counts in the next interval. The part is half for intervals of 0.1 s, and less
+    /// for longer ones.
+    static func smoothed(_ intervals: [(share: Double, seconds: Double)]) -> [Double] {
+        intervals.indices.map { index in
+            let neighbors = [index - 1, index + 1].filter(intervals.indices.contains).map { intervals[$0].share }
+            let weight = min(0.5, 0.05 / intervals[index].seconds)
+            return intervals[index].share + neighbors.reduce(0, +) * weight
+        }
     }
 }

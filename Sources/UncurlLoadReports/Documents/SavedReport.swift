@@ -122,3 +122,138 @@ package struct SavedReport: Sendable {
         return found
     }
 }
+
+/// The errors in a saved report, and the report's own limits.
+extension SavedReport {
+    /// A part of a whole.
+    package struct Count: Sendable {
+        package let part: UInt64
+        package let all: UInt64
+
+        package var share: Double { all == 0 ? 0 : min(1, Double(part) / Double(all)) }
+    }
+
+    /// The name of an error in conditions.
+    package enum ErrorKind: String, Hashable, Sendable, CaseIterable {
+        /// All errors: failures, and answers with a status other than 2xx and 3xx.
+        case errors
+        case failed
+        case httpErrors = "http_errors"
+        case sentAgain = "sent_again"
+        case unsent
+    }
+
+    /// The figures of one interval.
+    package struct Interval: Sendable {
+        /// The percentiles that a comparison needs.
+        static let percentiles: [Double] = [50, 90, 99, 99.9]
+
+        /// Seconds after the start of the run's measured part.
+        var start: Double
+        var end: Double
+        /// Completed requests or opened connections per second.
+        package var perSecond: Double
+        /// Of these, the ones without an HTTP error.
+        var successesPerSecond: Double
+        /// The figures of the times that a comparison needs; nil where nothing was counted.
+        var times: LatencyHistogram.Summary?
+        /// The processor time that the host took, as a share of the interval; 0 where it is not known.
+        var stolen = 0.0
+        /// The share of each error among the requests that ended in the interval; empty where none ended.
+        var shares: [ErrorKind: Double] = [:]
+
+        var seconds: Double { end - start }
+    }
+
+    package func count(_ kind: ErrorKind) -> Count {
+        let requests = { (name: String) in document["requests"]?[name]?.integer ?? 0 }
+        let connections = { (name: String) in document["connections"]?[name]?.integer ?? 0 }
+        // The numbers come from a file and may be anything, so the addition must not trap.
+        let failed = requests("failed") &+ connections("failed")
+        let all = (isHandshakes ? connections("opened") : requests("completed")) &+ failed
+        switch kind {
+        case .errors: return Count(part: failed &+ requests("http_errors"), all: all)
+        case .failed: return Count(part: failed, all: all)
+        case .httpErrors: return Count(part: requests("http_errors"), all: all)
+        case .sentAgain: return Count(part: requests("sent_again"), all: requests("sent"))
+        case .unsent:
+            let schedule = { (name: String) in document["schedule"]?[name]?.integer ?? 0 }
+            return Count(part: schedule("unsent"), all: schedule("due"))
+        }
+    }
+
+    static func shares(_ point: JSONTree) -> [ErrorKind: Double] {
+        let count = { (name: String) in point[name]?.number ?? 0 }
+        let failed = count("failed") + count("connects_failed")
+        let all = count("completed") + failed
+        guard all > 0 else { return [:] }
+        return [
+            .errors: (failed + count("http_errors")) / all, .failed: failed / all,
+            .httpErrors: count("http_errors") / all, .sentAgain: count("sent_again") / all,
+        ]
+    }
+
+    /// The figure of one name's row.
+    package static func value(_ metric: ThresholdMetric, _ row: JSONTree) throws(ReportError) -> Double? {
+        let count = { (name: String) in row[name]?.number ?? 0 }
+        let ended = count("completed") + count("failed")
+        switch metric.figure {
+        case .time(_, let statistic):
+            let times = try row["latency"].flatMap { value throws(ReportError) in try histogram(value, "the report") }
+            return times.flatMap { ThresholdFigures.time($0, statistic) }
+        case .errors: return ended == 0 ? nil : (count("failed") + count("http_errors")) / ended
+        case .completed: return count("completed")
+        case .failed: return count("failed")
+        case .httpErrors: return count("http_errors")
+        case .successRate, .completedRate, .rateRatio, .failures, .sentAgain, .unsent, .events, .eventRate, .stalls,
+            .opened, .openRate, .dropped, .pushed:
+            return nil
+        }
+    }
+
+    /// The reasons why volley was the limit; empty where it was not.
+    package var generatorLimits: [String] {
+        (document["schedule"]?["generator_limits"]?.items ?? []).compactMap(\.string)
+    }
+
+    package var isLimited: Bool { !generatorLimits.isEmpty }
+
+    /// The achieved share of the wanted rate; nil in a closed loop.
+    var rateRatio: Double? { document["schedule"]?["rate_ratio"]?.number }
+
+    /// Reasons why the figures are not only the server's.
+    ///
+    /// - Parameter name: the name of the report in the texts.
+    func remarks(_ name: String) -> [String] {
+        var found = generatorLimits.map { "\(name) is invalid: volley was the limit: \(oneLine($0, limit: 400))" }
+        if document["run"]?["interrupted"]?.bool == true { found.append("\(name) was interrupted") }
+        return found
+    }
+
+    /// The settings that two runs must share to be comparable.
+    private static let settings = [
+        "url", "method", "body_bytes", "schedule", "arrivals", "crowd", "scenarios", "think", "connections", "pipeline",
+        "reuse",
+        "retry", "proxy",
+        "timeout_ns", "requests_per_connection", "warmup_ns",
+    ]
+
+    func differences(to other: SavedReport) -> [String] {
+        Self.settings.compactMap { name in
+            // The report of an older volley may lack the member.
+            guard let mine = document["run"]?[name], let theirs = other.document["run"]?[name] else { return nil }
+            let values = [mine, theirs].map { value in
+                switch value {
+                case .string(let text): oneLine(text, limit: 400)
+                case .integer(let number): name.hasSuffix("_ns") ? Units.time(number) : grouped(number)
+                case .bool(let flag): flag ? "yes" : "no"
+                case .number(let number): "\(number)"
+                case .null, .array, .object: "none"
+                }
+            }
+            guard values[0] != values[1] else { return nil }
+            let title = name.replacingEach("_ns", by: "").replacingEach("_", by: " ")
+            return "the runs are not alike: \(title) \(values[0]) before, \(values[1]) after"
+        }
+    }
+}

@@ -1,6 +1,7 @@
 import UncurlHTTP1
 package import UncurlLoad
 import UncurlReactor
+import UncurlTLS
 import UncurlText
 
 /// The report for people.
@@ -229,5 +230,98 @@ package enum TextReport {
 
     private static func name(_ percentile: Double) -> String {
         LatencyHistogram.name(ofPercentile: percentile)
+    }
+}
+
+/// The part of the report for people about a run with a schedule.
+enum ScheduleText {
+    static func title(_ plan: RunPlan) -> [String] {
+        if let profile = plan.profile {
+            var line =
+                "  open loop: \(profile.description)" + (plan.arrivals == .poisson ? ", by chance (Poisson)" : "")
+            if plan.drain > 0 { line += ", then up to \(Units.time(plan.drain)) for what is late" }
+            return [line]
+        }
+        let crowd = plan.crowd.map { ["  \($0.description)"] } ?? []
+        return crowd + (plan.think.map { ["  each connection rests for \($0.description) after an answer"] } ?? [])
+    }
+
+    static func counts(_ schedule: ScheduleMetrics, _ result: RunResult) -> [String] {
+        var text = "\(grouped(schedule.due)) due"
+        // A visit of a script may make no request, or several.
+        if !result.plan.users.isScripted {
+            text +=
+                " = \(grouped(schedule.sent)) sent + \(grouped(schedule.refused)) refused + \(grouped(schedule.unsent)) unsent"
+            if !schedule.isBalanced { text += "  (THESE DO NOT ADD UP: a bug in volley)" }
+        }
+        var lines = [TextReport.row("Schedule", text)]
+        if schedule.delayed > 0 {
+            lines.append(
+                TextReport.row("", "\(grouped(schedule.delayed)) of them were due when no connection was free")
+            )
+        }
+        if let ratio = result.metrics.rateRatio {
+            let wanted = fixed(result.perSecond(schedule.due), 2)
+            lines.append(
+                TextReport.row("", "\(fixed(ratio * 100, 2)) % of them answered in time for a rate of \(wanted)/s")
+            )
+        }
+        if let lag = schedule.lag.summary(percentiles: [50, 99]), let p50 = lag[50], let p99 = lag[99] {
+            lines.append(
+                TextReport.row(
+                    "Send lag",
+                    "p50 \(Units.time(p50)), p99 \(Units.time(p99)), max \(Units.time(lag.maximum)): volley's own lateness"
+                )
+            )
+        }
+        for reason in result.generatorLimits {
+            lines.append(TextReport.row("INVALID", "volley was the limit: \(reason)"))
+        }
+        return lines
+    }
+
+    static let explanation =
+        "  corrected: from the instant a request was due, stalls included; raw: from its first byte sent"
+}
+
+/// The part of the report for people about TLS.
+extension TextReport {
+    /// A line about verification, authorities, server name, client certificate and resumption, as far as these are not
+    /// the defaults.
+    package static func security(_ plan: RunPlan) -> [String] {
+        guard let configuration = plan.security.target?.configuration else { return [] }
+        var parts: [String] = []
+        if configuration.verification == .none {
+            parts.append("certificates are not verified")
+        } else if let roots = plan.security.givenRoots {
+            parts.append("trusted: \(roots)")
+        }
+        if let name = plan.security.serverName { parts.append("server name \(name)") }
+        if configuration.identity != nil { parts.append("with a client certificate") }
+        if !configuration.resumes { parts.append("no session resumed") }
+        return parts.isEmpty ? [] : ["  TLS: " + parts.joined(separator: ", ")]
+    }
+
+    /// The counts of handshakes, for a run that sends no requests.
+    package static func handshakes(_ result: RunResult) -> [String] {
+        let metrics = result.metrics
+        return [
+            row("Measured", Units.time(result.measured)),
+            row(
+                "Connections",
+                "\(grouped(metrics.connectionsOpened)) opened, \(grouped(metrics.connectionsFailed)) failed, "
+                    + "\(grouped(metrics.connectionsUnfinished)) in flight at stop"
+            ),
+            row("Rate", "\(fixed(result.perSecond(metrics.connectionsOpened), 2)) connections/s"),
+        ]
+    }
+
+    package static func security(_ log: HandshakeLog) -> [String] {
+        guard let share = log.resumedShare else { return [] }
+        let counts =
+            "\(grouped(log.count)) handshakes = \(grouped(log.full)) full + \(grouped(log.resumed)) resumed "
+            + "(\(fixed(share * 100, 1)) %)"
+        return [row("TLS", counts)]
+            + log.sorted.map { row("", "\($0.agreement.version), \($0.agreement.cipherSuite) × \(grouped($0.count))") }
     }
 }

@@ -64,3 +64,177 @@ package enum MessagePackError: Error, Hashable, Sendable, CustomStringConvertibl
         }
     }
 }
+
+extension MessagePack {
+    /// The limit of nesting. A master's messages have five levels.
+    static let depthLimit = 32
+
+    /// Decodes exactly one value.
+    package init(decoding bytes: [UInt8]) throws(MessagePackError) {
+        var decoder = Decoder(bytes)
+        self = try decoder.value(depth: 0)
+        guard decoder.isAtEnd else { throw .trailingBytes }
+    }
+
+    private struct Decoder {
+        private let bytes: [UInt8]
+        private var position = 0
+
+        init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+        var isAtEnd: Bool { position == bytes.count }
+
+        mutating func value(depth: Int) throws(MessagePackError) -> MessagePack {
+            guard depth < depthLimit else { throw .tooDeep(limit: depthLimit) }
+            let lead = UInt8(try unsigned(1))
+            switch lead {
+            case 0x00...0x7F: return .integer(Int64(lead))
+            case 0x80...0x8F: return try map(Int(lead & 0x0F), depth)
+            case 0x90...0x9F: return try array(Int(lead & 0x0F), depth)
+            case 0xA0...0xBF: return try string(Int(lead & 0x1F))
+            case 0xC0: return .null
+            case 0xC1: throw .unusedByte
+            case 0xC2: return .bool(false)
+            case 0xC3: return .bool(true)
+            case 0xC4, 0xC5, 0xC6: return .bytes(try take(try length(1 << (lead - 0xC4))))
+            case 0xC7, 0xC8, 0xC9: return try ext(try length(1 << (lead - 0xC7)))
+            case 0xCA: return .number(Double(Float(bitPattern: UInt32(truncatingIfNeeded: try unsigned(4)))))
+            case 0xCB: return .number(Double(bitPattern: try unsigned(8)))
+            case 0xCC...0xCF:
+                let value = try unsigned(1 << (lead - 0xCC))
+                return Int64(exactly: value).map { .integer($0) } ?? .number(Double(value))
+            case 0xD0: return .integer(Int64(Int8(truncatingIfNeeded: try unsigned(1))))
+            case 0xD1: return .integer(Int64(Int16(truncatingIfNeeded: try unsigned(2))))
+            case 0xD2: return .integer(Int64(Int32(truncatingIfNeeded: try unsigned(4))))
+            case 0xD3: return .integer(Int64(bitPattern: try unsigned(8)))
+            case 0xD4...0xD8: return try ext(1 << (lead - 0xD4))
+            case 0xD9, 0xDA, 0xDB: return try string(try length(1 << (lead - 0xD9)))
+            case 0xDC, 0xDD: return try array(try length(2 << (lead - 0xDC)), depth)
+            case 0xDE, 0xDF: return try map(try length(2 << (lead - 0xDE)), depth)
+            default: return .integer(Int64(Int8(bitPattern: lead)))
+            }
+        }
+
+        private mutating func unsigned(_ width: Int) throws(MessagePackError) -> UInt64 {
+            guard bytes.count - position >= width else { throw .truncated }
+            var value: UInt64 = 0
+            for byte in bytes[position..<(position + width)] { value = value << 8 | UInt64(byte) }
+            position += width
+            return value
+        }
+
+        private mutating func length(_ width: Int) throws(MessagePackError) -> Int { Int(try unsigned(width)) }
+
+        private mutating func take(_ count: Int) throws(MessagePackError) -> [UInt8] {
+            guard bytes.count - position >= count else { throw .truncated }
+            position += count
+            return Array(bytes[(position - count)..<position])
+        }
+
+        private mutating func string(_ count: Int) throws(MessagePackError) -> MessagePack {
+            guard let text = String(validating: try take(count), as: UTF8.self) else { throw .notUTF8 }
+            return .string(text)
+        }
+
+        /// Reads an extension and drops its type.
+        private mutating func ext(_ count: Int) throws(MessagePackError) -> MessagePack {
+            _ = try unsigned(1)
+            return .bytes(try take(count))
+        }
+
+        /// Reserves no memory for a count that the peer chose: each element takes at least one byte.
+        private mutating func array(_ count: Int, _ depth: Int) throws(MessagePackError) -> MessagePack {
+            var values: [MessagePack] = []
+            for _ in 0..<count { values.append(try value(depth: depth + 1)) }
+            return .array(values)
+        }
+
+        private mutating func map(_ count: Int, _ depth: Int) throws(MessagePackError) -> MessagePack {
+            var pairs: [Pair] = []
+            for _ in 0..<count {
+                let key = try value(depth: depth + 1)
+                pairs.append(Pair(key, try value(depth: depth + 1)))
+            }
+            return .map(pairs)
+        }
+    }
+}
+
+extension MessagePack {
+    /// The value in its shortest form.
+    package var encoded: [UInt8] {
+        var bytes: [UInt8] = []
+        append(to: &bytes)
+        return bytes
+    }
+
+    private func append(to bytes: inout [UInt8]) {
+        switch self {
+        case .null: bytes.append(0xC0)
+        case .bool(let value): bytes.append(value ? 0xC3 : 0xC2)
+        case .integer(let value): Self.append(value, to: &bytes)
+        case .number(let value):
+            bytes.append(0xCB)
+            Self.append(value.bitPattern, width: 8, to: &bytes)
+        case .string(let text):
+            let utf8 = Array(text.utf8)
+            if utf8.count < 32 {
+                bytes.append(0xA0 | UInt8(utf8.count))
+            } else {
+                Self.append(length: utf8.count, 0xD9, 0xDA, 0xDB, to: &bytes)
+            }
+            bytes += utf8
+        case .bytes(let content):
+            Self.append(length: content.count, 0xC4, 0xC5, 0xC6, to: &bytes)
+            bytes += content
+        case .array(let values):
+            Self.append(count: values.count, few: 0x90, 0xDC, 0xDD, to: &bytes)
+            for value in values { value.append(to: &bytes) }
+        case .map(let pairs):
+            Self.append(count: pairs.count, few: 0x80, 0xDE, 0xDF, to: &bytes)
+            for pair in pairs {
+                pair.key.append(to: &bytes)
+                pair.value.append(to: &bytes)
+            }
+        }
+    }
+
+    private static func append(_ value: Int64, to bytes: inout [UInt8]) {
+        switch value {
+        case 0...0x7F: bytes.append(UInt8(value))
+        case -32..<0: bytes.append(UInt8(bitPattern: Int8(value)))
+        case 0...0xFF: append(0xCC, UInt64(value), width: 1, to: &bytes)
+        case 0...0xFFFF: append(0xCD, UInt64(value), width: 2, to: &bytes)
+        case 0...0xFFFF_FFFF: append(0xCE, UInt64(value), width: 4, to: &bytes)
+        case 0...Int64.max: append(0xCF, UInt64(value), width: 8, to: &bytes)
+        default: append(0xD3, UInt64(bitPattern: value), width: 8, to: &bytes)
+        }
+    }
+
+    private static func append(length: Int, _ one: UInt8, _ two: UInt8, _ four: UInt8, to bytes: inout [UInt8]) {
+        switch length {
+        case ...0xFF: append(one, UInt64(length), width: 1, to: &bytes)
+        case ...0xFFFF: append(two, UInt64(length), width: 2, to: &bytes)
+        default: append(four, UInt64(UInt32(clamping: length)), width: 4, to: &bytes)
+        }
+    }
+
+    private static func append(count: Int, few: UInt8, _ two: UInt8, _ four: UInt8, to bytes: inout [UInt8]) {
+        switch count {
+        case ..<16: bytes.append(few | UInt8(count))
+        case ...0xFFFF: append(two, UInt64(count), width: 2, to: &bytes)
+        default: append(four, UInt64(UInt32(clamping: count)), width: 4, to: &bytes)
+        }
+    }
+
+    private static func append(_ lead: UInt8, _ value: UInt64, width: Int, to bytes: inout [UInt8]) {
+        bytes.append(lead)
+        append(value, width: width, to: &bytes)
+    }
+
+    private static func append(_ value: UInt64, width: Int, to bytes: inout [UInt8]) {
+        for shift in stride(from: 8 * (width - 1), through: 0, by: -8) {
+            bytes.append(UInt8(truncatingIfNeeded: value >> UInt64(shift)))
+        }
+    }
+}

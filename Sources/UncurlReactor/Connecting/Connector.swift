@@ -276,3 +276,78 @@ extension Connector: TimerHandler {
         proceed()
     }
 }
+
+/// The connecting of one socket to one address.
+final class ConnectAttempt: ReadinessHandler {
+    let address: SocketAddress
+    private let loop: EventLoop
+    private let isDone: (ConnectAttempt) -> Void
+    private var socket: Socket?
+    private var token: Token?
+
+    /// Begins to connect. `isDone` is called in a later turn, once ``outcome()`` may be called. That is also so for a
+    /// connection that was open at once, so that no delegate is called within its own call.
+    init(
+        on loop: EventLoop,
+        to address: SocketAddress,
+        _ options: Connector.Options,
+        isDone: @escaping (ConnectAttempt) -> Void
+    ) throws(Errno) {
+        self.loop = loop
+        self.address = address
+        self.isDone = isDone
+        let socket = try Socket(address.family)
+        if address.family != .unix {
+            if options.noDelay { socket.disableNagle() }
+            if options.keepAlive { socket.enableKeepAlive() }
+        }
+        if let local = options.localAddress { try socket.bindLocal(local) }
+        _ = try socket.connect(to: address)
+        token = try loop.register(socket.number, .write, self)
+        self.socket = consume socket
+    }
+
+    func ready(_ readiness: Readiness) { isDone(self) }
+
+    /// Returns the connection, registered for what the peer may send; or throws the error, with the socket closed.
+    func outcome() throws(Errno) -> Connected {
+        do throws(Errno) {
+            try socket?.finishConnect(to: address)
+            if let token { try loop.setInterest(token, [.read, .peerFinish]) }
+        } catch {
+            close()
+            throw error
+        }
+        guard let token = token.take(), let socket = socket.take() else { throw .notConnected }
+        return Connected(socket: socket, token: token)
+    }
+
+    func close() {
+        if let token = token.take() { loop.deregister(token) }
+        socket = nil
+    }
+}
+
+/// A new connection and its registration.
+struct Connected: ~Copyable {
+    let socket: Socket
+    let token: Token
+
+    consuming func intoSocket() -> Socket { socket }
+}
+
+/// The times of the steps to a connection, by the loop's clock.
+public struct ConnectTimings: Hashable, Sendable {
+    /// When the look-up began; nil if no name had to be looked up.
+    public var lookupStart: Instant?
+    /// When there were addresses to begin with, after the wait for the preferred family.
+    public var lookupEnd: Instant?
+    /// When the first attempt began, which need not be the one that won.
+    public var connectStart: Instant
+    /// When the winning attempt was connected.
+    public var connectEnd: Instant
+    /// The address that is connected.
+    public var address: SocketAddress
+    /// How many attempts were begun, the winner included.
+    public var attempts: Int
+}

@@ -1,3 +1,4 @@
+internal import CUncurlLinux
 internal import Synchronization
 
 /// Looks names up. One resolver serves any number of loops, from any thread.
@@ -331,6 +332,116 @@ public final class Resolver: Sendable {
         for waiter in waiters {
             let lookup = waiter.lookup
             lookup.loop.post { lookup.value.deliver(family, result) }
+        }
+    }
+}
+
+/// Which address family won the last race to a host. It is remembered for ten minutes: a host whose IPv6 is broken
+/// costs the first connection a quarter of a second, but not every one. Any thread.
+final class FamilyMemory: Sendable {
+    static let lifetime = Duration.seconds(600)
+    /// A crawler meets any number of hosts, and a client of services some dozens; a host that is forgotten only costs a
+    /// delay.
+    static let maximumHosts = 256
+
+    private struct Entry {
+        let family: IPAddress.Family
+        let until: Instant
+    }
+
+    private let entries = Mutex<[String: Entry]>([:])
+
+    func winner(of host: String, now: Instant) -> IPAddress.Family? {
+        entries.withLock { entries in
+            guard let entry = entries[host] else { return nil }
+            if entry.until > now { return entry.family }
+            entries[host] = nil
+            return nil
+        }
+    }
+
+    func remember(_ family: IPAddress.Family, for host: String, now: Instant) {
+        entries.withLock { entries in
+            if entries.count >= FamilyMemory.maximumHosts, entries[host] == nil {
+                entries = entries.filter { $0.value.until > now }
+                if entries.count >= FamilyMemory.maximumHosts { entries.removeAll(keepingCapacity: true) }
+            }
+            entries[host] = Entry(family: family, until: now.advanced(by: FamilyMemory.lifetime))
+        }
+    }
+}
+
+/// The machine's own table of names (hosts(5)). It is read anew for each look-up, as `getaddrinfo` does: a change
+/// applies at once.
+///
+/// Its names need no server. Since it is read separately from `getaddrinfo`, it answers however many look-ups wait for
+/// silent servers.
+struct HostsFile: Sendable {
+    /// The largest file that is read: blocklists have some 300,000 lines. Larger files are left to `getaddrinfo`.
+    private static let largest: UInt64 = 16 << 20
+
+    let path: String
+
+    /// Returns a name's addresses of both families in the file's order; none if it does not hold the name, or cannot be
+    /// read. Waits for the disk.
+    func addresses(of name: HostName) -> [IPAddress] {
+        guard let file = try? OpenFile(path: path), file.status.size <= HostsFile.largest,
+            let content = try? file.read(at: 0, atMost: Int(file.status.size))
+        else { return [] }
+        let wanted = Array(name.bare.utf8)
+        return content.split(separator: UInt8(ascii: "\n")).compactMap { HostsFile.address(of: wanted, in: $0) }
+    }
+
+    /// Reads a line: `address name alias … # comment`
+    private static func address(of name: [UInt8], in line: ArraySlice<UInt8>) -> IPAddress? {
+        let words = line.prefix { $0 != UInt8(ascii: "#") }.split { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
+        guard let first = words.first, words.dropFirst().contains(where: { isEqual($0, name) }) else { return nil }
+        return IPAddress(String(decoding: first, as: UTF8.self))
+    }
+
+    /// - Parameter name: in lower case.
+    private static func isEqual(_ word: ArraySlice<UInt8>, _ name: [UInt8]) -> Bool {
+        word.elementsEqual(name) { byte, wanted in ((65...90).contains(byte) ? byte | 0x20 : byte) == wanted }
+    }
+}
+
+/// Look-ups by `getaddrinfo`: hosts file, name servers, or whatever the machine is configured for. It blocks, for many
+/// seconds if servers are dead, and cannot be cancelled: only for a thread of a ``BlockingPool``.
+enum SystemLookup {
+    static func addresses(_ host: String, _ family: IPAddress.Family) throws(ResolveError) -> [IPAddress] {
+        var list: UnsafeMutablePointer<addrinfo>?
+        var systemError: CInt = 0
+        let domain =
+            switch family {
+            case .v4: AF_INET
+            case .v6: AF_INET6
+            }
+        let code = unsafe uncurl_getaddrinfo(host, domain, &list, &systemError)
+        defer { if let list = unsafe list { unsafe freeaddrinfo(list) } }
+        guard code == 0 else { throw error(code, Errno(code: systemError)) }
+        var addresses: [IPAddress] = []
+        var next = unsafe list
+        while let entry = unsafe next {
+            unsafe next = entry.pointee.ai_next
+            guard let form = unsafe entry.pointee.ai_addr else { continue }
+            switch unsafe SocketAddress(kernelForm: form, length: entry.pointee.ai_addrlen) {
+            case .v4(let address, _): addresses.append(.v4(address))
+            case .v6(let address, _): addresses.append(.v6(address))
+            case .unix, nil: continue
+            }
+        }
+        guard !addresses.isEmpty else { throw .noAddress }
+        return addresses
+    }
+
+    private static func error(_ code: CInt, _ system: Errno) -> ResolveError {
+        switch code {
+        case EAI_NONAME: .noSuchHost
+        case EAI_AGAIN: .temporaryFailure
+        case EAI_FAIL: .serverFailure
+        case EAI_MEMORY: .system(.outOfMemory)
+        case EAI_SYSTEM: .system(system)
+        default: uncurl_is_no_address(code) != 0 ? .noAddress : .other(code: code)
         }
     }
 }

@@ -1,4 +1,5 @@
 public import UncurlHTTP1
+package import UncurlTLS
 
 /// Decides what becomes of an answer. It is told each event of one request, and returns what is to be done next.
 ///
@@ -396,5 +397,135 @@ public struct AnswerMachine: ~Copyable, Sendable {
     private mutating func nextPause() -> Duration {
         defer { tries += 1 }
         return RetryPause.after(tries)
+    }
+}
+
+extension AnswerMachine {
+    /// Whether the next request carries credentials that the user has given. Cheaper than ``challenges``.
+    public var hasAuthorizer: Bool { challenges.hasAuthorizer }
+
+    /// Whether one more redirect may be followed.
+    public var mayRedirect: Bool { redirects < rules.redirects }
+
+    /// The hash function for content that is not in memory, needed before the next
+    /// ``authorization(method:target:content:)``; nil if no hash is needed.
+    package var contentDigest: MessageDigest? {
+        guard let authorizer = challenges.authorizer, authorizer.side == .origin else { return nil }
+        return authorizer.contentDigest
+    }
+
+    /// The owner's rules for each request.
+    public struct Rules: Sendable {
+        /// The fields that another origin is not sent, and that identify the user of a stored response.
+        public var secrets: SecretFields
+        /// Whether a stored response without a stated lifetime may be served by a guessed one (RFC 9111 §4.2.2).
+        public var usesHeuristicFreshness: Bool
+        /// Whether a request without a way to its server waits for one.
+        public var waitsForConnectivity: Bool
+        /// Whether a request that the network has failed is tried again, for as long as its owner lets it.
+        public var triesAgain: Bool
+        /// How many redirects in a row are followed.
+        public var redirects: Int
+        /// Reads a redirect's target as the owner's own URL type does; nil for a text that the type refuses.
+        public var read: @Sendable (String) -> WebURL?
+
+        /// Makes rules. By default nothing is guessed, nothing waits, and nothing is tried again.
+        public init(
+            secrets: SecretFields = .usual,
+            usesHeuristicFreshness: Bool = false,
+            waitsForConnectivity: Bool = false,
+            triesAgain: Bool = false,
+            redirects: Int = RedirectRule.limit,
+            reading read: @escaping @Sendable (String) -> WebURL? = { WebURL($0) }
+        ) {
+            self.secrets = secrets
+            self.usesHeuristicFreshness = usesHeuristicFreshness
+            self.waitsForConnectivity = waitsForConnectivity
+            self.triesAgain = triesAgain
+            self.redirects = redirects
+            self.read = read
+        }
+
+        /// The cache's decision about a request, by these rules.
+        func decide(
+            _ method: String,
+            _ fields: HTTPFields,
+            _ mode: CacheMode,
+            _ stored: StoredExchange?,
+            _ now: Int64
+        ) -> CacheDecision {
+            CacheRule.decide(
+                method: method,
+                request: fields,
+                mode: mode,
+                stored: stored,
+                now: now,
+                usesHeuristics: usesHeuristicFreshness,
+                vary: VaryRule(secrets)
+            )
+        }
+    }
+
+    /// The meaning of a head.
+    public struct Verdict: Sendable {
+        /// The step to take.
+        public let step: Step
+        /// The space of credentials that the request carried and the answer has accepted; nil for none.
+        public let accepted: ProtectionSpace?
+        /// The URLs whose stored responses are no longer good.
+        public let invalidated: [WebURL]
+    }
+}
+
+/// How far a request has come with one server's challenges.
+public struct ChallengeProgress: Sendable {
+    /// Answers challenges for the next request; nil if nothing was asked, or the answer has been accepted.
+    public internal(set) var authorizer: Authorizer? {
+        get {
+            guard case .authorizer(let authorizer) = answer else { return nil }
+            return authorizer
+        }
+        set { answer = newValue.map { .authorizer($0) } ?? .none }
+    }
+    /// Whether there is an ``authorizer``. Asking this does not copy it.
+    public var hasAuthorizer: Bool { if case .authorizer = answer { true } else { false } }
+    /// The authorizer is kept apart: most requests are never challenged, and an authorizer is large.
+    private indirect enum Answer {
+        case none
+        case authorizer(Authorizer)
+    }
+    private var answer = Answer.none
+    /// The questions of the current challenge that have not been asked yet.
+    var questions: [ChallengeQuestion] = []
+    /// How many answers to this request were refused, by space.
+    private var refused: [ProtectionSpace: Int] = [:]
+    /// How often the request was sent with an answer.
+    private var answers = 0
+    /// Whether the request was sent again with credentials that the owner had for its proxy.
+    private var hasAnsweredProxy = false
+
+    func failures(_ space: ProtectionSpace) -> Int { refused[space, default: 0] }
+
+    mutating func countFailure(_ space: ProtectionSpace) { refused[space, default: 0] += 1 }
+
+    /// Notes that the credentials were refused. Credentials sent without a challenge may be old: only those that this
+    /// request was given count.
+    mutating func refuse(_ space: ProtectionSpace) {
+        if hasAuthorizer { countFailure(space) }
+        authorizer = nil
+    }
+
+    /// Counts one more answer. Returns false if the request was sent with answers often enough: a server may name
+    /// another realm, or call each nonce stale, for ever.
+    mutating func countAnswer() -> Bool {
+        answers += 1
+        return answers <= ChallengeRule.answerLimit
+    }
+
+    /// Notes that the owner's credentials answer the proxy. Returns false if they have done so: they were refused, or
+    /// the proxy calls each nonce stale.
+    mutating func answerProxy() -> Bool {
+        defer { hasAnsweredProxy = true }
+        return !hasAnsweredProxy
     }
 }

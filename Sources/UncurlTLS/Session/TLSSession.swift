@@ -334,3 +334,531 @@ internal import CUncurlOpenSSL
         return error == .plainHTTP ? error : firstBytes.complaint ?? error
     }
 }
+
+/// The check of a server's ALPN answer. OpenSSL's treatment of one that was not offered depends on the release: the
+/// early ones of 3.0 let it pass, later ones end the handshake with a "bad extension".
+extension TLSSession {
+    func watchApplicationProtocol() {
+        _ = unsafe uncurl_set_extension_callback(ssl) { ssl, _, type, bytes, count, _ in
+            guard type == TLSEXT_TYPE_application_layer_protocol_negotiation, let bytes = unsafe bytes else { return }
+            let answer = unsafe UnsafeBufferPointer(start: bytes, count: max(0, Int(count)))
+            // RFC 7301 §3.1: the list's length in two bytes, then the length of the one name, then the name.
+            if unsafe answer.dropFirst(2).elementsEqual(TLSContext.applicationProtocols) { return }
+            let name = unsafe String(decoding: answer.dropFirst(3), as: UTF8.self)
+            unsafe TLSSession.of(ssl)?.findings.note(strangeProtocol: name)
+        }
+    }
+}
+
+/// The first bytes of a peer. If they are not TLS, they show which protocol it uses.
+struct FirstBytes {
+    private var bytes: UInt64 = 0
+    private var count = 0
+
+    /// The number of bytes that is kept, enough for "HTTP/1.1".
+    private static let size = 8
+
+    mutating func note(_ input: Span<UInt8>, from offset: Int) {
+        var offset = offset
+        while count < FirstBytes.size, offset < input.count {
+            bytes |= UInt64(input[offset]) << (8 * UInt64(count))
+            count += 1
+            offset += 1
+        }
+    }
+
+    private var array: [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: bytes >> (8 * UInt64($0))) } }
+
+    /// The error for a peer that does not use TLS. Nil if it began like TLS, with a record of a known type (RFC 8446
+    /// §5.1), or sent nothing.
+    var complaint: TLSError? {
+        let array = array
+        guard let first = array.first, !(20...23).contains(first) else { return nil }
+        return array.starts(with: Array("HTTP/".utf8)) ? .plainHTTP : .notTLS(firstBytes: array)
+    }
+}
+
+/// What a handshake agreed on.
+public struct TLSInfo: Hashable, Sendable {
+    /// The protocol's version.
+    public let version: TLSVersion
+    /// The suite's IANA name: "TLS_AES_256_GCM_SHA384".
+    public let cipherSuite: String
+    /// The protocol that ALPN agreed on. Nil if the peer sent no ALPN answer, which here means HTTP/1.1.
+    public let applicationProtocol: String?
+    /// Whether an earlier session was resumed, so that no certificates were sent (RFC 8446 §2.2).
+    public let isResumed: Bool
+    /// The peer's chain. For a resumed session it is that of the first handshake. Nil at a server without client
+    /// certificates.
+    public let chain: VerifiedChain?
+    /// The digest of the identity that the server was shown, in the handshake that made a resumed session if that was
+    /// another one. Nil for none, and at a server.
+    package let shownIdentity: [UInt8]?
+}
+
+/// Which certificate a client shows to a server that asks for one.
+extension TLSSession {
+    /// The state of the decision. OpenSSL asks again while it is `unknown` or `asked`: the handshake stops meanwhile.
+    enum IdentityState {
+        case unknown
+        case asked(IdentityRequest)
+        case decided(IdentityAnswer, IdentityRequest)
+
+        /// Returns the server's request, and the identity that it was shown.
+        func given(configured: ClientIdentity?) -> (wish: IdentityRequest?, shown: ClientIdentity?) {
+            switch self {
+            case .unknown, .asked, .decided(.refuse, _): (nil, nil)
+            case .decided(.configured, let wish): (wish, configured)
+            case .decided(.show(let identity), let wish): (wish, identity)
+            }
+        }
+    }
+
+    /// Answers ``Handshake/identity(_:)``. The handshake continues with its next call. The answer is ignored if there
+    /// is no such question.
+    public func present(_ answer: IdentityAnswer) {
+        if case .client(let client) = role {
+            let configured = client.context.configuration.identity
+            if let step = offer.choose(answer, configured: configured) { return follow(step, client) }
+        }
+        guard case .asked(let wish) = identity else { return }
+        identity = .decided(answer, wish)
+    }
+
+    /// Returns 1 to continue the handshake, -1 to stop it until an answer is there, and 0 to end it. After the
+    /// handshake nothing stops: the server is shown the certificate that was decided in the handshake, or the
+    /// configuration's.
+    static func chooseIdentity(_ ssl: OpaquePointer?) -> CInt {
+        guard let session = unsafe TLSSession.of(ssl), case .client(let client) = session.role else { return 1 }
+        switch session.identity {
+        case .unknown where session.isOpen: return 1
+        case .unknown:
+            let wish = IdentityRequest(name: client.name, authorities: session.authorities)
+            guard let answer = session.offer.answer(to: wish) else {
+                session.identity = .asked(wish)
+                return -1
+            }
+            session.identity = .decided(answer, wish)
+            return unsafe install(answer, in: ssl)
+        case .asked: return -1
+        case .decided(let answer, _): return unsafe install(answer, in: ssl)
+        }
+    }
+
+    private static func install(_ answer: IdentityAnswer, in ssl: OpaquePointer?) -> CInt {
+        switch answer {
+        case .configured: 1
+        case .show(let identity): unsafe identity.install(in: ssl) ? 1 : 0
+        case .refuse: 0
+        }
+    }
+
+    private var authorities: [[UInt8]] {
+        let names = unsafe SSL_get0_peer_CA_list(ssl)
+        return (0..<(unsafe uncurl_x509_name_count(names))).map { index in
+            unsafe encodedDER { unsafe i2d_X509_NAME(uncurl_x509_name_at(names, index), $0) }
+        }
+    }
+
+    /// Why the handshake failed, if the reason is the decision about the identity.
+    var identityFailure: TLSError? {
+        switch identity {
+        case .decided(.refuse(let reason), _): .identity(.refused(reason))
+        case .unknown, .asked, .decided(.configured, _), .decided(.show, _): nil
+        }
+    }
+}
+
+/// Calls that few connections need.
+extension TLSSession {
+    /// Changes the keys for what is sent from here on, and with `askingPeer` also for what the peer sends (RFC 8446
+    /// §4.6.3). The message goes into the output.
+    ///
+    /// - Returns: false if the version is not TLS 1.3 or the state does not allow it.
+    public func updateKeys(askingPeer: Bool) -> Bool {
+        switch state {
+        case .open, .peerClosed: break
+        case .handshaking, .closed, .failed: return false
+        }
+        uncurl_forget_errors()
+        let kind = askingPeer ? SSL_KEY_UPDATE_REQUESTED : SSL_KEY_UPDATE_NOT_REQUESTED
+        guard unsafe SSL_key_update(ssl, kind) == 1 else {
+            OpenSSLErrors.forget()
+            return false
+        }
+        return unsafe uncurl_handshake(ssl) == SSL_ERROR_NONE
+    }
+
+    /// Writes one more TLS 1.3 ticket of a server to the output (RFC 8446 §4.6.1). It returns false in the same cases
+    /// as ``updateKeys(askingPeer:)``.
+    public func sendTicket() -> Bool {
+        switch state {
+        case .open, .peerClosed: break
+        case .handshaking, .closed, .failed: return false
+        }
+        uncurl_forget_errors()
+        guard unsafe SSL_new_session_ticket(ssl) == 1 else {
+            OpenSSLErrors.forget()
+            return false
+        }
+        return unsafe uncurl_handshake(ssl) == SSL_ERROR_NONE
+    }
+
+    /// Asks the client of a server for a new handshake, with TLS 1.2 (RFC 5246 §7.4.1.1). The message goes into the
+    /// output. No client of this project complies. It returns false in the same cases as ``updateKeys(askingPeer:)``.
+    public func sendHelloRequest() -> Bool {
+        switch state {
+        case .open, .peerClosed: break
+        case .handshaking, .closed, .failed: return false
+        }
+        uncurl_forget_errors()
+        guard unsafe uncurl_renegotiate(ssl) == 1 else {
+            OpenSSLErrors.forget()
+            return false
+        }
+        return unsafe uncurl_handshake(ssl) == SSL_ERROR_NONE
+    }
+
+    /// The name that the client indicated to this server (RFC 6066 §3).
+    public var indicatedName: String? {
+        switch role {
+        case .client: return nil
+        case .server:
+            guard let name = unsafe SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name) else { return nil }
+            return unsafe String(cString: name)
+        }
+    }
+}
+
+/// Sessions of earlier connections, offered to the server and kept for later ones.
+extension TLSSession {
+    /// Chooses the session to offer. Returns the question that the user must answer first. Nil if there is none, or
+    /// none is left.
+    func prepareOffer(_ client: Client) -> Handshake? {
+        if offer.isUndecided { follow(offer.begin(newest(client)), client) }
+        return offer.question
+    }
+
+    /// Takes the step that the offer has reached.
+    func follow(_ step: ResumptionOffer.Step, _ client: Client) {
+        switch step {
+        case .judge, .choose, .none: break
+        case .propose(let provenance): propose(provenance, client)
+        }
+    }
+
+    private func newest(_ client: Client) -> Provenance? {
+        guard client.context.configuration.resumes else { return nil }
+        return client.context.sessions.newest(client.sessionKey, under: client.context.currentAnchors)
+    }
+
+    private func propose(_ provenance: Provenance, _ client: Client) {
+        let anchors = client.context.currentAnchors
+        guard let session = client.context.sessions.take(client.sessionKey, under: anchors, made: provenance),
+            unsafe SSL_set_session(ssl, session.handle) == 1
+        else { return }
+        offer.offer(session)
+        findings.stand(under: anchors)
+    }
+
+    /// Drops the offered session, which did not lead through a handshake: it is not tried again.
+    func forgetOffered() {
+        guard case .client(let client) = role, let offered = offer.withdraw() else { return }
+        client.context.sessions.remove(offered, client.sessionKey)
+    }
+
+    /// Keeps a ticket or session that has come. The result 1 keeps the reference.
+    static func keep(_ ssl: OpaquePointer?, _ session: OpaquePointer?) -> CInt {
+        guard let owner = unsafe TLSSession.of(ssl), case .client(let client) = owner.role,
+            let session = unsafe session,
+            let provenance = owner.provenance(client),
+            // If there are new roots since then, this session belongs to the old ones.
+            owner.findings.anchors === client.context.currentAnchors
+        else { return 0 }
+        let kept = unsafe CachedSession(taking: session, made: provenance)
+        client.context.sessions.put(kept, client.sessionKey, under: owner.findings.anchors, of: client.generation)
+        return 1
+    }
+
+    /// The digest of the identity that the server was shown; nil for none.
+    var shownIdentity: [UInt8]? {
+        guard case .client(let client) = role else { return nil }
+        return provenance(client)?.shown
+    }
+
+    /// Returns the conditions of this handshake, or of the one whose session was resumed.
+    private func provenance(_ client: Client) -> Provenance? {
+        guard let chain = findings.chain else { return offer.offered?.provenance }
+        let (wish, shown) = identity.given(configured: client.context.configuration.identity)
+        return Provenance(chain: chain, question: findings.question, wish: wish, shown: shown?.digest)
+    }
+
+    /// Checks the pins again after a resumption, since a resumed handshake shows no certificates. Only another
+    /// configuration could make the pins stricter than when the session was made, but a check this cheap is made where
+    /// it counts. A server that the user accepts is trusted in spite of the pins.
+    func recheckPins() throws(TLSError) {
+        guard case .client(let client) = role, unsafe SSL_session_reused(ssl) == 1,
+            let offered = offer.offered, !offer.isAccepted
+        else { return }
+        guard let failure = Pin.failure(client.context.configuration.pins, offered.provenance.chain) else { return }
+        throw refuse(.untrusted(failure))
+    }
+}
+
+/// The peer that the session talks to, and OpenSSL's questions about it.
+extension TLSSession {
+    enum Role {
+        case client(Client)
+        case server(TLSServerContext)
+    }
+
+    struct Client {
+        let context: TLSContext
+        let name: ServerName
+        /// The rest of what must be the same: the context's cache holds sessions of one configuration.
+        let sessionKey: String
+        /// The cache's generation when the connection began.
+        let generation: Int
+    }
+
+    /// Answers ``Handshake/trust(_:)``. The handshake continues with its next call. The answer is ignored if there is
+    /// no such question.
+    public func decide(_ verdict: TrustVerdict) {
+        if case .client(let client) = role, let step = offer.decide(verdict) { return follow(step, client) }
+        findings.decide(verdict)
+    }
+
+    /// Returns the session of an OpenSSL callback.
+    static func of(_ ssl: OpaquePointer?) -> TLSSession? {
+        guard let data = unsafe uncurl_get_app_data(ssl) else { return nil }
+        return unsafe Unmanaged<TLSSession>.fromOpaque(data).takeUnretainedValue()
+    }
+
+    var server: TLSServerContext? {
+        switch role {
+        case .client: nil
+        case .server(let context): context
+        }
+    }
+
+    var keyLog: KeyLog? {
+        switch role {
+        case .client(let client): client.context.configuration.keyLog
+        case .server: nil
+        }
+    }
+
+    // MARK: Certificates
+
+    /// Verifies the peer in place of X509_verify_cert. The result 1 continues the handshake, or stops it where a retry
+    /// was requested.
+    static func verify(_ request: OpaquePointer?) -> CInt {
+        let index = SSL_get_ex_data_X509_STORE_CTX_idx()
+        let ssl = unsafe OpaquePointer(X509_STORE_CTX_get_ex_data(request, index))
+        guard let session = unsafe TLSSession.of(ssl), let leaf = unsafe X509_STORE_CTX_get0_cert(request) else {
+            unsafe X509_STORE_CTX_set_error(request, X509_V_ERR_UNSPECIFIED)
+            return 0
+        }
+        let others = unsafe X509_STORE_CTX_get0_untrusted(request)
+        switch (session.findings.verdict, session.role) {
+        case (.unknown, .client(let client)): unsafe session.examine(leaf, others, client)
+        case (.unknown, .server(let context)):
+            let verdict = unsafe PeerVerifier.verify(
+                leaf: leaf,
+                sent: CertificateStack(copying: others),
+                name: nil,
+                anchors: context.clientAnchors,
+                policy: TLSServerContext.clientPolicy
+            )
+            session.findings.conclude(verdict.map(\.chain).mapError(TLSError.untrusted))
+        case (.asked, _), (.decided, _): break
+        }
+        switch session.findings.verdict {
+        case .unknown, .asked:
+            unsafe uncurl_set_retry_verify(ssl)
+            return 1
+        case .decided(.success):
+            unsafe X509_STORE_CTX_set_error(request, X509_V_OK)
+            return 1
+        case .decided(.failure(let error)):
+            unsafe X509_STORE_CTX_set_error(request, error.verificationCode)
+            return 0
+        }
+    }
+
+    /// Verifies a server's certificates. It leaves the verdict unknown while the roots are not loaded.
+    private func examine(_ leaf: OpaquePointer, _ others: OpaquePointer?, _ client: Client) {
+        let configuration = client.context.configuration
+        let verdict: Result<VerifiedChain, TLSTrustFailure>
+        switch configuration.verification {
+        case .none:
+            // Anyone can send an authority's certificate along, but only the authority can have signed with its key.
+            let linked = unsafe PeerVerifier.linked(TLSSession.certificates(leaf, others))
+            verdict = Pin.failure(configuration.pins, linked).map { .failure($0) } ?? .success(linked)
+        case .full:
+            let store = client.context.trust
+            guard let anchors = store.anchors else {
+                if let failure = store.failure { findings.conclude(.failure(.roots(failure))) }
+                return
+            }
+            findings.stand(under: anchors)
+            verdict = unsafe PeerVerifier.verify(
+                leaf: leaf,
+                sent: CertificateStack(copying: others),
+                name: client.name,
+                anchors: anchors,
+                policy: configuration.policy
+            ).map { found in
+                // With TLS 1.2, the stapled response comes later than the certificates.
+                if configuration.stapling != .ignored { findings.expect(stapleFor: found.path) }
+                return found.chain
+            }
+        }
+        switch configuration.trustDecision {
+        case .builtIn:
+            findings.conclude(verdict.mapError(TLSError.untrusted))
+        case .asks:
+            let sent = unsafe TLSSession.certificates(leaf, others)
+            let question = unsafe PeerTrust(
+                name: client.name,
+                sent: sent,
+                verdict: verdict,
+                presented: PeerVerifier.presented(leaf: leaf, untrusted: others),
+                stapledResponse: stapledResponse
+            )
+            findings.ask(question)
+            if let verdict = offer.verdict(on: question) { findings.decide(verdict) }
+        }
+    }
+
+    /// Returns the certificates, the leaf first and once. OpenSSL puts it at the start of the chain that it passes on.
+    private static func certificates(_ leaf: OpaquePointer, _ others: OpaquePointer?) -> [Certificate] {
+        var chain = unsafe [Certificate(retaining: leaf)]
+        let stack = unsafe CertificateStack(copying: others)
+        for index in 0..<stack.count {
+            if let one = unsafe stack[index], unsafe X509_cmp(one, leaf) != 0 {
+                unsafe chain.append(Certificate(retaining: one))
+            }
+        }
+        return chain
+    }
+
+    /// Checks the stapled response. OpenSSL calls it when the server's first flight is complete, with such a response
+    /// or without. The result 0 refuses the server.
+    static func checkStaple(_ ssl: OpaquePointer?) -> CInt {
+        guard let session = unsafe TLSSession.of(ssl), case .client(let client) = session.role else { return 1 }
+        let policy = client.context.configuration.policy
+        return session.findings.judge(staple: session.stapledResponse, policy) ? 1 : 0
+    }
+
+    /// The response that the server stapled, if it has already come.
+    private var stapledResponse: [UInt8]? {
+        var data: UnsafePointer<UInt8>? = nil
+        let count = unsafe uncurl_stapled_response(ssl, &data)
+        return unsafe data.map { unsafe Array(UnsafeBufferPointer(start: $0, count: max(0, count))) }
+    }
+
+    // MARK: What was agreed on
+
+    /// What the handshake agreed on. Nil before it is done.
+    public var info: TLSInfo? {
+        switch state {
+        case .handshaking: return nil
+        case .open, .peerClosed, .closed, .failed: break
+        }
+        guard let version = unsafe TLSVersion(rawValue: UInt16(truncatingIfNeeded: SSL_version(ssl))) else {
+            return nil
+        }
+        let cipher = unsafe SSL_CIPHER_standard_name(SSL_get_current_cipher(ssl))
+        return TLSInfo(
+            version: version,
+            cipherSuite: unsafe cipher.map { unsafe String(cString: $0) } ?? "",
+            applicationProtocol: applicationProtocol,
+            isResumed: unsafe SSL_session_reused(ssl) == 1,
+            chain: chain,
+            shownIdentity: shownIdentity
+        )
+    }
+
+    var applicationProtocol: String? {
+        var bytes: UnsafePointer<UInt8>?
+        var count: CUnsignedInt = 0
+        unsafe SSL_get0_alpn_selected(ssl, &bytes, &count)
+        guard let bytes = unsafe bytes, count > 0 else { return nil }
+        return unsafe String(decoding: UnsafeBufferPointer(start: bytes, count: Int(count)), as: UTF8.self)
+    }
+
+    private var chain: VerifiedChain? {
+        switch role {
+        case .client: return findings.chain ?? offer.offered?.provenance.chain
+        case .server:
+            guard let leaf = unsafe SSL_get0_peer_certificate(ssl) else { return nil }
+            return unsafe PeerVerifier.presented(leaf: leaf, untrusted: SSL_get_peer_cert_chain(ssl))
+        }
+    }
+}
+
+/// The way of plaintext to the output.
+extension TLSSession {
+    /// Encrypts `first` and `second` into the output. Parts of both share a record where they fit.
+    ///
+    /// - Returns: The number of bytes taken: all, or none while over 256 KiB wait for the peer to end a message that it
+    ///   has begun. Only more input can change that.
+    public func write(_ first: Span<UInt8>, _ second: Span<UInt8> = Span()) throws(TLSError) -> Int {
+        switch state {
+        case .handshaking: throw .protocolViolation("data before the handshake is done")
+        case .open, .peerClosed: break
+        case .closed: throw .closed
+        case .failed(let error): throw error
+        }
+        guard delayed.isEmpty else {
+            guard !delayed.isFull else { return 0 }
+            delayed.append(first, from: 0)
+            delayed.append(second, from: 0)
+            return first.count + second.count
+        }
+        let taken = try encrypt(first, second)
+        delayed.append(first, from: taken)
+        delayed.append(second, from: max(0, taken - first.count))
+        return first.count + second.count
+    }
+
+    /// Encrypts what OpenSSL takes now.
+    private func encrypt(_ first: Span<UInt8>, _ second: Span<UInt8>) throws(TLSError) -> Int {
+        if second.isEmpty {
+            return try unsafe first.withUnsafeBufferPointer { head throws(TLSError) in try unsafe encrypt(head) }
+        }
+        guard first.count < TLSRecord.maximumPlaintext else {
+            let taken = try encrypt(first, Span())
+            guard taken > 0 else { return 0 }
+            return try taken + encrypt(second, Span())
+        }
+        if first.isEmpty { return try encrypt(second, Span()) }
+        let shared = min(second.count, TLSRecord.maximumPlaintext - first.count)
+        let taken = try unsafe encrypt(output.joined(first, second.extracting(first: shared)))
+        guard taken > 0, shared < second.count else { return taken }
+        return try taken + encrypt(second.extracting(droppingFirst: shared), Span())
+    }
+
+    /// Encrypts all of the bytes or none: the transport never blocks.
+    private func encrypt(_ bytes: UnsafeBufferPointer<UInt8>) throws(TLSError) -> Int {
+        guard !bytes.isEmpty else { return 0 }
+        var count = 0
+        let code = unsafe uncurl_write(ssl, bytes.baseAddress, bytes.count, &count)
+        switch code {
+        case SSL_ERROR_NONE: return count
+        case SSL_ERROR_WANT_READ: return 0
+        default: throw fail(code)
+        }
+    }
+
+    /// Encrypts delayed plaintext after input has come: the peer's message may be whole now.
+    func sendDelayed() throws(TLSError) {
+        switch state {
+        case .open, .peerClosed: break
+        case .handshaking, .closed, .failed: return
+        }
+        let waiting = delayed.bytes
+        if try encrypt(waiting.span, Span()) > 0 { delayed = DelayedPlaintext() }
+    }
+}

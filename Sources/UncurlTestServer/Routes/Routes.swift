@@ -1,3 +1,5 @@
+internal import UncurlWebSocket
+
 /// Finds the route of a path. Routes are pure functions from request to response. They know no sockets and no time.
 ///
 /// Names and formats are httpbin's. Further endpoints serve tests of clients (`/chunked`, `/download`, `/trailers`,
@@ -127,4 +129,115 @@ enum Routes {
         "never": all(FaultRoutes.never),
         "freeze": all(FaultRoutes.freeze),
     ]
+}
+
+/// `/cookies`, `/cookies/set?a=1`, `/cookies/set/a/1`, `/cookies/delete?a`.
+enum CookieRoutes {
+    static func cookies(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
+        switch rest.first {
+        case nil: .json(["cookies": .grouping(request.cookies)])
+        case "set" where rest.count == 3: set([Pair(name: rest[1], value: rest[2])])
+        case "set" where rest.count == 1: set(request.arguments)
+        case "delete" where rest.count == 1: delete(request.arguments)
+        default: .notFound
+        }
+    }
+
+    private static func set(_ cookies: [Pair]) -> RouteResponse {
+        change(cookies) { "\($0.name)=\($0.value); Path=/" }
+    }
+
+    private static func delete(_ cookies: [Pair]) -> RouteResponse {
+        change(cookies) { "\($0.name)=; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=0; Path=/" }
+    }
+
+    private static func change(_ cookies: [Pair], _ text: (Pair) -> String) -> RouteResponse {
+        // cookie-name is a token; a ";" in a value would start an attribute (RFC 6265 §4.1.1).
+        guard cookies.allSatisfy({ StatusRoutes.isField($0) && !$0.value.utf8.contains(UInt8(ascii: ";")) }) else {
+            return .bad("a cookie's name is a token, and its value holds neither controls nor semicolons")
+        }
+        var response = RouteResponse.redirect(302, to: "/cookies")
+        for cookie in cookies { response.fields.append(Pair(name: "Set-Cookie", value: text(cookie))) }
+        return response
+    }
+}
+
+/// Routes that redirect the client (RFC 9110 §15.4).
+enum RedirectRoutes {
+    /// `/redirect/n`: n hops to `/get`; relative ones unless `?absolute=true`.
+    static func redirect(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
+        let isAbsolute = request.argument("absolute")?.equalsIgnoringCase("true") == true
+        return hop(request, rest, isAbsolute ? "/absolute-redirect" : "/relative-redirect", isAbsolute: isAbsolute)
+    }
+
+    static func relative(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
+        hop(request, rest, "/relative-redirect", isAbsolute: false)
+    }
+
+    static func absolute(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
+        hop(request, rest, "/absolute-redirect", isAbsolute: true)
+    }
+
+    /// `/redirect-to?url=…&status_code=307` (or `statusCode`); `&length=n`: n octets of content.
+    static func redirectTo(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
+        guard rest.isEmpty else { return .notFound }
+        guard let url = request.argument("url") else { return .bad("url is missing") }
+        guard StatusRoutes.isField(Pair(name: "location", value: url)) else {
+            return .bad("url holds control characters")
+        }
+        var status = 302
+        if let text = request.argument("status_code") ?? request.argument("statusCode") {
+            guard let code = Int(text), (300...399).contains(code) else {
+                return .bad("status_code is a number from 300 to 399")
+            }
+            status = code
+        }
+        return .redirect(status, to: url).withContent(request)
+    }
+
+    private static func hop(
+        _ request: RouteRequest,
+        _ rest: [String],
+        _ next: String,
+        isAbsolute: Bool
+    ) -> RouteResponse {
+        guard rest.count == 1 else { return .notFound }
+        guard let left = Arguments.count(rest[0], upTo: RouteLimits.redirects), left > 0 else {
+            return .bad("the hops are a number from 1 to \(RouteLimits.redirects)")
+        }
+        let path = left == 1 ? "/get" : "\(next)/\(left - 1)"
+        return .redirect(302, to: isAbsolute ? "\(request.scheme)://\(request.authority)\(path)" : path)
+    }
+}
+
+/// `/websocket` sends each message back (RFC 6455), compressed unless `?deflate=0`. It accepts every subprotocol.
+enum WebSocketRoutes {
+    static func echo(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
+        let values = { (name: String) in
+            request.fields.filter { $0.name.equalsIgnoringCase(name) }.map(\.value)
+        }
+        guard names(values("Connection"), "upgrade"), names(values("Upgrade"), "websocket"), request.method == "GET",
+            !request.isHTTP10,
+            let handshake = try? ServerHandshake(
+                values,
+                deflates: request.argument("deflate") != "0",
+                speaking: { _ in true }
+            )
+        else {
+            // RFC 6455 §4.4, RFC 9110 §15.5.22.
+            return RouteResponse.text("this route speaks WebSocket 13\n", status: 426)
+                .with("Connection", "Upgrade").with("Upgrade", "websocket")
+                .with(ServerHandshake.version.name, ServerHandshake.version.value)
+        }
+        var response = RouteResponse(101, .none).with("Connection", "Upgrade").with("Upgrade", "websocket")
+        for (name, value) in handshake.fields { response = response.with(name, value) }
+        response.upgrade = handshake.agreement
+        return response
+    }
+
+    private static func names(_ values: [String], _ token: String) -> Bool {
+        values.flatMap { $0.utf8.split(separator: UInt8(ascii: ",")) }.contains { element in
+            String(decoding: element.filter { $0 != 0x20 && $0 != 0x09 }, as: UTF8.self).equalsIgnoringCase(token)
+        }
+    }
 }

@@ -1,4 +1,5 @@
 internal import UncurlHTTP1
+internal import UncurlWebSocket
 
 /// The server's side of a connection, without the socket: octets come in, octets and needs go out.
 ///
@@ -382,5 +383,83 @@ struct ServerMachine: ~Copyable {
         ResponseWriter.appendRefusal(status, text, shared)
         state = .over(.linger)
         return .end(.linger)
+    }
+}
+
+extension ServerMachine {
+    /// What the machine needs before it can continue.
+    enum Need: Equatable {
+        /// More octets; it has used all that it got.
+        case input
+        /// The output must be sent, then ``ServerMachine/resume(_:)`` called.
+        case room
+        /// `resume` must be called after this time.
+        case time(Duration)
+        /// Every loop of the server must sleep for this time, then `resume` be called.
+        case freeze(Duration)
+        /// Nothing but the end of the peer.
+        case nothing
+        /// The connection must end in this way once the output is sent.
+        case end(Ending)
+    }
+
+    enum Ending: Equatable {
+        case close
+        /// FIN, then reading for a while: closing with unread input would send an RST that destroys the response on its
+        /// way (RFC 9112 §9.6).
+        case linger
+        case reset
+    }
+}
+
+/// A WebSocket connection. It sends every message back in one frame.
+final class ServerTalk {
+    private var machine: WebSocketMachine
+
+    /// Tests send large messages, but a test server holds only a few.
+    private static let maximumMessageSize = 64 << 20
+
+    init(_ agreement: Agreement) {
+        machine = WebSocketMachine(
+            .server,
+            deflate: agreement.deflate,
+            maximumMessageSize: ServerTalk.maximumMessageSize
+        )
+    }
+
+    /// Answers the input from `position` on, as far as there is room.
+    func take(_ input: Span<UInt8>, _ position: inout Int, _ shared: ServerScratch) -> ServerMachine.Need {
+        defer { shared.output += machine.takeOutput() }
+        var room = ServerScratch.highWater
+        do throws(WebSocketError) {
+            while let event = try machine.receive(input, &position) {
+                switch event {
+                case .message(let message):
+                    room -= message.size
+                    _ = machine.send(message)
+                case .ping(let payload):
+                    room -= payload.count
+                    machine.pong(payload)
+                case .pong:
+                    break
+                case .closed:
+                    // RFC 6455 §7.1.1: the server closes first.
+                    return .end(.linger)
+                }
+                if room < 0 { return .room }
+            }
+        } catch {
+            return .end(.linger)
+        }
+        return .input
+    }
+}
+
+extension WebSocketMessage {
+    fileprivate var size: Int {
+        switch self {
+        case .text(let text): text.utf8.count
+        case .binary(let bytes): bytes.count
+        }
     }
 }

@@ -96,3 +96,129 @@ enum Program {
         }
     }
 }
+
+/// `volley check`: says whether a scenario file can be run, and what it contains.
+struct CheckCommand: SubCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "volley check",
+        abstract: "Check a scenario file, without a run.",
+        usage: "volley check FILE",
+        discussion: """
+            The file, its data files and each request are read as for a run. One line summarizes the file.
+
+            Exit status: 0; 1 where a run would refuse the file, with the place and the remedy.
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The scenario file.", valueName: "FILE"))
+    var file: String
+
+    func perform() throws(UsageError) -> Verdict {
+        let scenario = try ScenarioFile(path: file)
+        for draft in scenario.input.drafts { try Self.check(draft) }
+        do throws(Errno) {
+            try BlockingOutput.writeAll("\(file): \(scenario.summary)\n", to: BlockingOutput.standard)
+        } catch {
+            throw UsageError("standard output cannot be written: \(error): open it")
+        }
+        return .good
+    }
+
+    /// Checks the request as if it were part of a run against some host.
+    private static func check(_ draft: RequestDraft) throws(UsageError) {
+        do throws(LoadTestError) {
+            let url = try TargetURL(draft.url.hasPrefix("/") ? "http://localhost\(draft.url)" : draft.url)
+            _ = try RequestDescription(
+                method: draft.method,
+                target: url.target,
+                hostField: url.hostField,
+                headers: draft.allHeaders,
+                body: draft.body
+            )
+        } catch {
+            throw UsageError(error, at: draft.place)
+        }
+    }
+}
+
+/// `volley compare`: says whether a later run was slower than an earlier one.
+struct CompareCommand: SubCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "volley compare",
+        abstract: "Compare two JSON reports, an earlier and a later one.",
+        usage: "volley compare [--tolerance SHARE] [--fail-if CONDITION] BEFORE AFTER",
+        discussion: """
+            The intervals at the same time of both runs are compared in pairs (Student's t, corrected for the number \
+            of figures), so that a drift of both runs changes nothing. A difference that chance explains at 5 %, or a \
+            change within the tolerance, counts as none. "cannot tell" means that a change of 20 % is possible too. \
+            Two dozen intervals per run are enough: use --interval. Errors that only one of the runs has are compared by their \
+            count. Differences between the runs' settings are noted.
+
+            In a virtual machine, what the host took of the processors' time (steal) explains a part of the \
+            differences. The column "no steal" is the change without it, and it decides.
+
+            Exit status: 0; 2 where a figure is worse or, with --fail-if, where a condition holds; 3 where volley was \
+            the limit in one of the runs and errors have not increased; 1 where a report cannot be read.
+            """
+    )
+
+    @Option(help: ArgumentHelp("Ignore changes below this share, even significant ones.", valueName: "SHARE"))
+    var tolerance = "2%"
+
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            "Exit with 2 if this holds and not otherwise: p99>+10%, rps<-5%, errors>+0%, timeout>+0%; repeatable.",
+            valueName: "CONDITION"
+        )
+    )
+    var failIf: [String] = []
+
+    @Argument(help: ArgumentHelp("The earlier report.", valueName: "BEFORE"))
+    var before: String
+
+    @Argument(help: ArgumentHelp("The later report.", valueName: "AFTER"))
+    var after: String
+
+    func perform() throws(UsageError) -> Verdict {
+        try CompareJob(before, after, tolerance: tolerance, thresholds: failIf).perform()
+    }
+}
+
+/// `volley merge`: combines the reports of a run's parts.
+struct MergeCommand: SubCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "volley merge",
+        abstract: "Combine the reports of a run's parts by adding their histograms, not by averaging percentiles.",
+        usage: "volley merge [--format FORMAT[=FILE]] [-o FILE] REPORT…",
+        discussion: """
+            A report is a file of --format json, or an interval log of --format hlog. The parts come from --shard, or \
+            from simultaneous runs on several machines. Exit status: that of the worst part, or 1 where a report \
+            cannot be read.
+            """
+    )
+
+    @Option(
+        help: ArgumentHelp(
+            "text, json, html or hgrm; hlog from logs; repeatable. (default: text)",
+            valueName: "FORMAT[=FILE]"
+        )
+    )
+    var format: [String] = []
+
+    @Option(
+        name: [.customShort("o"), .long],
+        help: ArgumentHelp(
+            "The file of the first --format without one, or of a report in the format of its suffix.",
+            valueName: "FILE"
+        )
+    )
+    var output: [String] = []
+
+    @Argument(help: ArgumentHelp("JSON reports, or .hlog files.", valueName: "REPORT"))
+    var reports: [String]
+
+    func perform() throws(UsageError) -> Verdict {
+        try MergeJob(reports, ReportSink.parse(format, outputs: output)).perform()
+    }
+}
