@@ -362,7 +362,9 @@ extension ConnectionSetup {
             dial.services.authenticators.note(tunnel.fields, of: proxy)
             nextStep(rest)
         case .refused(let refusal, let reusable):
-            guard refusal.status == ChallengeAuthenticator.Side.proxy.status else { return fail(.proxy(.refused(refusal))) }
+            guard refusal.status == ChallengeAuthenticator.Side.proxy.status else {
+                return fail(.proxy(.refused(refusal)))
+            }
             guard dial.services.authenticators.accept(refusal, of: proxy, refusing: sent, round: dial.proxyRounds)
             else {
                 return fail(.proxy(.authenticationRequired(refusal)))
