@@ -45,7 +45,7 @@ struct WalkTests {
     static let walks = [
         Walk(
             "URLSession.data(from:), down and up",
-            ceiling: 104,
+            ceiling: 93,
             exchange.merging([
                 "URLLoading": """
                 Attempt AttemptAnswers AttemptProxies AttemptUploading BatchedResumption CacheEntry CompletionReport
@@ -60,7 +60,7 @@ struct WalkTests {
         ),
         Walk(
             "HTTPSessionManager.get(_:as:), down and up",
-            ceiling: 140,
+            ceiling: 128,
             exchange.merging([
                 "URLLoading": """
                 Attempt AttemptAnswers AttemptProxies AttemptUploading BatchedResumption CacheEntry CompletionReport
@@ -107,7 +107,7 @@ struct WalkTests {
         ),
         Walk(
             "a cancel",
-            ceiling: 18,
+            ceiling: 17,
             [
                 "UncurlEngine": """
                 Connection Engine Link
@@ -123,7 +123,7 @@ struct WalkTests {
         ),
         Walk(
             "a redirect, asked and followed",
-            ceiling: 24,
+            ceiling: 22,
             [
                 "UncurlEngine": """
                 Connection
@@ -139,7 +139,7 @@ struct WalkTests {
         ),
         Walk(
             "a Digest challenge",
-            ceiling: 41,
+            ceiling: 37,
             [
                 "UncurlEngine": """
                 Connection
@@ -159,7 +159,7 @@ struct WalkTests {
         ),
         Walk(
             "a download to disk, above the parser",
-            ceiling: 18,
+            ceiling: 16,
             [
                 "UncurlEngine": """
                 Connection ReadingPace
@@ -175,7 +175,7 @@ struct WalkTests {
         ),
         Walk(
             "a request of volley, in a closed loop",
-            ceiling: 40,
+            ceiling: 35,
             [
                 "UncurlHTTP1": """
                 BodyDecoder BodyFraming FieldLineParser HeadReader Persistence ResponseHead ResponseParser Scanners
