@@ -3,7 +3,6 @@
 public import FoundationXML
 internal import Synchronization
 @_exported public import Uncurl
-internal import Uncurl
 
 /// Returns XML that has not been parsed. Whether it is well-formed shows when its events are read.
 public struct XMLParserResponseSerializer: ResponseSerializer {

@@ -21,12 +21,13 @@ struct CatalogueTests {
         SourceTree.files(in: "Sources/\(product)") { $0.contains(".docc/") && $0.hasSuffix(".md") }
     }
 
-    @Test("each library product of the manifest has a catalogue, with a landing page and a program")
+    @Test("each module of the manifest's products has a catalogue, with a landing page and a program")
     func landingPages() throws {
         let manifest = try String(contentsOf: SourceTree.root.appending(path: "Package.swift"), encoding: .utf8)
         // But for those that `./dev dropin` and `./dev fuzz` alone have.
-        let named = manifest.matches(of: /\.library\(name: "(\w+)"/).map { String($0.output.1) }
-            .filter { !["UncurlDropIn", "InnerRooms"].contains($0) }
+        let named = manifest.matches(of: /\.library\(\s*name: "(\w+)",\s*targets: \[([^\]]*)\]/)
+            .filter { !["UncurlDropIn", "InnerRooms"].contains($0.output.1) }
+            .flatMap { $0.output.2.matches(of: /"(\w+)"/).map { String($0.output.1) } }
         #expect(Set(named) == Set(Self.products))
         for product in Self.products {
             let pages = Self.pages(of: product)

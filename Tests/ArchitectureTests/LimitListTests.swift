@@ -33,17 +33,31 @@ struct LimitListTests {
         cell.matches(of: /`([^`]+)`/).map { String($0.1) }
     }
 
-    /// The numbers that are called limits, by their file and their name.
+    /// The numbers that are called limits, by their type and their name.
     private static var limits: Set<String> {
         let number = /static (?:let|var) (\w+)(?:: \w+)?\s*(?:=|\{)\s*[0-9]/
         let limit = /(?i)limit|most|max|longest|largest|deepest|capacity|depth|attempts|budget/
         var found: Set<String> = []
         for file in files {
             for match in file.code.matches(of: number) where match.1.contains(limit) {
-                found.insert("\(file.name.dropLast(6)).\(match.1)")
+                if let owner = owner(of: match.range.lowerBound, in: file.code) {
+                    found.insert("\(owner).\(match.1)")
+                }
             }
         }
         return found
+    }
+
+    /// The innermost type around a place: the nearest line above that declares one and is less indented.
+    private static func owner(of place: String.Index, in code: String) -> Substring? {
+        func indentation(_ line: Substring) -> Int { line.prefix { $0 == " " }.count }
+        let above = code[..<place].split(separator: "\n", omittingEmptySubsequences: false)
+        let inner = above.last.map(indentation) ?? 0
+        let type = /^ *(?:@\w+(?:\([^)]*\))? |\w+ )*?(?:struct|class|enum|actor|protocol|extension) (\w+)/
+        for line in above.dropLast().reversed() where indentation(line) < inner {
+            if let match = line.firstMatch(of: type) { return match.1 }
+        }
+        return nil
     }
 
     @Test("each number that is called a limit has a row, and no row is about a number that is gone")

@@ -31,9 +31,6 @@ struct SharedFieldsTests {
                 ["isRetired", "proxyRounds"]
             )
         ],
-        "ConnectionSetup": [
-            ("the step under way: the steps that a proxy answers stand in a file of their own", ["step"])
-        ],
         "Exchange": [
             ("counts and instants, noted where it happens", ["report"]),
             ("the request's way out, which ConnectionSending alone moves along", ["sending"]),
@@ -51,27 +48,15 @@ struct SharedFieldsTests {
             ("whose request is being filled in: its user, its number and its variables", ["context"]),
             ("which WebSockets are open: their side of the driver stands in a file of its own", ["sockets"]),
         ],
-        "TaskLoader": [("values that keep their own rules", ["delivery"])],
-        "RequestLoader": [("a value: what every step is about", ["attempt"])],
         "SessionEngine": [
             ("a value that keeps its own rules, whose memory each answer changes", ["authorizations"]),
             ("the last request: the next may say the same", ["lastPlan"]),
-        ],
-        "StreamLoad": [
-            (
-                "what both directions have come to: barriers and the connection's news change it",
-                ["input", "reading", "state", "writes", "writing"]
-            )
         ],
         "URLSessionTask": [
             ("how far its load has come, which the session's home and engine move along", ["stage"]),
             ("set by its session before anything else has the task", ["isTakenIn"]),
         ],
         "NSURLRequest": [("the request that the object is a shell of", ["request"])],
-        "TLSSession": [
-            ("values that keep their own rules", ["delayed", "findings", "offer"]),
-            ("the answer about a certificate, which TLSSessionIdentity alone moves along", ["identity"]),
-        ],
     ]
 
     /// The reason of fields whose type no other file can change but by its methods.

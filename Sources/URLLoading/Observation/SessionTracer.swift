@@ -1,6 +1,7 @@
 #if SwiftDistributedTracing
 internal import Foundation
-internal import Tracing
+internal import Instrumentation
+package import Tracing
 
 /// Makes a span for each of a session's tasks, with swift-distributed-tracing.
 struct SessionTracer: SessionObserver {
@@ -22,12 +23,6 @@ private struct TaskSpan: TaskObserver {
         span.end(end.status, failure: end.failure, type: end.errorType, resends: end.resends)
     }
 }
-#endif
-
-#if SwiftDistributedTracing
-internal import Foundation
-internal import Instrumentation
-package import Tracing
 
 /// A client's span for one request, with the attributes of OpenTelemetry's conventions for HTTP.
 package struct ClientSpan: Sendable {

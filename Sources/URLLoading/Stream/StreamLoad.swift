@@ -70,14 +70,14 @@ final class StreamLoad: StreamWorker {
     /// The origin. A connection that was HTTP keeps the host that it was made for.
     let origin: Origin?
     private var channel: StreamChannel?
-    var state: State
+    private var state: State
     /// The work that has not begun: it waits behind a barrier, or for the connection.
     private var line: [Work] = []
     private var reads: [Read] = []
-    var writes: [Write] = []
-    var input = OctetQueue()
-    var reading = Reading.open
-    var writing = Writing.open
+    private var writes: [Write] = []
+    private var input = OctetQueue()
+    private var reading = Reading.open
+    private var writing = Writing.open
     private var isFull = false
     private var isReadingHeld = false
     /// Whether the task is suspended: then nothing is sent, and no barrier takes effect.

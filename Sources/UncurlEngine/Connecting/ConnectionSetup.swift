@@ -31,7 +31,7 @@ final class ConnectionSetup: ReadinessHandler {
     private let token: Token
     private var transport: Transport?
     private var steps: [RouteStep]
-    var step = Step.none
+    private var step = Step.none
     /// The bytes to send without encryption, and how many of them were sent; a TLS layer keeps its own.
     private var outbox: [UInt8] = []
     private var sent = 0

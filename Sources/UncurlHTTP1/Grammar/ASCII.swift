@@ -1,5 +1,5 @@
-// UncurlHTTP1 turns bytes into messages and messages into bytes. It knows no sockets, no clocks and no Foundation, and it
-// imports nothing: what it is given is a span, what it gives back are ranges and values.
+// UncurlHTTP1 turns bytes into messages and messages into bytes. It knows no sockets, no clocks and no Foundation, and
+// it imports nothing: what it is given is a span, what it gives back are ranges and values.
 
 /// The octets the grammar of RFC 9110 §5.6 and RFC 9112 names, and its character classes.
 ///

@@ -57,8 +57,8 @@ public struct Authorizer: Sendable {
         scheme = .basic
     }
 
-    /// Returns the value for the next request's ``ChallengeAuthenticator/Side/credentialsField``. A Digest answer increments a
-    /// count, so each request takes its own.
+    /// Returns the value for the next request's ``ChallengeAuthenticator/Side/credentialsField``. A Digest answer
+    /// increments a count, so each request takes its own.
     ///
     /// - Parameters:
     ///   - method: exactly as sent.

@@ -12,8 +12,8 @@ public struct TLSTrustFailure: Error, Hashable, Sendable {
         case notYetValid(until: CertificateDate)
         /// A date of the certificate's validity cannot be read.
         case unreadableDate
-        /// The certificate is for other names: `found` has at most ``TLSTrustFailure/namesShown`` of them, `more` counts
-        /// the rest.
+        /// The certificate is for other names: `found` has at most ``TLSTrustFailure/namesShown`` of them, `more`
+        /// counts the rest.
         case wrongHost(expected: String, found: [String], more: Int)
         /// The peer made its certificate itself, and it is not among the roots.
         case selfSigned

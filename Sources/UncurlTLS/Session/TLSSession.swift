@@ -61,11 +61,11 @@ internal import CUncurlOpenSSL
     let output: CiphertextBuffer
     let role: Role
     private(set) var state = State.handshaking
-    var findings = PeerFindings()
-    var identity = IdentityState.unknown
-    var offer = ResumptionOffer()
+    private var findings = PeerFindings()
+    private var identity = IdentityState.unknown
+    private var offer = ResumptionOffer()
     /// Plaintext that waits until the peer has ended a message; see ``write(_:_:)``.
-    var delayed = DelayedPlaintext()
+    private var delayed = DelayedPlaintext()
     /// The peer's first bytes, which are needed if the handshake fails.
     private var firstBytes = FirstBytes()
     /// The number of bytes written to answer the peer since its last byte of data.

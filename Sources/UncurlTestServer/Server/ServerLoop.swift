@@ -1,6 +1,6 @@
 internal import UncurlReactor
 
-/// The part of a ``UncurlTestServer`` on one loop: its listener, its connections and its sweep.
+/// The part of a ``TestServer`` on one loop: its listener, its connections and its sweep.
 final class ServerLoop: TimerHandler, AlarmHandler {
     let loop: EventLoop
     let shared: ServerScratch

@@ -1,6 +1,6 @@
 public import UncurlHTTP1
 
-/// The settings of a ``UncurlTestServer``. The defaults suit tests and load runs.
+/// The settings of a ``TestServer``. The defaults suit tests and load runs.
 public struct ServerOptions: Sendable {
     /// The limits of the parser. Bodies that are not kept (`/upload`, `/echo`) may have `bodyBytes`, which is unlimited
     /// by default.

@@ -5,8 +5,11 @@ import UncurlSemantics
 
 @Suite("Protection spaces of challenges")
 struct ProtectionSpaceBridgingTests {
-    private func space(_ side: ChallengeAuthenticator.Side, isSecure: Bool, _ scheme: AuthenticationScheme) -> URLProtectionSpace
-    {
+    private func space(
+        _ side: ChallengeAuthenticator.Side,
+        isSecure: Bool,
+        _ scheme: AuthenticationScheme
+    ) -> URLProtectionSpace {
         URLProtectionSpace(
             ProtectionSpaceValues(
                 ProtectionSpace(host: "H", port: 8080, side: side, isSecure: isSecure, realm: "r", scheme: scheme)
