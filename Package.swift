@@ -389,9 +389,10 @@ let package = Package(
         .testTarget(
             name: "UncurlLoadReportsTests",
             dependencies: [
-                "UncurlLoadReports", "UncurlLoad", "LoadTestSupport", "UncurlText", "UncurlReactor", "CUncurlLinux",
-                "TestSupport",
+                "UncurlLoadReports", "UncurlLoad", "LoadTestSupport", "UncurlHTTP1", "UncurlText", "UncurlReactor",
+                "CUncurlLinux", "TestSupport",
             ],
+            exclude: ["Recorded"],
             swiftSettings: testing
         ),
         .testTarget(
