@@ -4,8 +4,8 @@ public struct LoadReport: Sendable {
     public struct Latency: Sendable {
         private let histogram: LatencyHistogram
 
-        init?(_ histogram: LatencyHistogram?) {
-            guard let histogram, !histogram.isEmpty else { return nil }
+        init?(_ histogram: LatencyHistogram) {
+            guard !histogram.isEmpty else { return nil }
             self.histogram = histogram
         }
 
@@ -32,25 +32,25 @@ public struct LoadReport: Sendable {
     init(_ result: RunResult) { self.result = result }
 
     /// Requests whose first byte was sent: ``completed`` + ``failed`` + ``inFlight``.
-    public var sent: UInt64 { result.metrics.sent }
+    public var sent: UInt64 { result.metrics[.sent] }
     /// Whole responses, whatever their status.
-    public var completed: UInt64 { result.metrics.completed }
+    public var completed: UInt64 { result.metrics[.completed] }
     /// Responses with a 2xx or 3xx status.
     public var succeeded: UInt64 { result.metrics.succeeded }
     /// Responses with any other status.
     public var httpErrors: UInt64 { result.metrics.httpErrors }
     /// Requests that were sent and got no whole response in time, or a wrong one: one of ``sent`` each.
-    public var failed: UInt64 { result.metrics.failed }
+    public var failed: UInt64 { result.metrics[.failed] }
     /// The requests in progress when the run stopped.
-    public var inFlight: UInt64 { result.metrics.inFlight }
+    public var inFlight: UInt64 { result.metrics[.inFlight] }
     /// Attempts to connect that failed, in name look-up, TCP, proxy or TLS. No request was sent on them.
-    public var connectionsFailed: UInt64 { result.metrics.connectionsFailed }
+    public var connectionsFailed: UInt64 { result.metrics[.connectionsFailed] }
     /// With a rate: requests that came due and were not sent. 0 without a rate.
-    public var unsent: UInt64 { result.metrics.schedule?.unsent ?? 0 }
+    public var unsent: UInt64 { result.metrics[.unsent] }
     /// Requests sent a second time (``LoadTest/retries``), each of them once in ``sent``.
-    public var sentAgain: UInt64 { result.metrics.sentAgain }
+    public var sentAgain: UInt64 { result.metrics[.sentAgain] }
     /// Redirections that were followed. Each response that led to one is in ``completed``.
-    public var redirects: UInt64 { result.metrics.redirects }
+    public var redirects: UInt64 { result.metrics[.redirects] }
     /// Responses by status.
     public var statuses: [Int: UInt64] {
         let metrics = result.metrics
@@ -64,17 +64,17 @@ public struct LoadReport: Sendable {
     public var measured: Duration { .nanoseconds(Int64(clamping: result.measured)) }
     /// ``succeeded`` divided by ``measured``, without responses after the measured part.
     public var successesPerSecond: Double {
-        result.perSecond(result.metrics.succeeded - result.metrics.drainedSuccesses)
+        result.perSecond(result.metrics.succeeded &- result.metrics[.drainedSuccesses])
     }
 
     /// The times of successes, from the first byte sent to the last byte received. Nil if there were none.
-    public var raw: Latency? { Latency(result.metrics.success) }
+    public var raw: Latency? { Latency(result.metrics[.success]) }
     /// With a rate: from the instant a request was due to the last byte received, so that stalls count. Requests that
     /// timed out, were in flight at the end or were never sent count with the time that they had waited. Nil without a
     /// rate.
-    public var corrected: Latency? { Latency(result.metrics.schedule?.corrected) }
+    public var corrected: Latency? { Latency(result.metrics[.corrected]) }
     /// With a rate: how late the load tester itself was in noticing that a request was due. Nil without a rate.
-    public var sendLag: Latency? { Latency(result.metrics.schedule?.lag) }
+    public var sendLag: Latency? { Latency(result.metrics[.lag]) }
     /// The figures of each name, where the requests have names.
     public var names: [(name: String, completed: UInt64, errors: UInt64, latency: Latency?)] {
         zip(result.plan.requestNames.all, result.metrics.names).map { name, metrics in

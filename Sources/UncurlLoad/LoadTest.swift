@@ -38,7 +38,7 @@ public struct LoadTest: Sendable {
     /// The limit of a connect, and of a request until its response has ended: more than 0, at most 744 hours.
     public var timeout = Duration.seconds(2)
     /// Whether a request is sent once more, instead of failing, when a kept connection ends before the answer has
-    /// begun. Only where that does no harm: GET, HEAD, OPTIONS, TRACE, PUT, DELETE. ``LoadReport/sentAgain`` counts
+    /// begun. Only where that does no harm: GET, HEAD, OPTIONS, TRACE, PUT, DELETE. A ``LoadReport`` counts
     /// these requests.
     public var retries = false
     /// How long to wait after the end for late responses. Nil: a second with a ``rate`` or ``stages``, otherwise 0.

@@ -37,34 +37,36 @@ package func sampleResult(
 /// 1,000 requests of a thread: 900 successes and, where some fail, 50 HTTP errors, 10 timeouts and a refused connection.
 private func sampleMetrics(of thread: Int, failing: Bool) -> Metrics {
     var metrics = Metrics()
-    metrics.connectionsOpened = 32
-    for connection in 1...32 { metrics.connect.record(UInt64(connection) * 10_000) }
-    (metrics.sent, metrics.wireBytesOut, metrics.wireBytesIn, metrics.bodyBytesIn) = (1_000, 40_000, 238_000, 128_000)
+    metrics[.connectionsOpened] = 32
+    for connection in 1...32 { metrics[.connect].record(UInt64(connection) * 10_000) }
+    (metrics[.sent], metrics[.wireBytesOut], metrics[.wireBytesIn], metrics[.bodyBytesIn]) = (
+        1_000, 40_000, 238_000, 128_000
+    )
     for value in 1...900 {
-        metrics.success.record(UInt64(value) * 1_000)
-        metrics.firstByte.record(UInt64(value) * 900)
+        metrics[.success].record(UInt64(value) * 1_000)
+        metrics[.firstByte].record(UInt64(value) * 900)
     }
-    (metrics.completed, metrics.statuses[200]) = (900, 900)
-    metrics.rates.record(9_000)
+    (metrics[.completed], metrics.statuses[200]) = (900, 900)
+    metrics[.rates].record(9_000)
     if failing {
         for _ in 0..<50 {
-            metrics.httpError.record(70_000)
-            metrics.firstByte.record(60_000)
+            metrics[.httpError].record(70_000)
+            metrics[.firstByte].record(60_000)
         }
-        metrics.completed += 50
+        metrics[.completed] += 50
         metrics.statuses[503] = 50
         for number in 0..<10 {
-            metrics.failure.record(2_000_000_000)
+            metrics[.failure].record(2_000_000_000)
             let time = UInt64(number + 1) * 1_000_000
-            metrics.failures.add(Failure(.firstByte, .timeout), at: time, example: "no \"answer\"\n")
+            metrics.failures.add(Failure(.responseStart, .timeout), at: time, example: "no \"answer\"\n")
         }
-        (metrics.failed, metrics.connectionsFailed) = (10, 1)
+        (metrics[.failed], metrics[.connectionsFailed]) = (10, 1)
         metrics.failures.add(
             Failure(.connect, .refused, errno: 111),
             at: 500_000,
             example: "127.0.0.1:8080 from thread \(thread)"
         )
     }
-    metrics.inFlight = 1_000 - metrics.completed - metrics.failed
+    metrics[.inFlight] = 1_000 - metrics[.completed] - metrics[.failed]
     return metrics
 }

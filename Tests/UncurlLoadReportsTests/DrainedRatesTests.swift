@@ -11,11 +11,11 @@ import UncurlText
 struct DrainedRatesTests {
     /// Ten answers in a second, six of them successes: three successes and two HTTP errors came while the run drained.
     private func metrics() -> Metrics {
-        let metrics = WorkerMetrics(start: 0, shape: MetricsShape(names: 1))
+        let metrics = WorkerMetrics(start: 0, shape: Metrics(names: 1))
         for number in 0..<10 {
             let isSuccess = number < 6
             metrics.sent()
-            metrics.completed(status: isSuccess ? 200 : 503, latency: 1_000, firstByte: 1)
+            metrics.completed(status: isSuccess ? 200 : 503, latency: 1_000, responseStart: 1)
             metrics.completed(name: 0, isSuccess: isSuccess)
             if number % 2 == 0 { metrics.drained(isSuccess: isSuccess, name: 0) }
         }
@@ -71,7 +71,7 @@ struct DrainedRatesTests {
             as [(Int, UInt64, UInt64)]
         {
             var part = Metrics()
-            part.completed = worker == 1 && first == 1 ? 20 : 10
+            part[.completed] = worker == 1 && first == 1 ? 20 : 10
             board.put(
                 IntervalPart(worker: worker, isWarmUp: false, first: first, next: end / 100, end: end, metrics: part)
             )
@@ -86,7 +86,7 @@ struct DrainedRatesTests {
 
     @Test("rates of bytes and events leave them out, merged and in another process too")
     func bytes() throws {
-        let counts = WorkerMetrics(start: 0, shape: MetricsShape(isStream: true))
+        let counts = WorkerMetrics(start: 0, shape: Metrics(.stream))
         func count(_ factor: UInt64) {
             counts.read(wireBytes: 1_000 * factor)
             counts.wrote(wireBytes: 100 * factor, bodyBytes: 0)

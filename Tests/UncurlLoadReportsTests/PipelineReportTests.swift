@@ -106,12 +106,11 @@ struct PipelineReportTests {
             options.search = SearchTarget(goal)
             options.profile = LoadProfile(rate: Rate(nearest: 2_000), duration: 1_000_000_000)
         }
-        var schedule = ScheduleMetrics()
-        schedule.due = 2_002
-        schedule.corrected = result.metrics.success
-        schedule.unlagged = result.metrics.success
-        result.metrics.schedule = schedule
-        result.metrics.connectionsFailed = 0
+        result.metrics.parts = .schedule
+        result.metrics[.due] = 2_002
+        result.metrics[.corrected] = result.metrics[.success]
+        result.metrics[.unlagged] = result.metrics[.success]
+        result.metrics[.connectionsFailed] = 0
         #expect(result.verdict == .good, "\(result.verdict)")
         #expect(!GitHubReport.text(result).contains("::error"), "\(GitHubReport.text(result))")
         #expect(MarkdownReport.text(result).hasPrefix("### volley passed"), "\(MarkdownReport.text(result))")
@@ -130,7 +129,7 @@ struct PipelineReportTests {
     @Test("whatever makes requests unanswered is counted in the test that fails for it")
     func unanswered() throws {
         var result = try sampleResult(failing: false)
-        result.metrics.connectionsStray = 3
+        result.metrics[.connectionsStray] = 3
         result.metrics.failures.add(Failure(.body, .surplus), count: 3, at: 0, example: "bytes behind a whole answer")
         #expect(
             GitHubReport.text(result).contains(

@@ -52,14 +52,14 @@ struct RecordedRun: Sendable, CustomTestStringConvertible {
     /// The counts of each thread, in each of three seconds.
     private func counts(seed: UInt64, _ plan: RunPlan) -> [[Metrics]] {
         (0..<2).map { thread in
-            let metrics = WorkerMetrics(start: 0, shape: plan.metricsShape)
+            let metrics = WorkerMetrics(start: 0, shape: plan.noMetrics)
             var player = Player(metrics: metrics, state: seed * 1_000 + UInt64(thread))
             if plan.work == .requests { for _ in 0..<4 { metrics.connected(after: 90_000 + player.below(9) * 1_000) } }
             return (0..<3).map { second in
                 if second == 2, plan.drain > 0 { metrics.beginDrain() }
                 for _ in 0..<12 { play(&player) }
                 metrics.markRate(at: UInt64(second + 1) * Self.second)
-                return metrics.exchange(for: plan.metricsShape.make())
+                return metrics.exchange(for: plan.noMetrics)
             }
         }
     }
@@ -100,7 +100,7 @@ extension RecordedRun.Player {
         metrics.wrote(wireBytes: 40, bodyBytes: 3)
         metrics.read(wireBytes: 240)
         metrics.read(bodyBytes: 128)
-        metrics.completed(status: status, latency: latency, firstByte: latency * 9 / 10)
+        metrics.completed(status: status, latency: latency, responseStart: latency * 9 / 10)
     }
 
     mutating func failed(_ phase: String, _ kind: FailureClass, errno: CInt = 0, detail: String = "") {

@@ -55,7 +55,7 @@ struct TextReportTests {
         var result = try sampleResult { options in
             options.profile = LoadProfile(rate: Rate(nearest: 100), duration: 1_000_000_000)
         }
-        result.metrics.drained = 5
+        result.metrics[.drained] = 5
         let lines = TextReport.text(result).split(separator: "\n")
         let index = try #require(lines.firstIndex { $0.contains("5 more were answered while the run drained") })
         #expect(lines[index - 1].contains("HTTP errors/s"))
@@ -79,8 +79,8 @@ struct TextReportTests {
             options.showsDistribution = true
             options.profile = LoadProfile(rate: Rate(nearest: 40), duration: 1_000_000_000)
         }
-        result.metrics.schedule = ScheduleMetrics()
-        result.metrics.schedule?.corrected.record(1_280_000_000, count: 100)
+        result.metrics.parts = .schedule
+        result.metrics[.corrected].record(1_280_000_000, count: 100)
         let text = TextReport.text(result)
         #expect(text.contains(#/Distribution of corrected times\n +10 % +1\.28 s\n/#), "\(text)")
         #expect(!text.contains("Distribution of successes"))
@@ -97,7 +97,7 @@ struct TextReportTests {
     @Test("counts that do not add up are shouted about")
     func unbalanced() throws {
         var result = try sampleResult()
-        result.metrics.sent += 1
+        result.metrics[.sent] += 1
         #expect(TextReport.text(result).contains("THESE DO NOT ADD UP"))
     }
 

@@ -4,7 +4,7 @@ import Testing
 
 struct FailureTests {
     private let refused = Failure(.connect, .refused, errno: 111)
-    private let late = Failure(.firstByte, .timeout)
+    private let late = Failure(.responseStart, .timeout)
 
     @Test("failures of one kind share a row with the first example, and first and last times")
     func rows() {

@@ -8,7 +8,7 @@ struct IntervalCollectorTests {
         let metrics = WorkerMetrics(start: 0)
         for _ in 0..<count {
             metrics.sent()
-            metrics.completed(status: 200, latency: latency, firstByte: 1)
+            metrics.completed(status: 200, latency: latency, responseStart: 1)
         }
         return metrics.value
     }
@@ -28,24 +28,24 @@ struct IntervalCollectorTests {
         var collector = IntervalCollector(board, workers: 2, work: .requests)
         board.put(part(0, 0, 1, end: 104, 5))
         #expect(collector.collect().isEmpty)
-        #expect(collector.total.completed == 5)
+        #expect(collector.total[.completed] == 5)
         board.put(part(1, 0, 1, end: 101, 7))
         board.put(part(0, 1, 2, end: 200, 1))
         let first = collector.collect()
-        #expect(first.map(\.metrics.completed) == [12])
+        #expect(first.map(\.metrics[.completed]) == [12])
         #expect(first.first?.start == 0)
         #expect(first.first?.end == 104)
         // Held up: its counts are from both intervals, so they are one with those of the other.
         board.put(part(1, 1, 3, end: 310, 2))
         board.put(part(0, 2, 3, end: 301, 4))
         let more = collector.collect()
-        #expect(more.map(\.metrics.completed) == [7])
+        #expect(more.map(\.metrics[.completed]) == [7])
         #expect(more.first?.start == 104 && more.first?.end == 310)
         var results = [result(metrics(10)), result(metrics(20))]
         let last = collector.finish(&results, measured: 350)
-        #expect(last.map(\.metrics.completed) == [30])
+        #expect(last.map(\.metrics[.completed]) == [30])
         #expect(last.last?.end == 350)
-        #expect(results.map(\.metrics.completed) == [20, 29])
+        #expect(results.map(\.metrics[.completed]) == [20, 29])
         #expect(results.map(\.metrics.isBalanced) == [true, true])
     }
 
@@ -54,7 +54,7 @@ struct IntervalCollectorTests {
         let board = IntervalBoard(length: 100, workers: 3)
         var collector = IntervalCollector(board, workers: 3, work: .requests)
         for worker in 0..<3 { board.put(part(worker, 0, 1, end: 100 + UInt64(worker), 1)) }
-        #expect(collector.collect().map(\.metrics.completed) == [3])
+        #expect(collector.collect().map(\.metrics[.completed]) == [3])
         // Two that overlap: the intervals 1 to 4 are one, and it is complete when the last worker has handed it over.
         board.put(part(0, 1, 3, end: 305, 10))
         board.put(part(1, 1, 2, end: 200, 2))
@@ -65,7 +65,7 @@ struct IntervalCollectorTests {
         #expect(collector.collect().isEmpty)
         for number in 3..<5 as Range<UInt64> { board.put(part(0, number, number + 1, end: (number + 1) * 100, 4)) }
         var intervals = collector.collect()
-        #expect(intervals.map(\.metrics.completed) == [52])
+        #expect(intervals.map(\.metrics[.completed]) == [52])
         #expect(intervals.map(\.start) == [102] && intervals.map(\.end) == [503])
         // One that ends while it is held up.
         board.put(part(0, 5, .max, end: 750, 5))
@@ -74,7 +74,7 @@ struct IntervalCollectorTests {
         for number in 5..<8 as Range<UInt64> { board.put(part(2, number, number + 1, end: (number + 1) * 100, 1)) }
         board.put(part(2, 8, .max, end: 850, 6))
         intervals = collector.collect()
-        #expect(intervals.map(\.metrics.completed) == [11, 6])
+        #expect(intervals.map(\.metrics[.completed]) == [11, 6])
         #expect(intervals.map(\.end) == [800, 850])
         #expect(intervals.allSatisfy { $0.length > 0 })
     }
@@ -86,10 +86,10 @@ struct IntervalCollectorTests {
         board.put(part(0, 0, 1, end: 100, 1))
         board.put(part(0, 1, .max, end: 170, 2))
         board.put(part(1, 0, 1, end: 101, 3))
-        #expect(collector.collect().map(\.metrics.completed) == [4])
+        #expect(collector.collect().map(\.metrics[.completed]) == [4])
         var results = [result(Metrics()), result(Metrics())]
         let last = collector.finish(&results, measured: 170)
-        #expect(last.map(\.metrics.completed) == [2] && last.map(\.end) == [170])
+        #expect(last.map(\.metrics[.completed]) == [2] && last.map(\.end) == [170])
     }
 
     @Test("a worker that has ended holds up no interval, and its last counts are those of the interval they came in")
@@ -98,14 +98,14 @@ struct IntervalCollectorTests {
         var collector = IntervalCollector(board, workers: 2, work: .requests)
         board.put(part(0, 0, .max, end: 50, 5))
         board.put(part(1, 0, 1, end: 100, 7))
-        #expect(collector.collect().map(\.metrics.completed) == [12])
+        #expect(collector.collect().map(\.metrics[.completed]) == [12])
         board.put(part(1, 1, 2, end: 200, 3))
-        #expect(collector.collect().map(\.metrics.completed) == [3])
+        #expect(collector.collect().map(\.metrics[.completed]) == [3])
         board.put(part(1, 2, .max, end: 240, 1))
         var results = [result(metrics(0)), result(metrics(0))]
         let last = collector.finish(&results, measured: 250)
-        #expect(last.map(\.metrics.completed) == [1] && last.first?.end == 250)
-        #expect(results.map(\.metrics.completed) == [5, 11])
+        #expect(last.map(\.metrics[.completed]) == [1] && last.first?.end == 250)
+        #expect(results.map(\.metrics[.completed]) == [5, 11])
     }
 
     @Test("a warm-up's counts go, but for its connections")
@@ -113,16 +113,16 @@ struct IntervalCollectorTests {
         let board = IntervalBoard(length: 100, workers: 1)
         var collector = IntervalCollector(board, workers: 1, work: .requests)
         var warm = metrics(50)
-        warm.connectionsOpened = 3
+        warm[.connectionsOpened] = 3
         board.put(IntervalPart(worker: 0, isWarmUp: true, first: 0, next: 0, end: 0, metrics: warm))
         #expect(collector.collect().isEmpty)
-        #expect(collector.total.completed == 50)
+        #expect(collector.total[.completed] == 50)
         board.put(part(0, 0, 1, end: 100, 2))
-        #expect(collector.collect().map(\.metrics.completed) == [2])
+        #expect(collector.collect().map(\.metrics[.completed]) == [2])
         var results = [result(metrics(1))]
         _ = collector.finish(&results, measured: 120)
-        #expect(results[0].metrics.completed == 3)
-        #expect(results[0].metrics.connectionsOpened == 3)
+        #expect(results[0].metrics[.completed] == 3)
+        #expect(results[0].metrics[.connectionsOpened] == 3)
     }
 
     @Test("a board whose intervals are not fetched takes a bounded number of them, and hands out no more")
@@ -130,7 +130,7 @@ struct IntervalCollectorTests {
         let board = IntervalBoard(length: 100, workers: 1)
         var taken = 0
         while let spare = board.takeSpare(), taken < 100 {
-            #expect(spare.completed == 0)
+            #expect(spare[.completed] == 0)
             board.put(part(0, 0, 1, end: 1, 1))
             taken += 1
         }

@@ -86,7 +86,7 @@ struct ScheduledRedirectionTests {
             }
         }
         let metrics = try test.run().result.metrics
-        #expect(metrics.schedule?.due == 100 && metrics.redirects > 0)
+        #expect(metrics[.due] == 100 && metrics[.redirects] > 0)
         #expect(metrics.rateRatio == Double(answered.value) / 100)
     }
 
@@ -95,7 +95,7 @@ struct ScheduledRedirectionTests {
         let server = try TestServer.start()
         defer { server.stop() }
         let metrics = try test(server, rate: 1_000, .milliseconds(1)).run().result.metrics
-        #expect(metrics.schedule?.due == 1 && metrics.redirects == 20 && metrics.completed == 21)
+        #expect(metrics[.due] == 1 && metrics[.redirects] == 20 && metrics[.completed] == 21)
         #expect([0, 1].contains(metrics.rateRatio))
     }
 }

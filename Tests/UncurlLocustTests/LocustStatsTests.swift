@@ -8,10 +8,10 @@ struct LocustStatsTests {
         let metrics = WorkerMetrics(start: 0)
         metrics.sent(6)
         for latency in [1_234_567, 1_234_999, 45_678_000] as [UInt64] {
-            metrics.completed(status: 200, latency: latency, firstByte: 1)
+            metrics.completed(status: 200, latency: latency, responseStart: 1)
         }
-        metrics.completed(status: 503, latency: 2_000_000, firstByte: 1)
-        metrics.failed(Failure(.firstByte, .timeout), latency: 2_000_000_000, at: 1, example: "x")
+        metrics.completed(status: 503, latency: 2_000_000, responseStart: 1)
+        metrics.failed(Failure(.responseStart, .timeout), latency: 2_000_000_000, at: 1, example: "x")
         metrics.connectionFailed(Failure(.connect, .refused), at: 1, example: "y")
         metrics.read(bodyBytes: 512)
         return metrics.value
@@ -63,10 +63,10 @@ struct LocustStatsTests {
 
     /// Answers that took a second and came two seconds after they were due, one of each name.
     private func scheduled() -> Metrics {
-        let metrics = WorkerMetrics(start: 0, shape: MetricsShape(isScheduled: true, names: 2))
+        let metrics = WorkerMetrics(start: 0, shape: Metrics(.schedule, names: 2))
         for name in 0..<2 {
             metrics.sent()
-            metrics.completed(status: 200, latency: 1_000_000_000, firstByte: 1)
+            metrics.completed(status: 200, latency: 1_000_000_000, responseStart: 1)
             metrics.completed(name: name, isSuccess: true)
             metrics.read(bodyBytes: 10)
             metrics.read(bodyBytes: 10, name: name)
@@ -99,7 +99,7 @@ struct LocustStatsTests {
     func expected() throws {
         let metrics = WorkerMetrics(start: 0)
         metrics.sent(4)
-        for _ in 0..<2 { metrics.completed(status: 404, latency: 1, firstByte: 1, isSuccess: true) }
+        for _ in 0..<2 { metrics.completed(status: 404, latency: 1, responseStart: 1, isSuccess: true) }
         func errors() throws -> [MessagePack.Pair] {
             var stats = LocustStats(name: "/", method: "GET", grain: .fine)
             // The counts of each second are merged.
@@ -109,8 +109,8 @@ struct LocustStatsTests {
             return errors
         }
         #expect(try errors() == [])
-        metrics.completed(status: 404, latency: 1, firstByte: 1)
-        metrics.completed(status: 503, latency: 1, firstByte: 1)
+        metrics.completed(status: 404, latency: 1, responseStart: 1)
+        metrics.completed(status: 503, latency: 1, responseStart: 1)
         #expect(try errors().map { $0.value["error"]?.text } == ["HTTP status 404", "HTTP status 503"])
         #expect(try errors().map { $0.value["occurrences"]?.count } == [1, 1])
     }

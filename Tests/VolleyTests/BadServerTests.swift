@@ -31,7 +31,7 @@ struct BadServerTests {
     private static func saying(_ text: String) -> RawScript { [.receive(.headEnd), .send(text)] }
 
     static let cases: [Case] = [
-        Case(name: "never answers", script: .silent, phase: .firstByte, kind: .timeout),
+        Case(name: "never answers", script: .silent, phase: .responseStart, kind: .timeout),
         Case(name: "stops inside the head", script: saying("HTTP/1.1 200 O"), phase: .head, kind: .timeout),
         Case(
             name: "stops inside the body",
@@ -39,8 +39,8 @@ struct BadServerTests {
             phase: .body,
             kind: .timeout
         ),
-        Case(name: "closes unasked", script: cut(0, .fin), phase: .firstByte, kind: .closedBeforeAnswer),
-        Case(name: "resets unasked", script: cut(0, .reset), phase: .firstByte, kind: .reset),
+        Case(name: "closes unasked", script: cut(0, .fin), phase: .responseStart, kind: .closedBeforeAnswer),
+        Case(name: "resets unasked", script: cut(0, .reset), phase: .responseStart, kind: .reset),
         Case(name: "closes in the head", script: cut(20, .fin), phase: .head, kind: .closedInHead),
         Case(name: "closes in the body", script: cut(45, .fin), phase: .body, kind: .closedInBody),
         Case(

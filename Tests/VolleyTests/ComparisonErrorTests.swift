@@ -21,12 +21,12 @@ struct ComparisonErrorTests {
             var metrics = Metrics()
             for _ in 0..<1_000 {
                 let value = 800_000 + random.next() % 400_000
-                metrics.sent += 1
-                metrics.completed += 1
+                metrics[.sent] += 1
+                metrics[.completed] += 1
                 if Double(random.next() % 100_000) < errors * 100_000 {
-                    metrics.httpError.record(value)
+                    metrics[.httpError].record(value)
                 } else {
-                    metrics.success.record(value)
+                    metrics[.success].record(value)
                 }
             }
             whole.merge(metrics)
@@ -68,8 +68,8 @@ struct ComparisonErrorTests {
     @Test("one error in ten thousand is chance, an equal number is no difference, and twice as many are found")
     func degrees() throws {
         var one = try result(seed: 3)
-        one.metrics.httpError.record(1)
-        one.metrics.completed += 1
+        one.metrics[.httpError].record(1)
+        one.metrics[.completed] += 1
         #expect(try !Comparison(saved(try result()), saved(one), tolerance: 0).isWorse)
         let pairs = try (0..<20).map { index in
             let seed = 10 + UInt64(index) * 2
@@ -96,8 +96,8 @@ struct ComparisonErrorTests {
         #expect(try command(saved(before), saved(after), "--fail-if", "errors>+0%").status == 2)
         #expect(try command(saved(before), saved(after), "--fail-if", "failed>+0%").status == 0)
         var late = try result(seed: 3)
-        late.metrics.failed = 3
-        late.metrics.failures.add(Failure(.firstByte, .timeout), count: 3, at: 1, example: "x")
+        late.metrics[.failed] = 3
+        late.metrics.failures.add(Failure(.responseStart, .timeout), count: 3, at: 1, example: "x")
         let kinds = try command(saved(before), saved(late), "--fail-if", "timeout>+0%", "--fail-if", "reset>+0%")
         #expect(kinds.status == 2)
         #expect(kinds.out.contains("FAILED: timeout>+0%: timeout changed from nothing to some\n"))
@@ -112,8 +112,8 @@ struct ComparisonErrorTests {
         }
         let before = try saved(try result())
         var slow = try result(seed: 2)
-        slow.metrics.success = LatencyHistogram()
-        slow.metrics.success.record(9_000_000, count: 12_000)
+        slow.metrics[.success] = LatencyHistogram()
+        slow.metrics[.success].record(9_000_000, count: 12_000)
         for (after, status) in [(try result(seed: 3), 3), (slow, 3), (try result(errors: 0.1, seed: 4), 2)] {
             let ended = try command(before, saved(after, invalid))
             #expect(ended.status == Int32(status), "\(ended.out)")
@@ -140,11 +140,11 @@ struct ComparisonErrorTests {
         var results = [try result(), try result(seed: 2)]
         for (index, achieved) in [12_000, 10_000].enumerated() {
             results[index].plan = try plan("-R", "1000", "-c", "64", "http://127.0.0.1:8080/")
-            results[index].metrics.schedule = ScheduleMetrics()
-            results[index].metrics.schedule?.due = 12_000
-            results[index].metrics.completed = UInt64(achieved)
-            let times = results[index].metrics.success
-            results[index].metrics.schedule?.corrected = times
+            results[index].metrics.parts = .schedule
+            results[index].metrics[.due] = 12_000
+            results[index].metrics[.completed] = UInt64(achieved)
+            let times = results[index].metrics[.success]
+            results[index].metrics[.corrected] = times
         }
         let comparison = try Comparison(saved(results[0]), saved(results[1]), tolerance: 0.02)
         let row = try row(comparison, "rate_ratio")

@@ -32,16 +32,16 @@ struct ComparisonTests {
             for _ in 0..<Int(rate) {
                 let own = UInt64(center * mood * (0.8 + 0.4 * Double(random.next() % 10_000) / 10_000))
                 let value = own + (taken ?? 0) / 1_000
-                metrics.success.record(value)
-                metrics.completed += 1
+                metrics[.success].record(value)
+                metrics[.completed] += 1
             }
-            whole.merge(metrics.success)
+            whole.merge(metrics[.success])
             let start = UInt64(index) * 1_000_000_000
             let end = start + 1_000_000_000
             series.add(Interval(start: start, end: end, stolen: taken, metrics: metrics), of: .requests)
         }
-        result.metrics.success = whole
-        result.metrics.completed = whole.count
+        result.metrics[.success] = whole
+        result.metrics[.completed] = whole.count
         result.course = series
         return try SavedReport(JSONReport.document(result), path: "r\(seed)")
     }
@@ -170,13 +170,15 @@ struct ComparisonTests {
         var whole = LatencyHistogram()
         for (index, factor) in factors.enumerated() {
             var metrics = Metrics()
-            for step in 0..<40 { metrics.success.record(UInt64(factor * (800_000 + 10_000 * Double(step))), count: 10) }
-            metrics.completed = metrics.success.count
-            whole.merge(metrics.success)
+            for step in 0..<40 {
+                metrics[.success].record(UInt64(factor * (800_000 + 10_000 * Double(step))), count: 10)
+            }
+            metrics[.completed] = metrics[.success].count
+            whole.merge(metrics[.success])
             let start = UInt64(index) * 1_000_000_000
             result.course.add(Interval(start: start, end: start + 1_000_000_000, metrics: metrics), of: .requests)
         }
-        (result.metrics.success, result.metrics.completed) = (whole, whole.count)
+        (result.metrics[.success], result.metrics[.completed]) = (whole, whole.count)
         return try SavedReport(JSONReport.document(result), path: "r")
     }
 

@@ -29,7 +29,7 @@ struct ConnectionLimitsTests {
             "rst",
             url
         )
-        #expect(parsed.limits.connect == 1_000_000_000 && parsed.limits.firstByte == 2_000_000_000)
+        #expect(parsed.limits.connect == 1_000_000_000 && parsed.limits.responseStart == 2_000_000_000)
         #expect(parsed.limits.idle == 500_000_000 && parsed.limits.requests == 100 && parsed.limits.resets)
         #expect(parsed.reuse == .keepAlive)
         #expect(try options("--requests-per-connection", "1", url).reuse == .fin)
@@ -100,7 +100,7 @@ struct ConnectionLimitsTests {
     @Test(
         "a limit that runs out is reported with its phase, long before the time of the whole request",
         arguments: [
-            (RawScript.silent, "http", "--first-byte-timeout", Phase.firstByte),
+            (RawScript.silent, "http", "--first-byte-timeout", Phase.responseStart),
             (
                 [.receive(.headEnd), .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx")], "http", "--idle-timeout",
                 .body

@@ -17,14 +17,13 @@ struct GeneratorLimitsTests {
     ) throws -> RunResult {
         var result = try sampleResult(failing: false)
         result.plan = try plan("-R", "1000", "-t", "2")
-        var schedule = ScheduleMetrics()
-        schedule.due = 1_000
+        result.metrics.parts = .schedule
+        result.metrics[.due] = 1_000
         for _ in 0..<1_000 {
-            schedule.lag.record(lag)
-            schedule.corrected.record(corrected)
-            schedule.unlagged.record(corrected - min(lag, corrected))
+            result.metrics[.lag].record(lag)
+            result.metrics[.corrected].record(corrected)
+            result.metrics[.unlagged].record(corrected - min(lag, corrected))
         }
-        result.metrics.schedule = schedule
         for index in result.threads.indices { result.threads[index].cpuNanoseconds = cpu }
         return result
     }
@@ -46,17 +45,15 @@ struct GeneratorLimitsTests {
     func shown() throws {
         // One request in a hundred was 5 ms late; the slowest in a hundred, others, took 20 ms anyway.
         var result = try result(lag: 0, corrected: 20_000_000)
-        var schedule = ScheduleMetrics()
-        schedule.due = 1_000
+        for times in [Times.lag, .corrected, .unlagged] { result.metrics[times] = LatencyHistogram() }
         for index in 0..<1_000 {
             let (latency, lag): (UInt64, UInt64) =
                 index < 30 ? (20_000_000, 0) : index < 41 ? (7_000_000, 5_000_000) : (2_000_000, 0)
-            schedule.lag.record(lag)
-            schedule.corrected.record(latency)
-            schedule.unlagged.record(latency - lag)
+            result.metrics[.lag].record(lag)
+            result.metrics[.corrected].record(latency)
+            result.metrics[.unlagged].record(latency - lag)
         }
-        result.metrics.schedule = schedule
-        #expect(schedule.lag.summary(percentiles: [99])?[99] ?? 0 > 4_000_000)
+        #expect(result.metrics[.lag].summary(percentiles: [99])?[99] ?? 0 > 4_000_000)
         #expect(result.verdict == .good)
         // The 96th percentile shows it.
         result.plan = try plan("-R", "1000", "-t", "2", "--fail-if", "p96>1s", "http://h/")
@@ -101,7 +98,7 @@ struct GeneratorLimitsTests {
         var busy = try result(lag: 100, corrected: 200_000, cpu: 950_000_000)
         #expect(busy.verdict == .generatorLimited)
         #expect(busy.generatorLimits.first?.contains("95 % of a core") == true)
-        busy.metrics.schedule = nil
+        busy.metrics.parts = .run
         #expect(busy.verdict == .good)
         #expect(GeneratorLimits.notes(busy).first?.contains("volley may be the limit") == true)
     }
@@ -119,7 +116,7 @@ struct GeneratorLimitsTests {
     @Test("a request that was never sent fails the run")
     func unsent() throws {
         var result = try result(lag: 100, corrected: 200_000)
-        result.metrics.schedule?.unsent = 1
+        result.metrics[.unsent] = 1
         #expect(result.verdict == .failures)
     }
 }

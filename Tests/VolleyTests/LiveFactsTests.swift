@@ -33,10 +33,9 @@ struct LiveFactsTests {
     @Test("with a schedule the facts compare the achieved rate with the wanted rate, after the warm-up")
     func open() throws {
         var metrics = try sampleResult(failing: false).metrics
-        var schedule = ScheduleMetrics()
-        schedule.due = 2_000
-        schedule.lag.record(1_000_000)
-        metrics.schedule = schedule
+        metrics.parts = .schedule
+        metrics[.due] = 2_000
+        metrics[.lag].record(1_000_000)
         let lines = try facts(metrics, "-R", "200", "-d", "20s", "--warmup", "5s", seconds: 15)
         #expect(lines.contains("target 200/s, answered 90.0 % · volley itself late: p99 1 ms"), "\(lines)")
         #expect(lines[0].hasSuffix("  60 %"))

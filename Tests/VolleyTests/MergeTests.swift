@@ -72,7 +72,7 @@ struct MergeTests {
                 saw.record(try #require(UInt64(cells[2])))
             }
         }
-        let success = try whole.histogram("latency", "raw")
+        let success = try whole.histogram(.success)
         #expect(counters(success) == counters(saw))
         #expect(success?.summary() == saw.summary())
         let log = "\(folder)/all.hlog"
@@ -162,10 +162,10 @@ struct MergeTests {
         result.startedAt += start
         if limited {
             result.plan = try plan("-R", "1000", "-c", "64", "http://127.0.0.1:8080/")
-            result.metrics.schedule = ScheduleMetrics()
-            result.metrics.schedule?.due = 2_000
-            result.metrics.schedule?.corrected.record(60_000_000, count: 2_000)
-            result.metrics.schedule?.unlagged.record(10_000_000, count: 2_000)
+            result.metrics.parts = .schedule
+            result.metrics[.due] = 2_000
+            result.metrics[.corrected].record(60_000_000, count: 2_000)
+            result.metrics[.unlagged].record(10_000_000, count: 2_000)
         }
         return try SavedReport(JSONReport.document(result), path: path)
     }
@@ -190,9 +190,9 @@ struct MergeTests {
         var result = try sampleResult()
         for (start, end) in zip(seconds, seconds.dropFirst()) {
             var metrics = Metrics()
-            metrics.completed = UInt64(((end - start) * Double(perSecond)).rounded())
-            metrics.statuses[200] = metrics.completed
-            metrics.success.record(1_000_000, count: metrics.completed)
+            metrics[.completed] = UInt64(((end - start) * Double(perSecond)).rounded())
+            metrics.statuses[200] = metrics[.completed]
+            metrics[.success].record(1_000_000, count: metrics[.completed])
             let interval = Interval(start: UInt64(start * 1e9), end: UInt64(end * 1e9), metrics: metrics)
             result.course.add(interval, of: .requests)
         }
@@ -273,10 +273,10 @@ struct MergeTests {
     func ratio() throws {
         var result = try sampleResult(failing: false)
         result.plan = try plan("-R", "1000", "-c", "64", "http://127.0.0.1:8080/")
-        result.metrics.schedule = ScheduleMetrics()
-        result.metrics.schedule?.due = 1_000
+        result.metrics.parts = .schedule
+        result.metrics[.due] = 1_000
         // Of 1,800 answers.
-        (result.metrics.followUps, result.metrics.redirects, result.metrics.drained) = (800, 300, 100)
+        (result.metrics[.followUps], result.metrics[.redirects], result.metrics[.drained]) = (800, 300, 100)
         #expect(result.metrics.rateRatio == 0.9)
         let part = try SavedReport(JSONReport.document(result), path: "a")
         #expect(try ReportMerge.merge([part, part]).document["schedule"]?["rate_ratio"]?.number == 0.9)

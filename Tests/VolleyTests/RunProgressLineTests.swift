@@ -40,7 +40,7 @@ struct RunProgressLineTests {
     private func series(_ completed: UInt64, from start: UInt64, to end: UInt64) -> IntervalSeries {
         var series = IntervalSeries()
         var metrics = Metrics()
-        metrics.completed = completed
+        metrics[.completed] = completed
         series.add(Interval(start: start, end: end, metrics: metrics), of: .requests)
         return series
     }
@@ -63,7 +63,7 @@ struct RunProgressLineTests {
             // One thread is later than the other, and a line is drawn between them.
             for worker in 0..<2 {
                 var metrics = Metrics()
-                metrics.completed = 225
+                metrics[.completed] = 225
                 completed += 225
                 let end = (index + 1) * 3 * second
                 watch.intervals?.put(

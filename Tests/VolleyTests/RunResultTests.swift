@@ -35,7 +35,7 @@ struct RunResultTests {
         #expect(
             try result {
                 $0.sent()
-                $0.completed(status: 200, latency: 1, firstByte: 1)
+                $0.completed(status: 200, latency: 1, responseStart: 1)
             }.notes == []
         )
     }

@@ -85,12 +85,11 @@ struct SearchTests {
     func lateness() throws {
         var result = try sampleResult(failing: false)
         result.plan = try plan("-R", "1000", "-t", "2")
-        var schedule = ScheduleMetrics()
-        schedule.due = 1_000
-        schedule.lag.record(5_000_000, count: 1_000)
-        schedule.corrected.record(9_000_000, count: 1_000)
-        schedule.unlagged.record(4_000_000, count: 1_000)
-        result.metrics.schedule = schedule
+        result.metrics.parts = .schedule
+        result.metrics[.due] = 1_000
+        result.metrics[.lag].record(5_000_000, count: 1_000)
+        result.metrics[.corrected].record(9_000_000, count: 1_000)
+        result.metrics[.unlagged].record(4_000_000, count: 1_000)
         #expect(!result.generatorLimits.isEmpty)
         #expect(SearchRun.trial(result, try SearchGoal("p99<20ms")) == .good)
         #expect(SearchRun.trial(result, try SearchGoal("p99<8ms")) == .unclear)
@@ -148,23 +147,23 @@ struct SearchTests {
     @Test("a goal is percentiles and errors")
     func goals() throws {
         var metrics = Metrics()
-        metrics.schedule = ScheduleMetrics()
+        metrics.parts = .schedule
         let goal = try SearchGoal("p99<20ms,errors<10%")
         #expect(!goal.holds(metrics))
-        for _ in 0..<100 { metrics.schedule?.corrected.record(10_000_000) }
-        metrics.schedule?.due = 100
+        for _ in 0..<100 { metrics[.corrected].record(10_000_000) }
+        metrics[.due] = 100
         #expect(goal.holds(metrics))
-        metrics.failed = 5
+        metrics[.failed] = 5
         #expect(goal.holds(metrics))
         #expect(try !SearchGoal("max<20ms").holds(metrics))
-        metrics.failed = 11
+        metrics[.failed] = 11
         #expect(!goal.holds(metrics))
-        metrics.failed = 0
-        metrics.schedule?.corrected.record(30_000_000)
-        metrics.schedule?.corrected.record(30_000_000)
+        metrics[.failed] = 0
+        metrics[.corrected].record(30_000_000)
+        metrics[.corrected].record(30_000_000)
         #expect(!goal.holds(metrics))
         #expect(try SearchGoal("p50<=20ms").holds(metrics))
-        metrics.schedule?.unsent = 1
+        metrics[.unsent] = 1
         #expect(try !SearchGoal("p50<20ms").holds(metrics))
     }
 

@@ -151,7 +151,7 @@ struct SentAgainTests {
     @Test("every report has the number of requests sent again")
     func told() throws {
         var result = try sampleResult()
-        result.metrics.sentAgain = 7
+        result.metrics[.sentAgain] = 7
         let interval = Interval(start: 0, end: 1_000_000_000, metrics: result.metrics)
         result.course.add(interval, of: .requests)
         #expect(TextReport.text(result).contains("\nSent again  7, "))

@@ -78,7 +78,7 @@ struct StreamTests {
         if line.isEmpty {
             // Percentiles against a sort of all times.
             let times = log.compactMap { UInt64($0[2]) }.sorted()
-            let summary = try #require(try saved.histogram("latency", "raw")?.summary())
+            let summary = try #require(try saved.histogram(.success)?.summary())
             for point in summary.percentiles {
                 let exact = Double(times[Int(LatencyHistogram.rank(point.percentile, of: UInt64(times.count))) - 1])
                 #expect(abs(Double(point.value) - exact) <= exact * 0.001, "p\(point.name)")

@@ -29,12 +29,12 @@ struct StreamedAnswerTests {
         let saved = try SavedReport(path: report.path)
         let stream = saved.document["stream"]
         #expect(stream?["events"]?.integer == 50 && stream?["silent"]?.integer == 0)
-        let gaps = try #require(try saved.histogram("stream", "gap"))
-        let first = try #require(try saved.histogram("stream", "first_event"))
+        let gaps = try #require(try saved.histogram(.gaps))
+        let first = try #require(try saved.histogram(.firstEvent))
         #expect(gaps.count == 40 && first.count == 10)
         // The server's own timers say when; a busy machine makes gaps longer, and what it held up together shorter.
         #expect(try #require(gaps.summary(percentiles: [50])?[50]) >= 80_000_000)
-        let corrected = try saved.histogram("stream", "first_event_corrected")
+        let corrected = try saved.histogram(.correctedFirstEvent)
         #expect(corrected?.count == (line.isEmpty ? nil : 10))
         #expect(ended.out.contains("Events      50, ") && ended.out.contains("  gap "), "\(ended.out)")
         let logged = try HistogramLog.read(log.text, path: "x").lines
@@ -45,7 +45,7 @@ struct StreamedAnswerTests {
         #expect(page.contains("<tr><th>gap</th><td>40</td>"))
         let whole = try ReportMerge.merge([saved, saved])
         #expect(whole.document["stream"]?["events"]?.integer == 100)
-        #expect(try whole.histogram("stream", "gap")?.count == 80)
+        #expect(try whole.histogram(.gaps)?.count == 80)
     }
 
     @Test("events that come together have gaps of zero between them")
@@ -59,7 +59,7 @@ struct StreamedAnswerTests {
         #expect(try volley(line).status == 0)
         let saved = try SavedReport(path: report.path)
         #expect(saved.document["stream"]?["events"]?.integer == 30 && saved.document["stream"]?["stalls"]?.integer == 0)
-        let gaps = try #require(try saved.histogram("stream", "gap"))
+        let gaps = try #require(try saved.histogram(.gaps))
         #expect(gaps.count == 27 && gaps.summary(percentiles: [50])?[50] == 0)
     }
 

@@ -102,9 +102,9 @@ struct ThresholdTests {
         )
         for (count, few) in [(17 as UInt64, true), (299, false)] {
             var metrics = Metrics()
-            metrics.success.record(1_000_000, count: count)
-            (metrics.sent, metrics.completed) = (count, count)
-            let figures = ThresholdFigures(metrics, of: .requests, measured: 1_000_000_000, names: [])
+            metrics[.success].record(1_000_000, count: count)
+            (metrics[.sent], metrics[.completed]) = (count, count)
+            let figures = Measured(metrics, of: .requests, in: 1_000_000_000)
             let outcome = ThresholdOutcome(conditions, figures)
             #expect(outcome.thresholds.map(\.isUnclear) == [few, few, false, false, false])
             #expect(!outcome.thresholds.contains { !$0.isKept })
@@ -113,9 +113,9 @@ struct ThresholdTests {
         }
         // What fails, fails, however few the requests are.
         var metrics = Metrics()
-        metrics.httpError.record(1_000_000, count: 1)
-        metrics.completed = 1
-        let figures = ThresholdFigures(metrics, of: .requests, measured: 1_000_000_000, names: [])
+        metrics[.httpError].record(1_000_000, count: 1)
+        metrics[.completed] = 1
+        let figures = Measured(metrics, of: .requests, in: 1_000_000_000)
         #expect(ThresholdOutcome([conditions[0]], figures).lines == ["FAILED: errors>1%: errors is 100.000 %"])
     }
 

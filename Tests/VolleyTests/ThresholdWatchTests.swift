@@ -14,7 +14,7 @@ struct ThresholdWatchTests {
     /// Interval number `index`, a second long, with a hundred answers of that many milliseconds.
     private func interval(_ index: UInt64, _ milliseconds: UInt64) -> Interval {
         var metrics = Metrics()
-        metrics.success.record(milliseconds * 1_000_000, count: 100)
+        metrics[.success].record(milliseconds * 1_000_000, count: 100)
         metrics.statuses[200] = 100
         return Interval(start: index * Self.second, end: (index + 1) * Self.second, metrics: metrics)
     }
@@ -60,7 +60,7 @@ struct ThresholdWatchTests {
     )
     func whole() throws {
         var total = Metrics()
-        total.success.record(90_000_000, count: 100)
+        total[.success].record(90_000_000, count: 100)
         total.statuses[200] = 100
         var watch = try watch("p50>50ms", "completed<1000", "rps<1")
         watch.look(at: total, measured: Self.second / 2)
@@ -90,8 +90,8 @@ struct ThresholdWatchTests {
         var watch = RunWatch(invocation, plan, files: [], live: .none)
         watch.renew(after: 3 * Self.second)
         var metrics = Metrics()
-        (metrics.completed, metrics.sent) = (100, 100)
-        metrics.httpError.record(1_000_000, count: 100)
+        (metrics[.completed], metrics[.sent]) = (100, 100)
+        metrics[.httpError].record(1_000_000, count: 100)
         let end = Self.second * 6 / 5
         let part = IntervalPart(worker: 0, isWarmUp: false, first: 0, next: 1, end: end, metrics: metrics)
         watch.intervals?.put(part)
@@ -103,8 +103,8 @@ struct ThresholdWatchTests {
     @Test("requests without an end count with the time that they have waited")
     func overdue() throws {
         var total = Metrics()
-        total.success.record(1_000_000, count: 10)
-        total.completed = 10
+        total[.success].record(1_000_000, count: 10)
+        total[.completed] = 10
         var watch = try watch("p50>2s", "p99>1h", "completed<1")
         for tenths in stride(from: 10 as UInt64, through: 40, by: 2) where watch.breach == nil {
             watch.look(at: total, measured: tenths * Self.second / 10, underWay: 20)
@@ -116,7 +116,7 @@ struct ThresholdWatchTests {
         // Of one that ended, the next has waited since the look at which it began.
         var later = try self.watch("max>900ms")
         for step in 0..<20 as Range<UInt64> {
-            total.completed += 1
+            total[.completed] += 1
             later.look(at: total, measured: (10 + step) * Self.second / 10, underWay: 5)
         }
         #expect(later.breach == nil)

@@ -18,7 +18,7 @@ struct VerdictTests {
         #expect(
             status {
                 $0.sent(2)
-                $0.completed(status: 200, latency: 1, firstByte: 1)
+                $0.completed(status: 200, latency: 1, responseStart: 1)
             } == .good
         )
     }
@@ -34,14 +34,14 @@ struct VerdictTests {
         #expect(
             status {
                 $0.sent(2)
-                $0.completed(status: 200, latency: 1, firstByte: 1)
+                $0.completed(status: 200, latency: 1, responseStart: 1)
                 $0.failed(Failure(.body, .reset), latency: 1, at: 1, example: "x")
             } == .failures
         )
         #expect(
             status {
                 $0.sent()
-                $0.completed(status: 200, latency: 1, firstByte: 1)
+                $0.completed(status: 200, latency: 1, responseStart: 1)
                 $0.connectionFailed(Failure(.connect, .refused), at: 1, example: "x")
             } == .failures
         )
@@ -52,7 +52,7 @@ struct VerdictTests {
         #expect(
             status {
                 $0.sent()
-                $0.completed(status: 503, latency: 1, firstByte: 1)
+                $0.completed(status: 503, latency: 1, responseStart: 1)
             } == .httpErrors
         )
     }
@@ -62,7 +62,7 @@ struct VerdictTests {
         let ended = { (happen: (WorkerMetrics) -> Void) in
             let metrics = WorkerMetrics(start: 0)
             metrics.sent(2)
-            metrics.completed(status: 200, latency: 1, firstByte: 1)
+            metrics.completed(status: 200, latency: 1, responseStart: 1)
             happen(metrics)
             return metrics.value
         }
@@ -74,9 +74,9 @@ struct VerdictTests {
             let outcome = ThresholdOutcome(parsed, result.figures)
             return Verdict(metrics, of: .requests, interrupted: false, generatorLimited: true, thresholds: outcome)
         }
-        let good = ended { $0.completed(status: 200, latency: 1, firstByte: 1) }
+        let good = ended { $0.completed(status: 200, latency: 1, responseStart: 1) }
         let failed = ended { $0.failed(Failure(.body, .reset), latency: 1, at: 1, example: "x") }
-        let errors = ended { $0.completed(status: 503, latency: 1, firstByte: 1) }
+        let errors = ended { $0.completed(status: 503, latency: 1, responseStart: 1) }
         #expect(try verdict(good) == .generatorLimited)
         #expect(try verdict(failed) == .failures && verdict(errors) == .httpErrors)
         #expect(try verdict(good, "p50>0ns") == .generatorLimited && verdict(failed, "p50>0ns") == .failures)

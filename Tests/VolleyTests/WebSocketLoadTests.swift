@@ -42,9 +42,9 @@ struct WebSocketLoadTests {
         // A masked frame of 200 bytes has 8 of head (RFC 6455 §5.2), one of the server 4; the handshakes besides.
         #expect(number("bytes", "out_content") == 200 * 200 && number("bytes", "in_content") == 200 * 200)
         #expect((number("bytes", "out") ?? 0) > 200 * 208 && (number("bytes", "in") ?? 0) > 200 * 204)
-        #expect(try saved.histogram("latency", "raw")?.count == 200)
-        #expect(try saved.histogram("websocket", "open")?.count == 4)
-        #expect(try saved.histogram("schedule", "corrected")?.count == (line.first == "-R" ? 200 : nil))
+        #expect(try saved.histogram(.success)?.count == 200)
+        #expect(try saved.histogram(.open)?.count == 4)
+        #expect(try saved.histogram(.corrected)?.count == (line.first == "-R" ? 200 : nil))
         #expect(ended.out.contains("WebSockets  4 opened") && ended.out.contains("  open "), "\(ended.out)")
         #expect(ended.out.contains("Messages    200 sent = 200 completed"), "\(ended.out)")
         #expect(ended.out.contains("kept: dropped>0: dropped is 0"), "\(ended.out)")

@@ -5,7 +5,7 @@ package enum Phase: String, Hashable, Sendable, CaseIterable {
     case tls
     case write
     /// The time from the last byte sent to the first byte of the answer.
-    case firstByte = "first-byte"
+    case responseStart = "first-byte"
     case head, body
     /// The opening handshake of a WebSocket.
     case upgrade

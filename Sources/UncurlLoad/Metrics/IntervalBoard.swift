@@ -50,16 +50,16 @@ package final class IntervalBoard: Sendable {
     /// The most parts of a worker that wait to be fetched, of 2 MB each. If more would wait, the interval gets longer.
     private static let backlog = 8
 
-    private let shape: MetricsShape
+    private let shape: Metrics
 
-    /// - Parameter shape: The additional counts of the recorders.
-    package init(length: UInt64, workers: Int, shape: MetricsShape = MetricsShape()) {
+    /// - Parameter shape: Counts of the same run.
+    package init(length: UInt64, workers: Int, shape: Metrics = Metrics()) {
         (self.length, self.workers, self.shape) = (max(length, 1), workers, shape)
         state = Mutex(State(spares: []))
         state.withLock { $0.spares = (0..<workers).map { _ in makeSpare() } }
     }
 
-    func makeSpare() -> Metrics { shape.make() }
+    func makeSpare() -> Metrics { shape.emptied() }
 
     /// Takes empty metrics to continue with. Returns nil while the thread that fetches parts is behind.
     func takeSpare() -> Metrics? {

@@ -5,18 +5,8 @@ package struct IntervalSeries: Sendable {
         /// Nanoseconds after the start of the measured part.
         package var start: UInt64
         package var end: UInt64
-        package var completed: UInt64
-        package var successes: UInt64
-        package var httpErrors: UInt64
-        package var failed: UInt64
-        package var connectionsFailed: UInt64
-        package var sentAgain: UInt64
-        package var bytesIn: UInt64
-        /// Answers after the measured part, and of these the successes. They are in the counts, and in no rate.
-        package var drained: UInt64
-        package var drainedSuccesses: UInt64
-        /// By the schedule; nil without one.
-        package var due: UInt64?
+        /// The figures of an interval, in their order; nil for one that the run lacks.
+        package fileprivate(set) var counts: [UInt64?]
         /// The processor time that the host took from this machine, in nanoseconds; nil where it is not known.
         package var stolen: UInt64?
         /// Responses by status code, those that came.
@@ -24,12 +14,14 @@ package struct IntervalSeries: Sendable {
         /// Encoded: a few kilobytes instead of the 270 of an open one.
         fileprivate var latency: [UInt8]
 
-        package var errors: UInt64 { httpErrors &+ failed &+ connectionsFailed }
+        /// Failed requests, failed connects, and responses other than 2xx and 3xx.
+        package fileprivate(set) var errors: UInt64
+        /// Completed requests or opened connections, and those of them that rates include.
+        package fileprivate(set) var completed: UInt64
+        fileprivate var inTime: UInt64
 
         /// Completed requests or opened connections.
-        package var perSecond: Double {
-            end > start ? Double(completed &- min(drained, completed)) * 1e9 / Double(end - start) : 0
-        }
+        package var perSecond: Double { end > start ? Double(inTime) * 1e9 / Double(end - start) : 0 }
 
         /// The histogram of the times that the run is about.
         package var times: LatencyHistogram {
@@ -45,6 +37,9 @@ package struct IntervalSeries: Sendable {
     /// The most points that are kept, of some 5 KB each. It is more than any page is wide.
     package static let limit = 1_200
 
+    /// The figures of a point.
+    package static let figures = Figure.of(.intervals).filter { $0.isMember && $0.isInteger }
+
     package private(set) var points: [Point] = []
     /// The number of intervals in a whole point.
     private var factor = 1
@@ -54,22 +49,17 @@ package struct IntervalSeries: Sendable {
 
     package mutating func add(_ interval: Interval, of work: LoadKind) {
         let metrics = interval.metrics
+        let measured = Measured(metrics, of: work, in: interval.length)
         let point = Point(
             start: interval.start,
             end: interval.end,
-            completed: metrics.done(work),
-            successes: metrics.succeeded,
-            httpErrors: metrics.httpErrors,
-            failed: metrics.failed,
-            connectionsFailed: metrics.connectionsFailed,
-            sentAgain: metrics.sentAgain,
-            bytesIn: metrics.wireBytesIn,
-            drained: metrics.drained,
-            drainedSuccesses: metrics.drainedSuccesses,
-            due: metrics.schedule?.due,
+            counts: Self.figures.map { $0.integer(measured) },
             stolen: interval.stolen,
             statuses: metrics.statuses.indices.filter { metrics.statuses[$0] > 0 }.map { ($0, metrics.statuses[$0]) },
-            latency: HistogramCodec.encode(metrics.headline(work))
+            latency: HistogramCodec.encode(metrics.headline(work)),
+            errors: metrics.errors,
+            completed: metrics.done(work),
+            inTime: metrics.doneInTime(work)
         )
         if inLast > 0, inLast < factor, let last = points.popLast() {
             points.append(Self.merged(last, point))
@@ -93,16 +83,10 @@ package struct IntervalSeries: Sendable {
     private static func merged(_ first: Point, _ second: Point) -> Point {
         var sum = first
         sum.end = second.end
+        sum.counts = zip(first.counts, second.counts).map { Self.sum($0, $1) }
+        sum.errors &+= second.errors
         sum.completed &+= second.completed
-        sum.successes &+= second.successes
-        sum.httpErrors &+= second.httpErrors
-        sum.failed &+= second.failed
-        sum.connectionsFailed &+= second.connectionsFailed
-        sum.sentAgain &+= second.sentAgain
-        sum.bytesIn &+= second.bytesIn
-        sum.drained &+= second.drained
-        sum.drainedSuccesses &+= second.drainedSuccesses
-        sum.due = Self.sum(first.due, second.due)
+        sum.inTime &+= second.inTime
         sum.stolen = Self.sum(first.stolen, second.stolen)
         let both = [first.statuses, second.statuses].joined()
         let counts = Dictionary(both.map { ($0.code, $0.count) }) { $0 &+ $1 }

@@ -3,53 +3,16 @@ package import UncurlText
 
 /// The counts as JSON and back, counter for counter: the form in which one process sends them to another.
 package enum MetricsCodec {
-    private typealias Counts = [(String, any WritableKeyPath<Metrics, UInt64> & Sendable)]
-    private typealias Times = [(String, any WritableKeyPath<Metrics, LatencyHistogram> & Sendable)]
-
-    private static let counts: Counts = [
-        ("sent", \.sent), ("completed", \.completed), ("failed", \.failed), ("in_flight", \.inFlight),
-        ("sent_again", \.sentAgain), ("wire_in", \.wireBytesIn), ("body_in", \.bodyBytesIn),
-        ("wire_out", \.wireBytesOut), ("body_out", \.bodyBytesOut), ("opened", \.connectionsOpened),
-        ("refused", \.connectionsFailed), ("unfinished", \.connectionsUnfinished), ("stray", \.connectionsStray),
-        ("redirects", \.redirects), ("follow_ups", \.followUps), ("drained", \.drained),
-        ("drained_successes", \.drainedSuccesses), ("drained_in", \.drainedBytesIn),
-        ("drained_out", \.drainedBytesOut),
-    ]
-
-    private static let times: Times = [
-        ("success", \.success), ("http_error", \.httpError), ("failure", \.failure), ("connect", \.connect),
-        ("tls", \.tls), ("first_byte", \.firstByte), ("rates", \.rates),
-    ]
-
-    private static let scheduleCounts: [(String, any WritableKeyPath<ScheduleMetrics, UInt64> & Sendable)] = [
-        ("due", \.due), ("unsent", \.unsent), ("refused", \.refused), ("delayed", \.delayed),
-    ]
-
-    private static let scheduleTimes: [(String, any WritableKeyPath<ScheduleMetrics, LatencyHistogram> & Sendable)] = [
-        ("corrected", \.corrected), ("unlagged", \.unlagged), ("lag", \.lag), ("wait", \.wait),
-    ]
-
-    private static let streamCounts: [(String, any WritableKeyPath<StreamMetrics, UInt64> & Sendable)] = [
-        ("events", \.events), ("drained_events", \.drainedEvents), ("stalls", \.stalls), ("silent", \.silent),
-    ]
-
-    private static let streamTimes: [(String, any WritableKeyPath<StreamMetrics, LatencyHistogram> & Sendable)] = [
-        ("first", \.first), ("corrected", \.correctedFirst), ("gaps", \.gaps),
-    ]
-
-    private static let socketCounts: [(String, any WritableKeyPath<WebSocketMetrics, UInt64> & Sendable)] = [
-        ("opened", \.opened), ("kept", \.kept), ("dropped", \.dropped), ("pushed", \.pushed),
-    ]
-
-    private static let socketTimes: [(String, any WritableKeyPath<WebSocketMetrics, LatencyHistogram> & Sendable)] = [
-        ("open", \.open)
+    /// The parts that are members of their own, with their names.
+    private static let parts: [(name: String, part: Part)] = [
+        ("stream", .stream), ("websocket", .webSocket), ("schedule", .schedule),
     ]
 
     // MARK: Writing
 
     /// Encodes the counts, without those that are zero or empty.
     package static func encode(_ metrics: Metrics) -> JSONTree {
-        var members = encode(metrics, counts, times)
+        var members = encode(metrics, .run)
         let statuses = metrics.statuses.indices.filter { metrics.statuses[$0] > 0 }
         members.append(("statuses", .object(statuses.map { ("\($0)", .integer(metrics.statuses[$0])) })))
         let expected = metrics.expectedStatuses.sorted { $0.key < $1.key }
@@ -57,25 +20,24 @@ package enum MetricsCodec {
         if metrics.handshakes.count > 0 { members.append(("handshakes", encode(metrics.handshakes))) }
         members.append(("failures", .array(metrics.failures.sorted.map(encode))))
         members.append(("names", .array(metrics.names.map(encode))))
-        if let stream = metrics.stream {
-            members.append(("stream", .object(encode(stream, streamCounts, streamTimes))))
-        }
-        if let sockets = metrics.webSocket {
-            members.append(("websocket", .object(encode(sockets, socketCounts, socketTimes))))
-        }
-        if let schedule = metrics.schedule {
-            members.append(("schedule", .object(encode(schedule, scheduleCounts, scheduleTimes))))
-        }
+        for (name, part) in parts where metrics.has(part) { members.append((name, .object(encode(metrics, part)))) }
         return .object(members)
     }
 
-    private static func encode<Root>(
-        _ value: Root,
-        _ counts: [(String, any WritableKeyPath<Root, UInt64> & Sendable)],
-        _ times: [(String, any WritableKeyPath<Root, LatencyHistogram> & Sendable)]
-    ) -> [(String, JSONTree)] {
-        counts.filter { value[keyPath: $0.1] > 0 }.map { ($0.0, .integer(value[keyPath: $0.1])) }
-            + times.filter { !value[keyPath: $0.1].isEmpty }.map { ($0.0, encode(value[keyPath: $0.1])) }
+    private static func encode(_ metrics: Metrics, _ part: Part) -> [(String, JSONTree)] {
+        figures(of: part).compactMap { figure, tag in
+            switch figure.value {
+            case .count(let count): metrics[count] > 0 ? (tag, .integer(metrics[count])) : nil
+            case .times(let times): metrics[times].isEmpty ? nil : (tag, encode(metrics[times]))
+            case .whole, .perSecond, .ratio, .flag, .other: nil
+            }
+        }
+    }
+
+    private static func figures(of part: Part) -> [(Figure, tag: String)] {
+        Figure.all.compactMap { figure in
+            figure.section.part == part ? figure.tag.map { (figure, $0) } : nil
+        }
     }
 
     private static func encode(_ histogram: LatencyHistogram) -> JSONTree {
@@ -125,7 +87,7 @@ package enum MetricsCodec {
     /// Decodes counts. Returns nil for a value that does not encode counts.
     package static func decode(_ tree: JSONTree) -> Metrics? {
         var metrics = Metrics()
-        guard case .object = tree, decode(tree, &metrics, counts, times) else { return nil }
+        guard case .object = tree, decode(tree, .run, &metrics) else { return nil }
         for (code, count) in tree["statuses"]?.members ?? [] {
             guard let code = Int(code), metrics.statuses.indices.contains(code), let count = count.integer else {
                 return nil
@@ -153,34 +115,24 @@ package enum MetricsCodec {
             named.latency = latency
             metrics.names.append(named)
         }
-        if let tree = tree["stream"] {
-            var stream = StreamMetrics()
-            guard decode(tree, &stream, streamCounts, streamTimes) else { return nil }
-            metrics.stream = stream
-        }
-        if let tree = tree["websocket"] {
-            var sockets = WebSocketMetrics()
-            guard decode(tree, &sockets, socketCounts, socketTimes) else { return nil }
-            metrics.webSocket = sockets
-        }
-        if let tree = tree["schedule"] {
-            var schedule = ScheduleMetrics()
-            guard decode(tree, &schedule, scheduleCounts, scheduleTimes) else { return nil }
-            metrics.schedule = schedule
+        for (name, part) in parts {
+            guard let members = tree[name] else { continue }
+            metrics.parts.formUnion(part)
+            guard decode(members, part, &metrics) else { return nil }
         }
         return metrics
     }
 
-    private static func decode<Root>(
-        _ tree: JSONTree,
-        _ value: inout Root,
-        _ counts: [(String, any WritableKeyPath<Root, UInt64> & Sendable)],
-        _ times: [(String, any WritableKeyPath<Root, LatencyHistogram> & Sendable)]
-    ) -> Bool {
-        for (name, path) in counts { value[keyPath: path] = tree[name]?.integer ?? 0 }
-        for (name, path) in times {
-            guard let found = histogram(tree[name]) else { return false }
-            value[keyPath: path] = found
+    /// Returns whether each histogram of the part is one.
+    private static func decode(_ tree: JSONTree, _ part: Part, _ metrics: inout Metrics) -> Bool {
+        for (figure, tag) in figures(of: part) {
+            switch figure.value {
+            case .count(let count): metrics[count] = tree[tag]?.integer ?? 0
+            case .times(let times):
+                guard let found = histogram(tree[tag]) else { return false }
+                metrics[times] = found
+            case .whole, .perSecond, .ratio, .flag, .other: break
+            }
         }
         return true
     }

@@ -29,24 +29,3 @@ package struct NamedMetrics: Sendable {
         latency.merge(other.latency)
     }
 }
-
-/// The additional counts of a worker's recorders.
-package struct MetricsShape: Hashable, Sendable {
-    /// Whether they count by a schedule.
-    package var isScheduled = false
-    /// Whether they count events.
-    package var isStream = false
-    /// Whether they count WebSockets.
-    package var isWebSocket = false
-    /// The number of names.
-    package var names = 0
-
-    package func make() -> Metrics {
-        var metrics = Metrics()
-        if isScheduled { metrics.schedule = ScheduleMetrics() }
-        if isStream { metrics.stream = StreamMetrics() }
-        if isWebSocket { metrics.webSocket = WebSocketMetrics() }
-        metrics.names = (0..<names).map { _ in NamedMetrics() }
-        return metrics
-    }
-}

@@ -7,7 +7,7 @@ package struct RequestRecord: Sendable {
     /// The time when it was sent, after the start of the run. Without a connection: when it was tried.
     package var start: UInt64
     package var latency: UInt64
-    package var firstByte: UInt64?
+    package var responseStart: UInt64?
     /// The status code. 0 without a response.
     package var status: Int
     package var bytesIn: UInt64 = 0

@@ -18,10 +18,10 @@ import UncurlTLS
 
     /// Makes the counters. Rates count from `start`, in nanoseconds of the monotonic clock.
     ///
-    /// - Parameter shape: The additional counts.
-    init(start: UInt64, shape: MetricsShape = MetricsShape()) {
+    /// - Parameter shape: Counts of the same run.
+    init(start: UInt64, shape: Metrics = Metrics()) {
         unsafe metrics = .allocate(capacity: 1)
-        unsafe metrics.initialize(to: shape.make())
+        unsafe metrics.initialize(to: shape.emptied())
         unsafe rate = .allocate(capacity: 1)
         unsafe rate.initialize(to: RateMark(since: start, completed: 0))
     }
@@ -36,46 +36,49 @@ import UncurlTLS
     func exchange(for fresh: consuming Metrics) -> Metrics {
         let counted = unsafe metrics.move()
         unsafe metrics.initialize(to: fresh)
-        unsafe rate.pointee.completed &-= counted.completed
+        unsafe rate.pointee.completed &-= counted[.completed]
         return counted
     }
 
     /// The counts so far. Keep no copy while the worker goes on: its next record would copy the counters.
     var value: Metrics { unsafe metrics.pointee }
 
-    var completed: UInt64 { unsafe metrics.pointee.completed }
-    var failed: UInt64 { unsafe metrics.pointee.failed }
+    private func has(_ part: Part) -> Bool { unsafe metrics.pointee.has(part) }
+
+    var completed: UInt64 { unsafe metrics.pointee[.completed] }
+    var failed: UInt64 { unsafe metrics.pointee[.failed] }
 
     /// Counts `requests` that began: the socket has the first byte of each.
     func sent(_ requests: UInt64 = 1) {
-        unsafe metrics.pointee.sent &+= requests
-        unsafe metrics.pointee.inFlight &+= requests
+        unsafe metrics.pointee[.sent] &+= requests
+        unsafe metrics.pointee[.inFlight] &+= requests
     }
 
     func wrote(wireBytes: UInt64, bodyBytes: UInt64) {
-        unsafe metrics.pointee.wireBytesOut &+= wireBytes
-        if isDraining { unsafe metrics.pointee.drainedBytesOut &+= wireBytes }
-        unsafe metrics.pointee.bodyBytesOut &+= bodyBytes
+        unsafe metrics.pointee[.wireBytesOut] &+= wireBytes
+        if isDraining { unsafe metrics.pointee[.drainedBytesOut] &+= wireBytes }
+        unsafe metrics.pointee[.bodyBytesOut] &+= bodyBytes
     }
 
     func read(wireBytes: UInt64) {
-        unsafe metrics.pointee.wireBytesIn &+= wireBytes
-        if isDraining { unsafe metrics.pointee.drainedBytesIn &+= wireBytes }
+        unsafe metrics.pointee[.wireBytesIn] &+= wireBytes
+        if isDraining { unsafe metrics.pointee[.drainedBytesIn] &+= wireBytes }
     }
 
-    func read(bodyBytes: UInt64) { unsafe metrics.pointee.bodyBytesIn &+= bodyBytes }
+    func read(bodyBytes: UInt64) { unsafe metrics.pointee[.bodyBytesIn] &+= bodyBytes }
 
     /// Counts a response that ended. Both times are nanoseconds after the request's first byte was sent.
     @inline(__always)
-    func completed(status: Int, latency: UInt64, firstByte: UInt64) {
-        completed(status: status, latency: latency, firstByte: firstByte, isSuccess: Metrics.isSuccess(status: status))
+    func completed(status: Int, latency: UInt64, responseStart: UInt64) {
+        let isSuccess = Metrics.isSuccess(status: status)
+        completed(status: status, latency: latency, responseStart: responseStart, isSuccess: isSuccess)
     }
 
     /// Does the same, and the caller decides whether the response is a success.
     @inline(__always)
-    func completed(status: Int, latency: UInt64, firstByte: UInt64, isSuccess: Bool) {
-        unsafe metrics.pointee.completed &+= 1
-        unsafe metrics.pointee.inFlight &-= 1
+    func completed(status: Int, latency: UInt64, responseStart: UInt64, isSuccess: Bool) {
+        unsafe metrics.pointee[.completed] &+= 1
+        unsafe metrics.pointee[.inFlight] &-= 1
         if unsafe metrics.pointee.statuses.indices.contains(status) {
             unsafe metrics.pointee.statuses[status] &+= 1
             if isSuccess, !Metrics.isSuccess(status: status) {
@@ -83,108 +86,113 @@ import UncurlTLS
             }
         }
         if isSuccess {
-            unsafe metrics.pointee.success.record(latency)
+            unsafe metrics.pointee[.success].record(latency)
         } else {
-            unsafe metrics.pointee.httpError.record(latency)
+            unsafe metrics.pointee[.httpError].record(latency)
         }
-        unsafe metrics.pointee.firstByte.record(firstByte)
+        unsafe metrics.pointee[.firstByte].record(responseStart)
     }
 
     /// Counts a request that was sent and will get no response. `latency` is the time since it was sent; `time` counts
     /// from the start of the run.
     func failed(_ failure: Failure, latency: UInt64, at time: UInt64, example: @autoclosure () -> String) {
-        unsafe metrics.pointee.failed &+= 1
-        unsafe metrics.pointee.inFlight &-= 1
-        unsafe metrics.pointee.failure.record(latency)
+        unsafe metrics.pointee[.failed] &+= 1
+        unsafe metrics.pointee[.inFlight] &-= 1
+        unsafe metrics.pointee[.failure].record(latency)
         unsafe metrics.pointee.failures.add(failure, at: time, example: example())
     }
 
     /// Counts requests without an answer at the end of their pipeline: they count as not sent, and are sent again.
     func withdrew(_ requests: UInt64) {
-        unsafe metrics.pointee.sent &-= requests
-        unsafe metrics.pointee.inFlight &-= requests
-        unsafe metrics.pointee.sentAgain &+= requests
+        unsafe metrics.pointee[.sent] &-= requests
+        unsafe metrics.pointee[.inFlight] &-= requests
+        unsafe metrics.pointee[.sentAgain] &+= requests
     }
 
     func connected(after nanoseconds: UInt64) {
-        unsafe metrics.pointee.connectionsOpened &+= 1
-        unsafe metrics.pointee.connect.record(nanoseconds)
+        unsafe metrics.pointee[.connectionsOpened] &+= 1
+        unsafe metrics.pointee[.connect].record(nanoseconds)
     }
 
     /// Counts a TLS handshake with the server that took this number of nanoseconds.
     func secured(_ info: TLSInfo, after nanoseconds: UInt64) {
         unsafe metrics.pointee.handshakes.add(info)
-        unsafe metrics.pointee.tls.record(nanoseconds)
+        unsafe metrics.pointee[.tls].record(nanoseconds)
     }
 
     /// Counts connections that were being opened or closed when the run stopped.
-    func unfinished(connections: Int) { unsafe metrics.pointee.connectionsUnfinished &+= UInt64(connections) }
+    func unfinished(connections: Int) { unsafe metrics.pointee[.connectionsUnfinished] &+= UInt64(connections) }
 
     /// Counts connections at rest on which bytes came.
     func strayed(_ connections: UInt64, at time: UInt64, example: @autoclosure () -> String) {
         guard connections > 0 else { return }
-        unsafe metrics.pointee.connectionsStray &+= connections
+        unsafe metrics.pointee[.connectionsStray] &+= connections
         unsafe metrics.pointee.failures.add(Failure(.body, .surplus), count: connections, at: time, example: example())
     }
 
     /// Counts a connection that failed to open: no request was sent, and none failed.
     func connectionFailed(_ failure: Failure, at time: UInt64, example: @autoclosure () -> String) {
-        unsafe metrics.pointee.connectionsFailed &+= 1
+        unsafe metrics.pointee[.connectionsFailed] &+= 1
         unsafe metrics.pointee.failures.add(failure, at: time, example: example())
     }
 
     /// Counts a request that the engine sent again, on a fresh connection.
-    func repeated() { unsafe metrics.pointee.sentAgain &+= 1 }
+    func repeated() { unsafe metrics.pointee[.sentAgain] &+= 1 }
 
     // MARK: Streams
 
     /// Counts events of a stream that came together: no time passed between them.
     func events(_ count: UInt64) {
-        unsafe metrics.pointee.stream?.events &+= count
-        unsafe metrics.pointee.stream?.gaps.record(0, count: count &- min(1, count))
-        if isDraining { unsafe metrics.pointee.stream?.drainedEvents &+= count }
+        guard has(.stream) else { return }
+        unsafe metrics.pointee[.events] &+= count
+        unsafe metrics.pointee[.gaps].record(0, count: count &- min(1, count))
+        if isDraining { unsafe metrics.pointee[.drainedEvents] &+= count }
     }
 
     /// Records the time between two events of a stream.
     func gap(_ gap: UInt64, stall: UInt64) {
-        unsafe metrics.pointee.stream?.gaps.record(gap)
-        if gap > stall { unsafe metrics.pointee.stream?.stalls &+= 1 }
+        guard has(.stream) else { return }
+        unsafe metrics.pointee[.gaps].record(gap)
+        if gap > stall { unsafe metrics.pointee[.stalls] &+= 1 }
     }
 
     /// Records a stream's first event.
     ///
     /// - Parameter corrected: The time since its request was due. Nil for a request without an instant.
     func firstEvent(_ latency: UInt64, corrected: UInt64?) {
-        unsafe metrics.pointee.stream?.first.record(latency)
-        if let corrected { unsafe metrics.pointee.stream?.correctedFirst.record(corrected) }
+        guard has(.stream) else { return }
+        unsafe metrics.pointee[.firstEvent].record(latency)
+        if let corrected { unsafe metrics.pointee[.correctedFirstEvent].record(corrected) }
     }
 
     /// Counts a stream without an event.
     func silent(corrected: UInt64?) {
-        unsafe metrics.pointee.stream?.silent &+= 1
-        if let corrected { unsafe metrics.pointee.stream?.correctedFirst.record(corrected) }
+        guard has(.stream) else { return }
+        unsafe metrics.pointee[.silent] &+= 1
+        if let corrected { unsafe metrics.pointee[.correctedFirstEvent].record(corrected) }
     }
 
     // MARK: WebSockets
 
     func opened(after nanoseconds: UInt64) {
-        if !isDraining { unsafe metrics.pointee.webSocket?.opened &+= 1 }
-        unsafe metrics.pointee.webSocket?.open.record(nanoseconds)
+        guard has(.webSocket) else { return }
+        if !isDraining { unsafe metrics.pointee[.socketsOpened] &+= 1 }
+        unsafe metrics.pointee[.open].record(nanoseconds)
     }
 
     /// Counts WebSockets that are open at the end of the warm-up.
-    func kept(webSockets: Int) { unsafe metrics.pointee.webSocket?.kept = UInt64(webSockets) }
+    func kept(webSockets: Int) { if has(.webSocket) { unsafe metrics.pointee[.socketsKept] = UInt64(webSockets) } }
 
     /// Counts a message that was answered.
     func answered(after latency: UInt64) {
-        unsafe metrics.pointee.completed &+= 1
-        unsafe metrics.pointee.inFlight &-= 1
-        unsafe metrics.pointee.success.record(latency)
+        unsafe metrics.pointee[.completed] &+= 1
+        unsafe metrics.pointee[.inFlight] &-= 1
+        unsafe metrics.pointee[.success].record(latency)
     }
 
-    func dropped() { unsafe metrics.pointee.webSocket?.dropped &+= 1 }
+    func dropped() { if has(.webSocket) { unsafe metrics.pointee[.socketsDropped] &+= 1 } }
 
-    func pushed() { unsafe metrics.pointee.webSocket?.pushed &+= 1 }
+    func pushed() { if has(.webSocket) { unsafe metrics.pointee[.pushed] &+= 1 } }
 
     // MARK: By name
 
@@ -206,59 +214,63 @@ import UncurlTLS
 
     /// Counts a request whose instant came, and which volley noticed `lag` nanoseconds later.
     func due(noticedAfter lag: UInt64) {
-        unsafe metrics.pointee.schedule?.due &+= 1
-        unsafe metrics.pointee.schedule?.lag.record(lag)
+        guard has(.schedule) else { return }
+        unsafe metrics.pointee[.due] &+= 1
+        unsafe metrics.pointee[.lag].record(lag)
     }
 
     /// Counts many such requests at once, all about as late.
     func due(_ count: UInt64, noticedAfter lag: UInt64) {
-        unsafe metrics.pointee.schedule?.due &+= count
-        unsafe metrics.pointee.schedule?.lag.record(lag, count: count)
+        guard has(.schedule) else { return }
+        unsafe metrics.pointee[.due] &+= count
+        unsafe metrics.pointee[.lag].record(lag, count: count)
     }
 
     /// Counts requests that found no connection free.
-    func delayed(_ count: UInt64) { unsafe metrics.pointee.schedule?.delayed &+= count }
+    func delayed(_ count: UInt64) { if has(.schedule) { unsafe metrics.pointee[.delayed] &+= count } }
 
     /// Records the time between a request's instant and its first byte.
-    func waited(_ wait: UInt64) { unsafe metrics.pointee.schedule?.wait.record(wait) }
+    func waited(_ wait: UInt64) { if has(.schedule) { unsafe metrics.pointee[.wait].record(wait) } }
 
     /// Records the time since a request was due. Its first part, `lag`, passed before volley noticed the request.
     func corrected(_ latency: UInt64, lag: UInt64) {
-        unsafe metrics.pointee.schedule?.corrected.record(latency)
-        unsafe metrics.pointee.schedule?.unlagged.record(latency &- min(latency, lag))
+        guard has(.schedule) else { return }
+        unsafe metrics.pointee[.corrected].record(latency)
+        unsafe metrics.pointee[.unlagged].record(latency &- min(latency, lag))
     }
 
     /// Counts a request that was due and got no connection.
-    func refused() { unsafe metrics.pointee.schedule?.refused &+= 1 }
+    func refused() { if has(.schedule) { unsafe metrics.pointee[.refused] &+= 1 } }
 
     /// Counts requests that were due `age` ago and will not be sent.
     func unsent(_ count: UInt64 = 1, age: UInt64) {
-        unsafe metrics.pointee.schedule?.unsent &+= count
-        unsafe metrics.pointee.schedule?.corrected.record(age, count: count)
-        unsafe metrics.pointee.schedule?.unlagged.record(age, count: count)
+        guard has(.schedule) else { return }
+        unsafe metrics.pointee[.unsent] &+= count
+        unsafe metrics.pointee[.corrected].record(age, count: count)
+        unsafe metrics.pointee[.unlagged].record(age, count: count)
     }
 
-    func followedUp() { unsafe metrics.pointee.followUps &+= 1 }
+    func followedUp() { unsafe metrics.pointee[.followUps] &+= 1 }
 
-    func redirected() { unsafe metrics.pointee.redirects &+= 1 }
+    func redirected() { unsafe metrics.pointee[.redirects] &+= 1 }
 
     /// Counts a response that came after the measured part.
     ///
     /// - Parameter name: The number of its request's name.
     func drained(isSuccess: Bool, name: Int? = nil) {
-        unsafe metrics.pointee.drained &+= 1
+        unsafe metrics.pointee[.drained] &+= 1
         if let name { unsafe metrics.pointee.names[name].drained &+= 1 }
-        if isSuccess { unsafe metrics.pointee.drainedSuccesses &+= 1 }
+        if isSuccess { unsafe metrics.pointee[.drainedSuccesses] &+= 1 }
     }
 
     /// Notes the rate since the last mark. Call it about every tenth of a second, as wrk does, with the time of the
     /// monotonic clock in nanoseconds. As in wrk, a span without a response is skipped.
     func markRate(at now: UInt64) {
-        let done = unsafe metrics.pointee.completed &- rate.pointee.completed
+        let done = unsafe metrics.pointee[.completed] &- rate.pointee.completed
         let span = unsafe now &- rate.pointee.since
         guard done > 0, span > 0 else { return }
-        unsafe metrics.pointee.rates.record(UInt64(Double(done) * 1e9 / Double(span)))
-        unsafe rate.pointee = RateMark(since: now, completed: metrics.pointee.completed)
+        unsafe metrics.pointee[.rates].record(UInt64(Double(done) * 1e9 / Double(span)))
+        unsafe rate.pointee = RateMark(since: now, completed: metrics.pointee[.completed])
     }
 
     /// Begins the run: rates count from here.
@@ -279,7 +291,7 @@ extension Failure {
     var isConnectFailure: Bool {
         switch phase {
         case .resolve, .connect, .proxy, .tls, .upgrade: true
-        case .write, .firstByte, .head, .body, .message, .check: false
+        case .write, .responseStart, .head, .body, .message, .check: false
         }
     }
 }

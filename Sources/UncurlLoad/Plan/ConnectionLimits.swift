@@ -4,7 +4,7 @@ package struct ConnectionLimits: Hashable, Sendable {
     /// The limit of a connect, with its proxy and TLS.
     package var connect: UInt64?
     /// The limit from a request's last byte to the first of its response.
-    package var firstByte: UInt64?
+    package var responseStart: UInt64?
     /// The limit of a time without a byte in either direction.
     package var idle: UInt64?
     /// The age at which a connection is ended and replaced. Each connection has its own age in this range, so that not
@@ -22,7 +22,7 @@ package struct ConnectionLimits: Hashable, Sendable {
 
     /// The limits as text: `connect 500 ms, age 20 s to 40 s`.
     package var description: String {
-        let times = [("connect", connect), ("first byte", firstByte), ("idle", idle)]
+        let times = [("connect", connect), ("first byte", responseStart), ("idle", idle)]
             .compactMap { name, limit in limit.map { "\(name) \(Units.time($0))" } }
         let ages = [age].compactMap(\.self).map { ages in
             let (low, high) = (Units.time(ages.lowerBound), Units.time(ages.upperBound))

@@ -166,13 +166,13 @@ package struct RunPlan: Sendable {
     /// How many messages a WebSocket carries before it is closed; nil for no limit.
     var messagesPerSocket: Int? { reuse == .keepAlive ? limits.requests : 1 }
 
-    package var metricsShape: MetricsShape {
-        MetricsShape(
-            isScheduled: profile != nil,
-            isStream: stream != nil,
-            isWebSocket: webSocket != nil,
-            names: requestNames.all.count
-        )
+    /// The counts of the run before it starts.
+    package var noMetrics: Metrics {
+        var parts = Part.run
+        if profile != nil { parts.formUnion(.schedule) }
+        if stream != nil { parts.formUnion(.stream) }
+        if webSocket != nil { parts.formUnion(.webSocket) }
+        return Metrics(parts, names: requestNames.all.count)
     }
 
     /// Returns a thread's part of this number of connections of all threads and parts.

@@ -8,9 +8,9 @@ package enum GeneratorLimits {
 
     /// Returns the reasons. There are none in a closed loop, which sends as much as it can.
     package static func reasons(_ result: RunResult) -> [String] {
-        guard let schedule = result.metrics.schedule else { return [] }
+        guard result.metrics.has(.schedule) else { return [] }
         var reasons: [String] = []
-        if let reason = lateness(schedule, result.plan) { reasons.append(reason) }
+        if let reason = lateness(result.metrics, result.plan) { reasons.append(reason) }
         if let text = overload(result) { reasons.append(text) }
         return reasons
     }
@@ -23,12 +23,12 @@ package enum GeneratorLimits {
 
     /// Describes the highest percentile that volley's lateness raised by more than a tenth and by more than
     /// ``RunPlan/maxLag``. Nil if there is none.
-    private static func lateness(_ schedule: ScheduleMetrics, _ plan: RunPlan) -> String? {
+    private static func lateness(_ metrics: Metrics, _ plan: RunPlan) -> String? {
         let percentiles = told.union(plan.thresholds.compactMap(\.metric.correctedPercentile)).union(
             plan.search?.goal.percentiles ?? []
         ).sorted()
-        guard let corrected = schedule.corrected.summary(percentiles: percentiles),
-            let without = schedule.unlagged.summary(percentiles: percentiles)
+        guard let corrected = metrics[.corrected].summary(percentiles: percentiles),
+            let without = metrics[.unlagged].summary(percentiles: percentiles)
         else { return nil }
         let moved = zip(corrected.percentiles, without.percentiles).filter { mine, theirs in
             let shift = mine.value - min(mine.value, theirs.value)
@@ -44,12 +44,13 @@ package enum GeneratorLimits {
     /// connection in an open loop.
     package static func notes(_ result: RunResult) -> [String] {
         var notes: [String] = []
-        if result.metrics.schedule == nil, result.plan.work == .requests, let text = busiest(result) {
+        if !result.metrics.has(.schedule), result.plan.work == .requests, let text = busiest(result) {
             notes.append("volley may be the limit, and not the server: \(text)")
         }
-        if let schedule = result.metrics.schedule, schedule.due > 0, schedule.delayed > schedule.due / 100 {
+        let (due, delayed) = (result.metrics[.due], result.metrics[.delayed])
+        if due > 0, delayed > due / 100 {
             notes.append(
-                "all connections were busy for \(fixed(Double(schedule.delayed) / Double(schedule.due) * 100, 1)) % of the "
+                "all connections were busy for \(fixed(Double(delayed) / Double(due) * 100, 1)) % of the "
                     + "requests when they were due: with more than \(result.plan.names[.connections]) \(result.plan.connections) they need not wait"
             )
         }

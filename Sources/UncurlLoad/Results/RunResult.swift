@@ -48,12 +48,12 @@ package struct RunResult: Sendable {
         metrics = workers.reduce(into: Metrics()) { $0.merge($1.metrics) }
         measured = Self.measured(workers)
         notes = plan.notes
-        if metrics.done(plan.work) == 0, metrics.stream?.events ?? 0 == 0, metrics.failed == 0,
-            metrics.connectionsFailed == 0, !interrupted
+        if metrics.done(plan.work) == 0, metrics[.events] == 0, metrics[.failed] == 0,
+            metrics[.connectionsFailed] == 0, !interrupted
         {
             // Without this note, a silent server leaves a report of zeros and no reason.
             let what =
-                metrics.connectionsOpened == 0 ? plan.isSecure ? "connect or TLS handshake" : "connect" : "request"
+                metrics[.connectionsOpened] == 0 ? plan.isSecure ? "connect or TLS handshake" : "connect" : "request"
             notes.append(
                 "no \(what) was answered in \(Units.time(measured)), and each may take \(Units.time(plan.timeout)): use a "
                     + "longer \(plan.names[.duration]), or a shorter \(plan.names[.timeout]) to see why"
@@ -103,9 +103,9 @@ package struct RunResult: Sendable {
         ThresholdOutcome(plan.thresholds, figures, watched: watched, punctual: punctual, plan.search)
     }
 
-    /// This run's figures, for conditions.
-    package var figures: ThresholdFigures {
-        ThresholdFigures(metrics, of: plan.work, measured: measured, names: plan.requestNames.all)
+    /// This run's counts, and the time in which they were counted.
+    package var figures: Measured {
+        Measured(metrics, of: plan.work, in: measured, names: plan.requestNames.all)
     }
 
     /// Whether a trial of a search misses its goal for reasons that are not volley's.
@@ -121,14 +121,12 @@ package struct RunResult: Sendable {
     package var connectionsPerSecond: Double? {
         switch plan.work {
         case .requests: nil
-        case .handshakes: perSecond(metrics.connectionsOpened)
+        case .handshakes: perSecond(metrics[.connectionsOpened])
         }
     }
 
     /// Returns `count` divided by the measured time in seconds. 0 for a run that ended at once.
-    package func perSecond(_ count: UInt64) -> Double {
-        measured == 0 ? 0 : Double(count) / (Double(measured) / 1e9)
-    }
+    package func perSecond(_ count: UInt64) -> Double { figures.perSecond(count) }
 }
 
 /// The figures of one run among several of the same plan.
@@ -141,7 +139,7 @@ package struct RunFigures: Sendable, Equatable {
 
     package init(_ result: RunResult) {
         let metrics = result.metrics
-        perSecond = result.connectionsPerSecond ?? result.perSecond(metrics.succeeded &- metrics.drainedSuccesses)
+        perSecond = result.connectionsPerSecond ?? result.perSecond(metrics.successesInTime)
         let summary = metrics.headline(result.plan.work).summary(percentiles: [50, 99])
         (p50, p99) = (summary?[50], summary?[99])
     }

@@ -32,22 +32,21 @@ package struct SearchGoal: Hashable, Sendable {
     }
 
     /// Whether a run keeps the goal, but by so few requests that they cannot show it.
-    package func isUnclear(_ metrics: Metrics) -> Bool { holds(metrics) && metrics.schedule?.due ?? 0 < needed }
+    package func isUnclear(_ metrics: Metrics) -> Bool { holds(metrics) && metrics[.due] < needed }
 
     /// Returns a run's figures for all terms of the goal.
-    package func finding(_ figures: ThresholdFigures) -> ThresholdOutcome.Finding {
+    package func finding(_ figures: Measured) -> ThresholdOutcome.Finding {
         var texts = terms.compactMap { term -> String? in
             guard case .percentile(let percentile, _) = term else { return nil }
             let name = "p" + LatencyHistogram.name(ofPercentile: percentile)
-            let value = figures.metrics.schedule.flatMap {
-                ThresholdFigures.time($0.corrected, .percentile(percentile))
-            }
+            let value = Measured.time(figures.metrics[.corrected], .percentile(percentile))
             return "\(name) is \(value.map { Units.time($0) } ?? "unknown")"
         }
         texts.append("\(grouped(figures.metrics.errors)) errors")
-        if let unsent = figures.metrics.schedule?.unsent, unsent > 0 { texts.append("\(grouped(unsent)) never sent") }
+        let unsent = figures.metrics[.unsent]
+        if unsent > 0 { texts.append("\(grouped(unsent)) never sent") }
         let isUnclear = isUnclear(figures.metrics)
-        let size = (found: figures.metrics.schedule?.due ?? 0, needed: needed)
+        let size = (found: figures.metrics[.due], needed: needed)
         return ThresholdOutcome.Finding(
             condition: condition,
             figure: texts.joined(separator: ", ") + (isUnclear ? ThresholdOutcome.remark(size) : ""),
@@ -60,8 +59,8 @@ package struct SearchGoal: Hashable, Sendable {
     ///
     /// - Parameter punctually: Whether volley's own lateness is left out.
     package func holds(_ metrics: Metrics, punctually: Bool = false) -> Bool {
-        guard let schedule = metrics.schedule, schedule.unsent == 0, !schedule.corrected.isEmpty else { return false }
-        let times = punctually ? schedule.unlagged : schedule.corrected
+        guard metrics[.unsent] == 0, !metrics[.corrected].isEmpty else { return false }
+        let times = metrics[punctually ? .unlagged : .corrected]
         var errorLimit: Double?
         for term in terms {
             switch term {
@@ -75,6 +74,6 @@ package struct SearchGoal: Hashable, Sendable {
         }
         let errors = metrics.errors
         guard let errorLimit else { return errors == 0 }
-        return Double(errors) < errorLimit * Double(max(1, schedule.due))
+        return Double(errors) < errorLimit * Double(max(1, metrics[.due]))
     }
 }

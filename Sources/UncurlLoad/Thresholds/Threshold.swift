@@ -67,12 +67,12 @@ package struct Threshold: Hashable, Sendable {
     }
 
     /// Returns whether `figures` fail by this condition without volley's own lateness, too.
-    func failsPunctually(_ figures: ThresholdFigures) -> Bool {
+    func failsPunctually(_ figures: Measured) -> Bool {
         figures.punctual(metric).map { comparison.holds($0, limit) } ?? false
     }
 
     /// Returns whether `figures` fail by this condition. Nil where they do not contain its figure.
-    func fails(_ figures: ThresholdFigures) -> Bool? { figures.value(metric).map { comparison.holds($0, limit) } }
+    func fails(_ figures: Measured) -> Bool? { figures.value(metric).map { comparison.holds($0, limit) } }
 
     /// Returns the finding as text: `p99 is 61.2 ms`, `p99 is 61.2 ms in the worst 30 s`.
     package func finding(_ value: Double?) -> String {

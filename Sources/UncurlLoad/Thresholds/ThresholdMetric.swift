@@ -26,41 +26,47 @@ package struct ThresholdMetric: Hashable, Sendable {
         case mean, minimum, maximum, deviation
     }
 
-    package enum Figure: Hashable, Sendable {
+    package enum Subject: Hashable, Sendable {
         /// A statistic of times. If `series` is nil, of the times that the run is about.
         case time(series: String?, Statistic)
-        case errors, successRate, completedRate
-        /// The share of the wanted rate that was answered in the measured part.
-        case rateRatio
         /// The failures of one class.
         case failures(FailureClass)
-        case completed, failed, httpErrors, sentAgain, unsent
-        /// The figures of streams.
-        case events, eventRate, stalls
-        /// The figures of WebSockets.
-        case opened, openRate, dropped, pushed
+        case figure(Figure)
 
         /// Whether the figure exists for each name.
         var isOfNames: Bool {
             switch self {
-            case .time(series: nil, _), .errors, .completed, .failed, .httpErrors: true
-            case .time, .successRate, .completedRate, .rateRatio, .failures, .sentAgain, .unsent, .events, .eventRate,
-                .stalls, .opened, .openRate, .dropped, .pushed:
-                false
+            case .time(let series, _): series == nil
+            case .failures: false
+            case .figure(let figure): figure.named != nil
             }
         }
     }
 
     package let name: String
-    package let figure: Figure
+    package let subject: Subject
     /// The name of the requests that the figure is limited to.
     package let requestName: String?
 
-    package static let series = ["raw", "corrected", "ttfb", "connect", "tls", "lag", "wait", "event", "gap", "open"]
+    /// The series that conditions can be about, those of whole requests first.
+    package static let series = ([Times.success, .corrected].map { Figure.times[$0.rawValue] } + Figure.all)
+        .filter(\.isInConditions).compactMap(\.series).reduce(into: [String]()) { found, series in
+            if !found.contains(series) { found.append(series) }
+        }
+
     package static let names =
-        "p50, p99.9 and the like, mean, max, min or stdev, each also as raw_p99 (\(series.joined(separator: ", "))); errors, rps, "
-        + "completed_rps, rate_ratio, completed, failed, http_errors, sent_again, unsent, of streams events, events_rps and stalls, of WebSockets opened, opened_rps, dropped and pushed, or a class of failures such as timeout or "
+        "p50, p99.9 and the like, mean, max, min or stdev, each also as raw_p99 (\(series.joined(separator: ", "))); "
+        + "\(words(of: .run).joined(separator: ", ")), of streams \(sentence(words(of: .stream))), "
+        + "of WebSockets \(sentence(words(of: .webSocket))), or a class of failures such as timeout or "
         + "closed_before_answer; of the requests of one name p99{NAME}, errors{NAME} and the like"
+
+    private static func words(of part: Part) -> [String] {
+        Figure.judgeable.compactMap { $0.section.part == part ? $0.condition : nil }
+    }
+
+    private static func sentence(_ words: [String]) -> String {
+        words.dropLast().joined(separator: ", ") + " and " + words.suffix(1).joined()
+    }
 
     /// Reads `p99`, `errors`, or `p99{checkout}` for the requests of one name. Returns nil for any other text.
     package init?(_ text: String) {
@@ -70,38 +76,20 @@ package struct ThresholdMetric: Hashable, Sendable {
             name = String(text[..<brace])
             request = String(Substring(text.utf8[brace...].dropFirst().dropLast()))
         }
-        guard let figure = Self.figure(name), request == nil || figure.isOfNames else { return nil }
-        (self.name, self.figure, requestName) = (text, figure, request)
+        guard let subject = Self.subject(name), request == nil || subject.isOfNames else { return nil }
+        (self.name, self.subject, requestName) = (text, subject, request)
     }
 
-    private static func figure(_ name: String) -> Figure? {
+    private static func subject(_ name: String) -> Subject? {
         guard name.isASCII else { return nil }
-        switch name {
-        case "errors": return .errors
-        case "rps": return .successRate
-        case "completed_rps": return .completedRate
-        case "rate_ratio": return .rateRatio
-        case "completed": return .completed
-        case "failed": return .failed
-        case "http_errors": return .httpErrors
-        case "sent_again": return .sentAgain
-        case "unsent": return .unsent
-        case "events": return .events
-        case "events_rps": return .eventRate
-        case "stalls": return .stalls
-        case "opened": return .opened
-        case "opened_rps": return .openRate
-        case "dropped": return .dropped
-        case "pushed": return .pushed
-        default:
-            if let kind = FailureClass(rawValue: name.replacingEach("_", by: "-")) { return .failures(kind) }
-            let parts = name.split(separator: "_", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            let series = parts.count == 2 ? parts[0] : nil
-            guard series.map({ Self.series.contains($0) }) ?? true,
-                let statistic = Self.statistic(parts[parts.count - 1])
-            else { return nil }
-            return .time(series: series, statistic)
-        }
+        if let figure = Figure.judgeable.first(where: { $0.condition == name }) { return .figure(figure) }
+        if let kind = FailureClass(rawValue: name.replacingEach("_", by: "-")) { return .failures(kind) }
+        let parts = name.split(separator: "_", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let series = parts.count == 2 ? parts[0] : nil
+        guard series.map({ Self.series.contains($0) }) ?? true,
+            let statistic = Self.statistic(parts[parts.count - 1])
+        else { return nil }
+        return .time(series: series, statistic)
     }
 
     private static func statistic(_ text: String) -> Statistic? {
@@ -121,38 +109,39 @@ package struct ThresholdMetric: Hashable, Sendable {
     /// The percentile of the time since requests were due. Nil for other figures.
     var correctedPercentile: Double? {
         guard requestName == nil else { return nil }
-        return switch figure {
+        return switch subject {
         case .time(series: nil, .percentile(let percentile)), .time(series: "corrected"?, .percentile(let percentile)):
             percentile
-        case .time, .errors, .successRate, .completedRate, .rateRatio, .failures, .completed, .failed, .httpErrors,
-            .sentAgain, .unsent, .events, .eventRate, .stalls, .opened, .openRate, .dropped, .pushed:
-            nil
+        case .time, .failures, .figure: nil
         }
     }
 
     package var kind: Kind {
-        switch figure {
+        switch subject {
         case .time: .time
-        case .errors, .rateRatio: .share
-        case .successRate, .completedRate, .eventRate, .openRate: .perSecond
-        case .completed, .failed, .failures, .httpErrors, .sentAgain, .unsent, .events, .stalls, .opened, .dropped,
-            .pushed:
-            .count
+        case .failures: .count
+        case .figure(let figure):
+            switch figure.value {
+            case .ratio: .share
+            case .perSecond: .perSecond
+            case .count, .whole, .times, .flag, .other: .count
+            }
         }
     }
 
     /// The errors that the figure counts. A figure of one name counts none, because it says nothing about other names.
     package var counted: ToleratedErrors {
         guard requestName == nil else { return ToleratedErrors() }
-        return switch figure {
-        case .errors: ToleratedErrors(failed: true, httpErrors: true)
-        case .failed: ToleratedErrors(failed: true)
-        case .failures(let kind): ToleratedErrors(kinds: [kind])
-        case .httpErrors: ToleratedErrors(httpErrors: true)
-        case .unsent: ToleratedErrors(unsent: true)
-        case .time, .sentAgain, .successRate, .completedRate, .rateRatio, .completed, .events, .eventRate, .stalls,
-            .opened, .openRate, .dropped, .pushed:
-            ToleratedErrors()
+        switch subject {
+        case .time: return ToleratedErrors()
+        case .failures(let kind): return ToleratedErrors(kinds: [kind])
+        case .figure(let figure):
+            let isAll = figure.condition == "errors"
+            return ToleratedErrors(
+                failed: isAll || figure.condition == "failed",
+                httpErrors: isAll || figure.condition == "http_errors",
+                unsent: figure.condition == "unsent"
+            )
         }
     }
 }
@@ -166,62 +155,37 @@ extension ThresholdMetric {
     }
 }
 
-/// The figures for conditions: those of a finished run, or of a saved report.
-package struct ThresholdFigures: Sendable {
-    package let metrics: Metrics
-    private let work: LoadKind
-    private let measured: UInt64
-    private let names: [String]
-    private let waiting: [(count: UInt64, time: UInt64)]
-
-    /// - Parameters:
-    ///   - measured: The measured time in nanoseconds.
-    ///   - names: The names of the requests, in the order of the metrics' own.
-    ///   - waiting: Requests without an end, and for how many nanoseconds they have waited at least. They belong to the
-    ///     times that the run is about.
-    package init(
-        _ metrics: Metrics,
-        of work: LoadKind,
-        measured: UInt64,
-        names: [String],
-        waiting: [(count: UInt64, time: UInt64)] = []
-    ) {
-        (self.metrics, self.work, self.measured, self.names) = (metrics, work, measured, names)
-        self.waiting = waiting
+/// What conditions find.
+extension Measured {
+    package func value(_ metric: ThresholdMetric) -> Double? {
+        if let name = metric.requestName {
+            return row(name).flatMap { Self.value(metric, of: $0) }
+        }
+        return switch metric.subject {
+        case .time(let series, let statistic): time(series, statistic)
+        case .failures(let kind): Double(metrics.failures.count { $0.kind == kind })
+        case .figure(let figure): figure.number(self)
+        }
     }
 
-    package func value(_ metric: ThresholdMetric) -> Double? {
-        if let name = metric.requestName { return value(metric, of: name) }
-        switch metric.figure {
-        case .time(let series, let statistic): return time(series, statistic)
-        case .errors: return ended == 0 ? nil : Double(metrics.errors) / Double(ended)
-        case .successRate:
-            return perSecond(
-                work == .handshakes ? metrics.connectionsOpened : metrics.succeeded - metrics.drainedSuccesses
-            )
-        case .completedRate: return perSecond(metrics.doneInTime(work))
-        case .rateRatio: return metrics.rateRatio
-        case .failures(let kind): return Double(metrics.failures.count { $0.kind == kind })
-        case .completed: return Double(metrics.done(work))
-        case .failed: return Double(metrics.failed &+ metrics.connectionsFailed)
-        case .httpErrors: return Double(metrics.httpErrors)
-        case .sentAgain: return Double(metrics.sentAgain)
-        case .unsent: return Double(metrics.schedule?.unsent ?? 0)
-        case .events: return metrics.stream.map { Double($0.events) }
-        case .eventRate: return metrics.stream.map { perSecond($0.eventsInTime) }
-        case .stalls: return metrics.stream.map { Double($0.stalls) }
-        case .opened: return metrics.webSocket.map { Double($0.opened) }
-        case .openRate: return metrics.webSocket.map { perSecond($0.opened) }
-        case .dropped: return metrics.webSocket.map { Double($0.dropped) }
-        case .pushed: return metrics.webSocket.map { Double($0.pushed) }
+    /// The figure of one name's requests.
+    package static func value(_ metric: ThresholdMetric, of metrics: NamedMetrics) -> Double? {
+        switch metric.subject {
+        case .time(_, let statistic): time(metrics.latency, statistic)
+        case .failures: nil
+        case .figure(let figure): figure.named?(metrics)
         }
+    }
+
+    private func row(_ name: String) -> NamedMetrics? {
+        names.firstIndex(of: name).flatMap { metrics.names.indices.contains($0) ? metrics.names[$0] : nil }
     }
 
     /// The figure as it would be if volley had been on time; nil where that is not known.
     func punctual(_ metric: ThresholdMetric) -> Double? {
-        guard metric.requestName == nil, case .time(let series, let statistic) = metric.figure else { return nil }
+        guard metric.requestName == nil, case .time(let series, let statistic) = metric.subject else { return nil }
         return switch series {
-        case nil, "corrected": metrics.schedule.flatMap { Self.time(withWaiting($0.unlagged), statistic) }
+        case nil, "corrected": metrics.has(.schedule) ? Self.time(withWaiting(metrics[.unlagged]), statistic) : nil
         case "lag", "wait": nil
         default: time(series, statistic)
         }
@@ -232,42 +196,16 @@ package struct ThresholdFigures: Sendable {
     func size(_ threshold: Threshold) -> (found: UInt64, needed: UInt64)? {
         guard threshold.comparison == .above || threshold.comparison == .atLeast else { return nil }
         let metric = threshold.metric
-        let row = metric.requestName.flatMap { names.firstIndex(of: $0) }.flatMap { place in
-            metrics.names.indices.contains(place) ? metrics.names[place] : nil
-        }
+        let row = metric.requestName.flatMap(row)
         guard metric.requestName == nil || row != nil else { return nil }
-        switch metric.figure {
-        case .errors: return (row?.ended ?? ended, ThresholdMetric.requests(toShow: threshold.limit))
+        switch metric.subject {
+        case .figure(let figure) where figure.condition == "errors":
+            return (row?.ended ?? ended, ThresholdMetric.requests(toShow: threshold.limit))
         case .time(let series, .percentile(let percentile)):
             let needed = ThresholdMetric.requests(toShow: 1 - percentile / 100)
             return (row.map { $0.latency.count } ?? histogram(series)?.count ?? 0, needed)
-        case .time, .successRate, .completedRate, .rateRatio, .failures, .completed, .failed, .httpErrors, .sentAgain,
-            .unsent, .events, .eventRate, .stalls, .opened, .openRate, .dropped, .pushed:
-            return nil
+        case .time, .failures, .figure: return nil
         }
-    }
-
-    private func value(_ metric: ThresholdMetric, of name: String) -> Double? {
-        guard let place = names.firstIndex(of: name), metrics.names.indices.contains(place) else { return nil }
-        let metrics = metrics.names[place]
-        switch metric.figure {
-        case .time(_, let statistic): return Self.time(metrics.latency, statistic)
-        case .errors: return metrics.ended == 0 ? nil : Double(metrics.errors) / Double(metrics.ended)
-        case .completed: return Double(metrics.completed)
-        case .failed: return Double(metrics.failed)
-        case .httpErrors: return Double(metrics.httpErrors)
-        case .successRate, .completedRate, .rateRatio, .failures, .sentAgain, .unsent, .events, .eventRate, .stalls,
-            .opened, .openRate, .dropped, .pushed:
-            return nil
-        }
-    }
-
-    private func perSecond(_ count: UInt64) -> Double { measured == 0 ? 0 : Double(count) * 1e9 / Double(measured) }
-
-    /// The requests, or connections where only these are made, that came to an end.
-    private var ended: UInt64 {
-        let begun = work == .handshakes ? metrics.connectionsOpened : metrics.completed &+ metrics.failed
-        return begun &+ metrics.connectionsFailed
     }
 
     private func histogram(_ series: String?) -> LatencyHistogram? {

@@ -33,7 +33,7 @@ package struct ThresholdOutcome: Hashable, Sendable {
     ///   - punctual: The conditions that did not hold during the run, even without volley's lateness.
     package init(
         _ thresholds: [Threshold] = [],
-        _ figures: ThresholdFigures,
+        _ figures: Measured,
         watched: [Threshold: Double] = [:],
         punctual: Set<Threshold> = [],
         _ search: SearchTarget? = nil

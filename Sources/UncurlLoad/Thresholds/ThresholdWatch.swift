@@ -27,10 +27,10 @@ package struct ThresholdWatch: Sendable {
         var covered: UInt64 { parts.reduce(0) { $0 + $1.length } }
 
         /// Returns the figures of the whole window. Nil while it covers too little.
-        func figures(_ work: LoadKind, _ names: [String]) -> ThresholdFigures? {
+        func figures(_ work: LoadKind, _ names: [String]) -> Measured? {
             guard covered >= length else { return nil }
             let sum = parts.reduce(into: Metrics()) { $0.merge($1.metrics) }
-            return ThresholdFigures(sum, of: work, measured: covered, names: names)
+            return Measured(sum, of: work, in: covered, names: names)
         }
     }
 
@@ -81,7 +81,7 @@ package struct ThresholdWatch: Sendable {
     package mutating func look(at total: Metrics, measured: UInt64, underWay: UInt64 = 0) {
         let waiting = waiting(total, underWay, at: measured)
         guard breach == nil, measured >= Self.shortest else { return }
-        let figures = ThresholdFigures(total, of: work, measured: measured, names: names, waiting: waiting)
+        let figures = Measured(total, of: work, in: measured, names: names, waiting: waiting)
         for threshold in whole where !threshold.isReachedInTime && threshold.fails(figures) == true {
             note(threshold, figures, measured)
         }
@@ -94,8 +94,8 @@ package struct ThresholdWatch: Sendable {
         _ underWay: UInt64,
         at time: UInt64
     ) -> [(count: UInt64, time: UInt64)] {
-        let ended = total.completed &+ total.failed &+ (total.schedule?.refused ?? 0) &+ (total.schedule?.unsent ?? 0)
-        let count = total.schedule?.due ?? ended &+ underWay
+        let ended = total[.completed] &+ total[.failed] &+ total[.refused] &+ total[.unsent]
+        let count = total.has(.schedule) ? total[.due] : ended &+ underWay
         // The counts begin anew with the measured part, and fall where requests are withdrawn to be sent again.
         begun.removeAll { $0.count <= ended || $0.count > count || $0.time >= time }
         var (found, rest): ([(UInt64, UInt64)], UInt64) = ([], ended)
@@ -113,7 +113,7 @@ package struct ThresholdWatch: Sendable {
         for index in windows.indices { windows[index].parts = [] }
     }
 
-    private mutating func note(_ threshold: Threshold, _ figures: ThresholdFigures, _ time: UInt64) {
+    private mutating func note(_ threshold: Threshold, _ figures: Measured, _ time: UInt64) {
         guard let value = figures.value(threshold.metric) else { return }
         values[threshold] = values[threshold].map { threshold.worse($0, value) } ?? value
         guard threshold.comparison.holds(value, threshold.limit) else { return }

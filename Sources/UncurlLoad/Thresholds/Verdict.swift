@@ -40,10 +40,10 @@ package enum Verdict: Int32, Sendable {
             !$0.isKept && ($0.countsErrors || !generatorLimited || isOnlyLate && $0.failsPunctually)
         }) == true {
             self = .threshold
-        } else if metrics.done(work) == 0 && metrics.stream?.events ?? 0 == 0 || !metrics.isBalanced
-            || metrics.failed &+ metrics.connectionsFailed &+ metrics.connectionsStray > 0
+        } else if metrics.done(work) == 0 && metrics[.events] == 0 || !metrics.isBalanced
+            || metrics[.failed] &+ metrics[.connectionsFailed] &+ metrics[.connectionsStray] > 0
                 && !tolerated.covers(metrics.failures)
-            || metrics.schedule?.unsent ?? 0 > 0 && !tolerated.unsent
+            || metrics[.unsent] > 0 && !tolerated.unsent
         {
             self = .failures
         } else if metrics.httpErrors > 0, !tolerated.httpErrors {

@@ -13,7 +13,7 @@ extension Failure {
         case .tls(let cause): self.init(cause, in: Self.openedPhase(report) ?? .tls)
         case .proxy(let cause): self.init(cause, in: Self.openedPhase(report) ?? .proxy)
         case .unsolicitedBytes: self.init(.connect, .malformed, detail: "spoke unasked")
-        case .closedBeforeResponse(let cause): self.init(.firstByte, ended: .closedBeforeAnswer, by: cause)
+        case .closedBeforeResponse(let cause): self.init(.responseStart, ended: .closedBeforeAnswer, by: cause)
         case .uploadAborted(_, let cause): self.init(.write, ended: .closedBeforeAnswer, by: cause)
         case .truncatedHead(let cause): self.init(.head, ended: .closedInHead, by: cause)
         case .truncatedBody(_, _, let cause): self.init(.body, ended: .closedInBody, by: cause)
@@ -77,7 +77,7 @@ extension Failure {
     static func openedPhase(_ report: ExchangeReport?) -> Phase? {
         guard let report, report.timings.requestStart != nil else { return nil }
         if report.timings.requestEnd == nil { return .write }
-        if report.timings.responseStart == nil { return .firstByte }
+        if report.timings.responseStart == nil { return .responseStart }
         return report.status == nil ? .head : .body
     }
 

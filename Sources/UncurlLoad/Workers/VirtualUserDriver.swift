@@ -449,11 +449,11 @@ extension VirtualUserDriver {
         _ verdict: Judgement
     ) {
         let isSuccess = verdict.isSuccess
-        let firstByte = worker.nanoseconds(from: sent, to: report.timings.responseStart ?? end)
+        let responseStart = worker.nanoseconds(from: sent, to: report.timings.responseStart ?? end)
         worker.metrics.completed(
             status: report.status ?? 0,
             latency: latency,
-            firstByte: firstByte,
+            responseStart: responseStart,
             isSuccess: isSuccess
         )
         if let name = user.name {
@@ -461,7 +461,7 @@ extension VirtualUserDriver {
             // By a schedule, only the first request of a visit was due. The others have a raw time alone.
             if isSuccess, plan.profile == nil || !user.isFirstOfVisit { worker.metrics.took(latency, name: name) }
         }
-        worker.logAnswer(report, user, sent: sent, latency: latency, firstByte: firstByte)
+        worker.logAnswer(report, user, sent: sent, latency: latency, responseStart: responseStart)
         if worker.isDraining {
             worker.metrics.drained(isSuccess: isSuccess, name: user.name)
         } else if !user.isFirstOfVisit || verdict.isRedirection || isOfWarmUp(user) {

@@ -71,7 +71,7 @@ final class Worker: TimerHandler {
         limits = AnswerLimits(job.plan)
         engine = Engine(on: loop, configuration: Self.configuration(plan, share), resolver: job.resolver)
         pacer = ConnectPacer(plan, share)
-        metrics = WorkerMetrics(start: 0, shape: job.plan.metricsShape)
+        metrics = WorkerMetrics(start: 0, shape: job.plan.noMetrics)
         if plan.isSwarm || plan.crowd != nil {
             wanted = 0
             pacer.want(0)
@@ -111,7 +111,7 @@ final class Worker: TimerHandler {
         let span = { (limit: UInt64?) in limit.map { Duration.nanoseconds(Int64(clamping: $0)) } }
         configuration.timeouts = Timeouts(
             connect: span(plan.limits.connect ?? plan.timeout),
-            responseHead: span(plan.limits.firstByte),
+            responseHead: span(plan.limits.responseStart),
             idle: span(plan.limits.idle),
             total: span(plan.timeout)
         )
@@ -403,16 +403,16 @@ final class Worker: TimerHandler {
 /// come before they fire and still be late.
 struct AnswerLimits: Sendable {
     private let total: UInt64
-    private let firstByte: UInt64
+    private let responseStart: UInt64
     private let connect: UInt64
     /// The least of the limits: an answer within it is within all of them.
     private let least: UInt64
 
     init(_ plan: RunPlan) {
         total = plan.timeout
-        firstByte = plan.limits.firstByte ?? .max
+        responseStart = plan.limits.responseStart ?? .max
         connect = plan.limits.connect ?? plan.timeout
-        least = min(total, firstByte, connect)
+        least = min(total, responseStart, connect)
     }
 
     /// Returns a failure if a whole answer came late, or if bytes followed it. Nil for nearly all answers.
@@ -435,12 +435,12 @@ struct AnswerLimits: Sendable {
     private func examined(_ report: ExchangeReport, until end: Instant) -> Failure? {
         let timings = report.timings
         if !report.reusedConnection, let record = report.connection, let late = failure(record) { return late }
-        if let sent = timings.requestEnd, let first = timings.responseStart, Self.isBeyond(firstByte, sent, first) {
-            return Failure(.firstByte, .timeout)
+        if let sent = timings.requestEnd, let first = timings.responseStart, Self.isBeyond(responseStart, sent, first) {
+            return Failure(.responseStart, .timeout)
         }
         if Self.isBeyond(total, timings.start, end) {
             let isSilent = timings.responseStart.map { Self.isBeyond(total, timings.start, $0) } ?? false
-            return Failure(isSilent ? .firstByte : .body, .timeout)
+            return Failure(isSilent ? .responseStart : .body, .timeout)
         }
         return report.surplus == 0 ? nil : Failure(.body, .surplus)
     }
@@ -487,7 +487,7 @@ extension Worker {
         _ user: VirtualUser? = nil,
         sent: Instant,
         latency: UInt64,
-        firstByte: UInt64
+        responseStart: UInt64
     ) {
         guard let log else { return }
         log.add(
@@ -495,7 +495,7 @@ extension Worker {
                 due: due(user),
                 start: sinceBegin(sent),
                 latency: latency,
-                firstByte: firstByte,
+                responseStart: responseStart,
                 status: report.status ?? 0,
                 bytesIn: report.bytesReceived,
                 isNewConnection: !report.reusedConnection,

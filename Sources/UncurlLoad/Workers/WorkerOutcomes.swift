@@ -64,9 +64,9 @@ extension Worker: ExchangeDelegate {
         noteBytes(report)
         if let failure = limits.failure(report, until: end) { return refuse(report, failure, sent: sent, until: end) }
         let latency = nanoseconds(from: sent, to: end)
-        let firstByte = nanoseconds(from: sent, to: timings.responseStart ?? end)
-        metrics.completed(status: report.status ?? 0, latency: latency, firstByte: firstByte)
-        logAnswer(report, sent: sent, latency: latency, firstByte: firstByte)
+        let responseStart = nanoseconds(from: sent, to: timings.responseStart ?? end)
+        metrics.completed(status: report.status ?? 0, latency: latency, responseStart: responseStart)
+        logAnswer(report, sent: sent, latency: latency, responseStart: responseStart)
     }
 
     private func noteDrained(_ report: ExchangeReport) {

@@ -80,7 +80,7 @@ package struct Comparison: Sendable {
         if let (left, right) = Self.pair(old.rateRatio, new.rateRatio) {
             add(Row("rate_ratio", .share, isCost: false, left, right), before, after, by: \.perSecond)
         }
-        for kind in SavedReport.ErrorKind.allCases {
+        for kind in Figure.compared {
             addShare(kind, old.count(kind), new.count(kind), before, after)
         }
         correct()
@@ -189,13 +189,13 @@ package struct Comparison: Sendable {
     }
 
     private mutating func addShare(
-        _ kind: SavedReport.ErrorKind,
+        _ kind: Figure,
         _ old: SavedReport.Count,
         _ new: SavedReport.Count,
         _ before: [SavedReport.Interval],
         _ after: [SavedReport.Interval]
     ) {
-        var row = Row(kind.rawValue, .share, old.share, new.share)
+        var row = Row(kind.name, .share, old.share, new.share)
         row.countsErrors = true
         if !row.isEmpty {
             if old.part > 0, new.part > 0 {
@@ -249,7 +249,7 @@ package struct Comparison: Sendable {
             else { return nil }
             return Self.change(left, right)
         }
-        if case .failures(let kind) = metric.figure { return failures.change(kind) }
+        if case .failures(let kind) = metric.subject { return failures.change(kind) }
         return rows.first { $0.name == metric.name }?.ownChange
     }
 
@@ -258,7 +258,7 @@ package struct Comparison: Sendable {
         let titles = ["before", "after", "change"] + (shows ? ["no steal"] : []) + ["p"]
         let head = left("", 12) + titles.map { right($0, 12) }.joined()
         // Kinds of errors that neither run has are left out; their sum is always shown.
-        let shown = rows.filter { !$0.countsErrors || !$0.isEmpty || $0.name == SavedReport.ErrorKind.errors.rawValue }
+        let shown = rows.filter { !$0.countsErrors || !$0.isEmpty || $0.name == "errors" }
         let body = shown.map { row in
             let finding =
                 switch row.finding {

@@ -50,10 +50,14 @@ package struct SavedReport: Sendable {
         return document
     }
 
-    /// The histogram of a section and a name, such as `latency` and `raw`; nil where nothing was counted.
-    func histogram(_ section: String, _ name: String) throws(ReportError) -> LatencyHistogram? {
-        guard let value = document[section]?[name] else { return nil }
+    /// The histogram of a figure; nil where nothing was counted.
+    func histogram(_ figure: Figure) throws(ReportError) -> LatencyHistogram? {
+        guard let value = document[figure.section.rawValue]?[figure.name] else { return nil }
         return try Self.histogram(value, path)
+    }
+
+    func histogram(_ times: Times) throws(ReportError) -> LatencyHistogram? {
+        try histogram(Figure.times[times.rawValue])
     }
 
     static func histogram(_ value: JSONTree, _ path: String) throws(ReportError) -> LatencyHistogram? {
@@ -87,9 +91,9 @@ package struct SavedReport: Sendable {
 
     /// The times that the run measured.
     package func headline() throws(ReportError) -> LatencyHistogram? {
-        if isHandshakes { return try histogram("latency", "tls") }
-        if let corrected = try histogram("schedule", "corrected") { return corrected }
-        return try histogram("latency", "raw")
+        if isHandshakes { return try histogram(.tls) }
+        if let corrected = try histogram(.corrected) { return corrected }
+        return try histogram(.success)
     }
 
     /// Successes or connections per second.
@@ -133,16 +137,6 @@ extension SavedReport {
         package var share: Double { all == 0 ? 0 : min(1, Double(part) / Double(all)) }
     }
 
-    /// The name of an error in conditions.
-    package enum ErrorKind: String, Hashable, Sendable, CaseIterable {
-        /// All errors: failures, and answers with a status other than 2xx and 3xx.
-        case errors
-        case failed
-        case httpErrors = "http_errors"
-        case sentAgain = "sent_again"
-        case unsent
-    }
-
     /// The figures of one interval.
     package struct Interval: Sendable {
         /// The percentiles that a comparison needs.
@@ -159,56 +153,58 @@ extension SavedReport {
         var times: LatencyHistogram.Summary?
         /// The processor time that the host took, as a share of the interval; 0 where it is not known.
         var stolen = 0.0
-        /// The share of each error among the requests that ended in the interval; empty where none ended.
-        var shares: [ErrorKind: Double] = [:]
+        /// The share of each kind of error among the requests that ended in the interval; empty where none ended.
+        var shares: [Figure: Double] = [:]
 
         var seconds: Double { end - start }
     }
 
-    package func count(_ kind: ErrorKind) -> Count {
-        let requests = { (name: String) in document["requests"]?[name]?.integer ?? 0 }
-        let connections = { (name: String) in document["connections"]?[name]?.integer ?? 0 }
+    /// How often a kind of error occurred, and among how many.
+    ///
+    /// - Parameter kind: Of ``Figure/compared``.
+    package func count(_ kind: Figure) -> Count {
         // The numbers come from a file and may be anything, so the addition must not trap.
-        let failed = requests("failed") &+ connections("failed")
-        let all = (isHandshakes ? connections("opened") : requests("completed")) &+ failed
-        switch kind {
-        case .errors: return Count(part: failed &+ requests("http_errors"), all: all)
-        case .failed: return Count(part: failed, all: all)
-        case .httpErrors: return Count(part: requests("http_errors"), all: all)
-        case .sentAgain: return Count(part: requests("sent_again"), all: requests("sent"))
-        case .unsent:
-            let schedule = { (name: String) in document["schedule"]?[name]?.integer ?? 0 }
-            return Count(part: schedule("unsent"), all: schedule("due"))
+        let count = { (name: String) -> UInt64 in
+            switch name {
+            case "completed" where isHandshakes: document["connections"]?["opened"]?.integer ?? 0
+            case "connects_failed": document["connections"]?["failed"]?.integer ?? 0
+            default: (document["requests"]?[name] ?? document["schedule"]?[name])?.integer ?? 0
+            }
         }
+        let failed = count("failed") &+ count("connects_failed")
+        let part =
+            switch kind.name {
+            case "errors": failed &+ count("http_errors")
+            case "failed": failed
+            default: count(kind.name)
+            }
+        return Count(part: part, all: kind.whole.map(count) ?? (count("completed") &+ failed))
     }
 
-    static func shares(_ point: JSONTree) -> [ErrorKind: Double] {
+    private static func shares(_ point: JSONTree) -> [Figure: Double] {
         let count = { (name: String) in point[name]?.number ?? 0 }
         let failed = count("failed") + count("connects_failed")
         let all = count("completed") + failed
         guard all > 0 else { return [:] }
-        return [
-            .errors: (failed + count("http_errors")) / all, .failed: failed / all,
-            .httpErrors: count("http_errors") / all, .sentAgain: count("sent_again") / all,
-        ]
+        return Figure.compared.reduce(into: [:]) { shares, kind in
+            switch kind.name {
+            case "errors": shares[kind] = (failed + count("http_errors")) / all
+            case "failed": shares[kind] = failed / all
+            default: shares[kind] = point[kind.name]?.number.map { $0 / all }
+            }
+        }
     }
 
     /// The figure of one name's row.
     package static func value(_ metric: ThresholdMetric, _ row: JSONTree) throws(ReportError) -> Double? {
-        let count = { (name: String) in row[name]?.number ?? 0 }
-        let ended = count("completed") + count("failed")
-        switch metric.figure {
-        case .time(_, let statistic):
-            let times = try row["latency"].flatMap { value throws(ReportError) in try histogram(value, "the report") }
-            return times.flatMap { ThresholdFigures.time($0, statistic) }
-        case .errors: return ended == 0 ? nil : (count("failed") + count("http_errors")) / ended
-        case .completed: return count("completed")
-        case .failed: return count("failed")
-        case .httpErrors: return count("http_errors")
-        case .successRate, .completedRate, .rateRatio, .failures, .sentAgain, .unsent, .events, .eventRate, .stalls,
-            .opened, .openRate, .dropped, .pushed:
-            return nil
+        let count = { (name: String) in row[name]?.integer ?? 0 }
+        var metrics = NamedMetrics()
+        (metrics.completed, metrics.failed) = (count("completed"), count("failed"))
+        metrics.succeeded = metrics.completed &- count("http_errors")
+        if let times = try row["latency"].flatMap({ value throws(ReportError) in try histogram(value, "the report") }) {
+            metrics.latency = times
         }
+        return Measured.value(metric, of: metrics)
     }
 
     /// The reasons why volley was the limit; empty where it was not.
@@ -230,16 +226,9 @@ extension SavedReport {
         return found
     }
 
-    /// The settings that two runs must share to be comparable.
-    private static let settings = [
-        "url", "method", "body_bytes", "schedule", "arrivals", "crowd", "scenarios", "think", "connections", "pipeline",
-        "reuse",
-        "retry", "proxy",
-        "timeout_ns", "requests_per_connection", "warmup_ns",
-    ]
-
     func differences(to other: SavedReport) -> [String] {
-        Self.settings.compactMap { name in
+        // The settings that two runs must share to be comparable.
+        RunSetting.all.filter(\.isCompared).map(\.name).compactMap { name in
             // The report of an older volley may lack the member.
             guard let mine = document["run"]?[name], let theirs = other.document["run"]?[name] else { return nil }
             let values = [mine, theirs].map { value in

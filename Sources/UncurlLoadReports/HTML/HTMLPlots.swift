@@ -20,12 +20,12 @@ enum HTMLPlots {
 
     private static func curves(_ report: SavedReport) throws(ReportError) -> [JSONTree] {
         var curves: [JSONTree] = []
-        for (section, name, title) in HTMLReport.series.prefix(4) {
-            guard let histogram = try report.histogram(section, name), !histogram.isEmpty else { continue }
+        for figure in HTMLReport.series.prefix(4) {
+            guard let histogram = try report.histogram(figure), !histogram.isEmpty else { continue }
             let points = PercentileText.points(histogram).map { point in
                 JSONTree.array([.number(point.share), .number(Double(point.value) / 1e6)])
             }
-            curves.append(.object([("name", .string(title)), ("points", .array(points))]))
+            curves.append(.object([("name", .string(figure.pageTitle ?? "")), ("points", .array(points))]))
         }
         return curves
     }

@@ -126,25 +126,18 @@ package enum HTMLReport {
         }.joined(separator: "\n")
     }
 
-    static let series: [(section: String, name: String, title: String)] = [
-        ("schedule", "corrected", "corrected"), ("latency", "raw", "raw"),
-        ("latency", "http_error", "HTTP error"),
-        ("latency", "failed", "failed"), ("latency", "first_byte", "first byte"), ("latency", "connect", "connect"),
-        ("latency", "tls", "TLS"), ("schedule", "wait", "wait"), ("schedule", "lag", "send lag"),
-        ("stream", "first_event_corrected", "due to first event"), ("stream", "first_event", "first event"),
-        ("stream", "gap", "gap"), ("websocket", "open", "open (WebSocket)"),
-    ]
+    static let series = Figure.times.filter { $0.pageTitle != nil }
 
     private static func latencies(_ report: SavedReport) throws(ReportError) -> String {
         let percentiles: [Double] = [50, 90, 99, 99.9, 99.99]
         var rows: [String] = []
-        for (section, name, title) in series {
-            guard let summary = try report.histogram(section, name)?.summary(percentiles: percentiles) else { continue }
+        for figure in series {
+            guard let summary = try report.histogram(figure)?.summary(percentiles: percentiles) else { continue }
             let values =
                 [Double(summary.minimum), summary.mean] + summary.percentiles.map { Double($0.value) }
                 + [Double(summary.maximum)]
             let cells = values.map { "<td>\(escaped(Units.time($0)))</td>" }.joined()
-            rows.append("<tr><th>\(title)</th><td>\(grouped(summary.count))</td>\(cells)</tr>")
+            rows.append("<tr><th>\(figure.pageTitle ?? "")</th><td>\(grouped(summary.count))</td>\(cells)</tr>")
         }
         guard !rows.isEmpty else { return "<p class=\"note\">Nothing was completed.</p>" }
         let heads = ["count", "min", "mean", "p50", "p90", "p99", "p99.9", "p99.99", "max"].map { "<th>\($0)</th>" }
@@ -175,14 +168,17 @@ package enum HTMLReport {
     }
 
     private static func requests(_ document: JSONTree) -> [(String, String)] {
-        let count = { (name: String) in document["requests"]?[name]?.integer ?? 0 }
-        var rows = [
-            ("sent", grouped(count("sent"))), ("completed", grouped(count("completed"))),
-            ("failed", grouped(count("failed"))),
-            ("in flight at stop", grouped(count("in_flight_at_stop"))),
-        ]
-        // The report of an older volley does not have this figure.
-        if let again = document["requests"]?["sent_again"]?.integer { rows.append(("sent again", grouped(again))) }
+        let counts = { (section: Figure.Section) in
+            Figure.of(section).compactMap { figure -> (String, String)? in
+                // The report of an older volley does not have every figure.
+                guard let title = figure.page, figure.count != nil,
+                    let value = document[section.rawValue]?[figure.name]
+                else { return nil }
+                let text = section == .bytes ? value.number.map { Units.bytes($0) } : value.integer.map { grouped($0) }
+                return text.map { (title, $0) }
+            }
+        }
+        var rows = counts(.requests)
         if let due = document["schedule"]?["due"]?.integer { rows.append(("due by the schedule", grouped(due))) }
         if let ratio = document["schedule"]?["rate_ratio"]?.number {
             rows.append(("answered in time for the rate", fixed(ratio * 100, 2) + " %"))
@@ -190,16 +186,7 @@ package enum HTMLReport {
         if case .object(let statuses)? = document["statuses"] {
             rows += statuses.map { ("status \($0.0)", grouped($0.1.integer ?? 0)) }
         }
-        for (name, title) in [("in", "bytes in"), ("out", "bytes out")] {
-            if let bytes = document["bytes"]?[name]?.number { rows.append((title, Units.bytes(bytes))) }
-        }
-        rows.append(("connections opened", grouped(document["connections"]?["opened"]?.integer ?? 0)))
-        for (name, title) in [
-            ("opened", "WebSockets opened"), ("dropped", "ended by the server at rest"),
-            ("pushed", "messages that answered none"),
-        ] {
-            if let count = document["websocket"]?[name]?.integer { rows.append((title, grouped(count))) }
-        }
+        rows += counts(.bytes) + counts(.connections) + counts(.websocket)
         if let resumed = document["tls"]?["resumed_share"]?.number {
             rows.append(("TLS sessions resumed", fixed(resumed * 100, 1) + " %"))
         }

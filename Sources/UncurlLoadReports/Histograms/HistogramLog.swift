@@ -99,7 +99,7 @@ extension HistogramLog {
     package static func lines(_ interval: Interval, of plan: RunPlan) -> String {
         let (metrics, work) = (interval.metrics, plan.work)
         let series = metrics.series(work).filter { $0.isMain || !$0.histogram.isEmpty }
-        let about = metrics.schedule == nil ? "raw" : "corrected"
+        let about = metrics.has(.schedule) ? "corrected" : "raw"
         let named = zip(plan.requestNames.all, metrics.names).map { name, metrics in
             Metrics.Series(tag: NamedReport.tag(about, name), histogram: metrics.latency)
         }

@@ -2,9 +2,10 @@ package import UncurlLoad
 
 /// Intervals as comma-separated values, one line each. Times are in milliseconds.
 package enum IntervalCSV {
+    private static let columns = Figure.of(.intervals).filter(\.isColumn)
+
     package static let head =
-        "start_s,length_s,completed,successes,http_errors,failed,connects_failed,sent_again,per_second,bytes_in,bytes_out,"
-        + "connections_opened,p50_ms,p90_ms,p99_ms,p99_9_ms,max_ms,mean_ms,name\n"
+        "start_s,length_s,\(columns.map(\.name).joined(separator: ",")),p50_ms,p90_ms,p99_ms,p99_9_ms,max_ms,mean_ms,name\n"
 
     /// One line for all requests, and one for each name. A name's line has the figures that exist by name; its other
     /// fields are empty.
@@ -14,20 +15,20 @@ package enum IntervalCSV {
     }
 
     package static func line(_ interval: Interval, of work: LoadKind) -> String {
-        let metrics = interval.metrics
-        let counts: [UInt64] = [
-            metrics.done(work), metrics.succeeded, metrics.httpErrors, metrics.failed, metrics.connectionsFailed,
-            metrics.sentAgain,
-        ]
-        let bytes = [metrics.wireBytesIn, metrics.wireBytesOut, metrics.connectionsOpened].map { String($0) }
-        let rate = fixed(interval.perSecond(metrics.doneInTime(work)), 2)
-        return line(interval, counts.map { String($0) } + [rate] + bytes, metrics.headline(work), name: "")
+        let measured = Measured(interval.metrics, of: work, in: interval.length)
+        let counts = columns.map { figure in
+            figure.integer(measured).map { "\($0)" } ?? figure.number(measured).map { fixed($0, 2) } ?? ""
+        }
+        return line(interval, counts, interval.metrics.headline(work), name: "")
     }
 
     private static func line(_ interval: Interval, name: String, _ metrics: NamedMetrics) -> String {
-        let counts = [metrics.completed, metrics.succeeded, metrics.httpErrors, metrics.failed].map { String($0) }
-        let rate = fixed(interval.perSecond(metrics.completed &- min(metrics.drained, metrics.completed)), 2)
-        return line(interval, counts + ["", "", rate, "", "", ""], metrics.latency, name: NamedReport.cell(name))
+        let counts = columns.map { figure in
+            figure.named?(metrics).map { count in
+                figure.isInteger ? "\(UInt64(count))" : fixed(interval.perSecond(UInt64(count)), 2)
+            } ?? ""
+        }
+        return line(interval, counts, metrics.latency, name: NamedReport.cell(name))
     }
 
     private static func line(

@@ -26,7 +26,7 @@ package struct RequestLogText {
         buffer.append(UInt8(ascii: ","))
         append(record.latency)
         buffer.append(UInt8(ascii: ","))
-        if let firstByte = record.firstByte { append(firstByte) }
+        if let start = record.responseStart { append(start) }
         buffer.append(UInt8(ascii: ","))
         if record.status > 0 { append(UInt64(record.status)) }
         buffer.append(UInt8(ascii: ","))

@@ -58,14 +58,11 @@ package enum ReportMerge {
     }
 
     /// Settings of the whole run, which are not shares of a part.
-    private static let same: Set<OctetText> = [
-        "schema", "volley", "url", "method", "mode", "work", "timeout_ns", "warmup_ns", "duration_ns", "drain_ns",
-        "max_lag_ns",
-        "connect_timeout_ns", "first_byte_timeout_ns", "idle_timeout_ns", "requests_per_connection",
-        "connection_age_ns", "sending_bytes_per_second", "receiving_bytes_per_second",
-        "pipeline", "name", "scenarios",
-        "body_bytes", "message_bytes", "binary", "stages", "kind", "stall_ns", "errno", "percentiles",
-    ]
+    private static let same: Set<OctetText> = Set(
+        RunSetting.all.filter(\.isShared).map { OctetText($0.name) } + [
+            "schema", "volley", "name", "message_bytes", "binary", "stages", "kind", "stall_ns", "errno", "percentiles",
+        ]
+    )
 
     private static func whole(_ mine: UInt64, _ theirs: UInt64, _ name: String) -> UInt64 {
         switch OctetText(name) {

@@ -9,17 +9,10 @@ package enum OTLPMetrics {
     ///   - start: when the counts began, in nanoseconds since 1970.
     ///   - now: the time of the counts in nanoseconds since 1970.
     package static func document(_ metrics: Metrics, of plan: RunPlan, start: UInt64, now: UInt64) -> JSONTree {
-        let times = Times(start: start, now: now)
-        var all = [
-            times.sum(
-                "volley.requests",
-                unit: "{request}",
-                [
-                    ([("outcome", "success")], metrics.succeeded), ([("outcome", "http_error")], metrics.httpErrors),
-                    ([("outcome", "failed")], metrics.failed),
-                ]
-            ),
-            times.sum("volley.requests.sent_again", unit: "{request}", [([], metrics.sentAgain)]),
+        let times = Span(start: start, now: now)
+        let measured = Measured(metrics, of: plan.work, in: 0)
+        var all = times.families(.requests, measured)
+        all += [
             times.sum(
                 "volley.responses",
                 unit: "{response}",
@@ -39,20 +32,8 @@ package enum OTLPMetrics {
                     )
                 }
             ),
-            times.sum(
-                "volley.connections",
-                unit: "{connection}",
-                [
-                    ([("outcome", "opened")], metrics.connectionsOpened),
-                    ([("outcome", "failed")], metrics.connectionsFailed),
-                ]
-            ),
-            times.sum(
-                "volley.io",
-                unit: "By",
-                [([("direction", "in")], metrics.wireBytesIn), ([("direction", "out")], metrics.wireBytesOut)]
-            ),
         ]
+        all += times.families(.connections, measured) + times.families(.bytes, measured)
         switch plan.work {
         case .requests:
             // The series of all requests and of each name. An attribute distinguishes them.
@@ -61,6 +42,9 @@ package enum OTLPMetrics {
             all.append(times.histogram("http.client.request.duration", series))
         case .handshakes:
             all.append(times.histogram("tls.client.handshake.duration", [([], metrics.headline(plan.work))]))
+        }
+        for section in [Figure.Section.schedule, .stream, .websocket] where metrics.has(section.part) {
+            all += times.families(section, measured)
         }
         let scope = JSONTree.object([("name", "volley"), ("version", .string(PackageVersion.text))])
         let resource = attributes([
@@ -88,9 +72,23 @@ package enum OTLPMetrics {
     }
 
     /// The times that all points of a push share. Integers of 64 bits are texts in Protobuf's JSON.
-    private struct Times {
+    private struct Span {
         let start: UInt64
         let now: UInt64
+
+        func families(_ section: Figure.Section, _ measured: Measured) -> [JSONTree] {
+            Figure.families(of: section).map { family in
+                let (name, unit) = (family[0].dotted, family[0].unit)
+                if let times = family[0].times { return histogram(name, [([], measured.metrics[times])]) }
+                return sum(
+                    name,
+                    unit: unit,
+                    family.map { figure in
+                        (figure.label.map { [($0.name, $0.value)] } ?? [], figure.integer(measured) ?? 0)
+                    }
+                )
+            }
+        }
 
         func sum(_ name: String, unit: String, _ points: [(attributes: [(String, String)], count: UInt64)]) -> JSONTree
         {

@@ -29,26 +29,24 @@ package enum MarkdownReport {
 
     private static func figures(_ result: RunResult) -> String {
         let metrics = result.metrics
-        let isScheduled = metrics.schedule != nil
         var rows = [
             ["measured", Units.time(result.measured)],
             [
                 "requests",
-                "\(grouped(metrics.sent)) sent, \(grouped(metrics.completed)) completed, \(grouped(metrics.failed)) failed",
+                "\(grouped(metrics[.sent])) sent, \(grouped(metrics[.completed])) completed, \(grouped(metrics[.failed])) failed",
             ],
         ]
-        let successes = result.perSecond(metrics.succeeded - metrics.drainedSuccesses)
+        let successes = result.perSecond(metrics.successesInTime)
         rows.append(["successes", "\(fixed(successes, 2))/s"])
         if let connections = result.connectionsPerSecond { rows.append(["connections", "\(fixed(connections, 2))/s"]) }
-        if metrics.sentAgain > 0 { rows.append(["sent again", grouped(metrics.sentAgain)]) }
-        var times = [(isScheduled ? "latency (corrected)" : "latency (raw)", metrics.headline(result.plan.work))]
-        if let stream = metrics.stream {
-            rows.append(["events", StreamText.counts(StreamPart.json(result)) ?? ""])
-            times += [("due–event", stream.correctedFirst), ("first event", stream.first), ("gap", stream.gaps)]
-        }
-        if let sockets = metrics.webSocket {
-            rows.append(["WebSockets", WebSocketText.counts(WebSocketPart.json(result)).joined(separator: "; ")])
-            times.append(("open", sockets.open))
+        rows += metrics.remarks.map { [$0.title, grouped($0.count)] }
+        let title = metrics.has(.schedule) ? "latency (corrected)" : "latency (raw)"
+        var times = [(title, metrics.headline(result.plan.work))]
+        if let events = StreamText.counts(JSONReport.stream(result)) { rows.append(["events", events]) }
+        let sockets = WebSocketText.counts(JSONReport.webSocket(result))
+        if !sockets.isEmpty { rows.append(["WebSockets", sockets.joined(separator: "; ")]) }
+        times += Figure.tabled.filter { [.stream, .webSocket].contains($0.section.part) }.compactMap { figure in
+            figure.title.flatMap { title in figure.times.map { (title, metrics[$0]) } }
         }
         rows += times.compactMap { name, times in summary(times).map { [name, $0] } }
         return table(["figure", "value"], rows.map { $0.map(cell) })

@@ -41,11 +41,11 @@ struct RunTests {
     private static func answers(_ result: RunResult) -> Outcome {
         let metrics = result.metrics
         let rare = [
-            (metrics.schedule?.unsent ?? 0, "unsent"), (metrics.connectionsStray, "connections closed for stray bytes"),
+            (metrics[.unsent], "unsent"), (metrics[.connectionsStray], "connections closed for stray bytes"),
         ].filter { $0.0 > 0 }
         let words =
-            "\(grouped(metrics.done(result.plan.work))) completed, \(grouped(metrics.failed)) failed, "
-            + "\(grouped(metrics.connectionsFailed)) connections failed, \(grouped(metrics.httpErrors)) HTTP errors"
+            "\(grouped(metrics.done(result.plan.work))) completed, \(grouped(metrics[.failed])) failed, "
+            + "\(grouped(metrics[.connectionsFailed])) connections failed, \(grouped(metrics.httpErrors)) HTTP errors"
             + rare.map { ", \(grouped($0)) \($1)" }.joined()
         // Errors count even if all conditions hold, except errors that a condition allows.
         let kept = zip(result.plan.thresholds, result.thresholds.thresholds).filter(\.1.isKept).map(\.0)

@@ -16,23 +16,8 @@ enum MetricsText {
 
     static func text(_ metrics: Metrics, of work: LoadKind, url: String, names: [String] = []) -> String {
         var text = ""
-        metric(
-            "volley_requests_total",
-            "counter",
-            "Requests by outcome: success is 2xx and 3xx.",
-            [
-                (label("outcome", "success"), metrics.succeeded), (label("outcome", "http_error"), metrics.httpErrors),
-                (label("outcome", "failed"), metrics.failed),
-            ],
-            to: &text
-        )
-        metric(
-            "volley_sent_again_total",
-            "counter",
-            "Requests sent a second time, each counted once in volley_requests_total.",
-            [("", metrics.sentAgain)],
-            to: &text
-        )
+        let measured = Measured(metrics, of: work, in: 0)
+        families(.requests, measured, to: &text)
         metric(
             "volley_responses_total",
             "counter",
@@ -49,23 +34,8 @@ enum MetricsText {
             errors(metrics.failures),
             to: &text
         )
-        metric(
-            "volley_connections_total",
-            "counter",
-            "Connections by outcome.",
-            [
-                (label("outcome", "opened"), metrics.connectionsOpened),
-                (label("outcome", "failed"), metrics.connectionsFailed),
-            ],
-            to: &text
-        )
-        metric(
-            "volley_bytes_total",
-            "counter",
-            "Bytes through the sockets.",
-            [(label("direction", "in"), metrics.wireBytesIn), (label("direction", "out"), metrics.wireBytesOut)],
-            to: &text
-        )
+        families(.connections, measured, to: &text)
+        families(.bytes, measured, to: &text)
         switch work {
         case .requests:
             histogram(
@@ -77,32 +47,27 @@ enum MetricsText {
         case .handshakes:
             histogram("volley_handshake_duration_seconds", "Time of TLS handshakes.", metrics.headline(work), to: &text)
         }
-        if let stream = metrics.stream {
-            metric("volley_events_total", "counter", "Events of streams.", [("", stream.events)], to: &text)
-            metric(
-                "volley_stalls_total",
-                "counter",
-                "Gaps between events that were stalls.",
-                [("", stream.stalls)],
-                to: &text
-            )
-            histogram("volley_first_event_seconds", "Time to a stream's first event.", stream.first, to: &text)
-            histogram("volley_event_gap_seconds", "Time between two events of a stream.", stream.gaps, to: &text)
-        }
-        if let sockets = metrics.webSocket {
-            metric("volley_websockets_total", "counter", "WebSockets opened.", [("", sockets.opened)], to: &text)
-            metric(
-                "volley_websockets_dropped_total",
-                "counter",
-                "WebSockets that the server ended at rest.",
-                [("", sockets.dropped)],
-                to: &text
-            )
-            histogram("volley_websocket_open_seconds", "Time to open a WebSocket.", sockets.open, to: &text)
+        for section in [Figure.Section.schedule, .stream, .websocket] where metrics.has(section.part) {
+            families(section, measured, to: &text)
         }
         named(Array(zip(names, metrics.names)), to: &text)
         metric("volley_run_info", "gauge", "What is being tested.", [(label("url", url), 1)], to: &text)
         return text
+    }
+
+    private static func families(_ section: Figure.Section, _ measured: Measured, to text: inout String) {
+        for family in Figure.families(of: section) {
+            guard let name = family[0].metric else { continue }
+            let help = family[0].metricHelp ?? ""
+            if let times = family[0].times {
+                histogram(name, help, measured.metrics[times], to: &text)
+            } else {
+                let samples = family.map { figure in
+                    (figure.label.map { label($0.name, $0.value) } ?? "", figure.integer(measured) ?? 0)
+                }
+                metric("\(name)_total", "counter", help, samples, to: &text)
+            }
+        }
     }
 
     private static func named(_ rows: [(name: String, metrics: NamedMetrics)], to text: inout String) {

@@ -23,8 +23,12 @@ package enum SavedReportText {
             "\(grouped(count("requests", "sent"))) sent = \(grouped(count("requests", "completed"))) completed + "
             + "\(grouped(count("requests", "failed"))) failed + \(grouped(count("requests", "in_flight_at_stop"))) in flight at stop"
         lines.append(TextReport.row("Requests", sum))
-        let again = count("requests", "sent_again")
-        if again > 0 { lines.append(TextReport.row("Sent again", "\(grouped(again)), each of them one of those sent")) }
+        for figure in Figure.remarked {
+            let count = count(figure.section.rawValue, figure.name)
+            if count > 0, let remark = figure.remark {
+                lines.append(TextReport.row(remark.title, grouped(count) + remark.words))
+            }
+        }
         if let schedule = document["schedule"], schedule["due"] != nil {
             lines.append(
                 TextReport.row(
@@ -56,14 +60,8 @@ package enum SavedReportText {
 
     private static func latencies(_ report: SavedReport) throws(ReportError) -> [String] {
         var rows: [String] = []
-        for (section, name, title) in [
-            ("stream", "first_event_corrected", "due–event"), ("stream", "first_event", "first event"),
-            ("stream", "gap", "gap"), ("schedule", "corrected", "corrected"), ("latency", "raw", "raw"),
-            ("latency", "http_error", "HTTP error"),
-            ("latency", "failed", "failed"), ("latency", "first_byte", "first byte"), ("latency", "connect", "connect"),
-            ("latency", "tls", "TLS"), ("websocket", "open", "open"),
-        ] {
-            guard let histogram = try report.histogram(section, name) else { continue }
+        for figure in Figure.tabled {
+            guard let title = figure.title, let histogram = try report.histogram(figure) else { continue }
             if let row = TextReport.histogramRow(title, histogram) { rows.append(row) }
         }
         return rows.isEmpty ? [] : ["", left("Latency", 12) + TextReport.columnHeads] + rows

@@ -3,7 +3,7 @@ import UncurlText
 
 /// The part of the reports for people about a run of streams.
 enum StreamText {
-    /// - Parameter part: ``StreamPart``'s, of one run or merged from several. Nil for the null of other runs.
+    /// - Parameter part: the report's member, of one run or merged from several. Nil for the null of other runs.
     static func counts(_ part: JSONTree?) -> String? {
         guard let part, let events = part["events"]?.integer else { return nil }
         let count = { (name: String) in part[name]?.integer ?? 0 }

@@ -17,7 +17,9 @@ package enum TextReport {
             sections.append(connections(result))
         case .handshakes:
             sections += [handshakes(result), latencies(result)]
-            if result.plan.showsDistribution { sections.append(distribution(of: "TLS handshakes", result.metrics.tls)) }
+            if result.plan.showsDistribution {
+                sections.append(distribution(of: "TLS handshakes", result.metrics[.tls]))
+            }
         }
         sections.append(security(result.metrics.handshakes))
         if !result.metrics.failures.isEmpty { sections.append(failures(result.metrics.failures)) }
@@ -76,35 +78,47 @@ package enum TextReport {
     private static func counts(_ result: RunResult) -> [String] {
         let metrics = result.metrics
         let sum =
-            "\(grouped(metrics.sent)) sent = \(grouped(metrics.completed)) completed + \(grouped(metrics.failed)) failed"
-            + " + \(grouped(metrics.inFlight)) in flight at stop"
+            "\(grouped(metrics[.sent])) sent = \(grouped(metrics[.completed])) completed + \(grouped(metrics[.failed])) failed"
+            + " + \(grouped(metrics[.inFlight])) in flight at stop"
         let what = result.plan.webSocket == nil ? "Requests" : "Messages"
         var lines = [
             row("Measured", Units.time(result.measured)),
             row(what, metrics.isBalanced ? sum : sum + "  (THESE DO NOT ADD UP: a bug in volley)"),
-            row("Rate", "\(fixed(result.perSecond(metrics.succeeded - metrics.drainedSuccesses), 2)) successes/s"),
+            row("Rate", "\(fixed(result.perSecond(metrics.successesInTime), 2)) successes/s"),
         ]
         if metrics.httpErrors > 0 {
             let errors = metrics.httpErrors &- min(metrics.drainedErrors, metrics.httpErrors)
             lines.append(row("", "\(fixed(result.perSecond(errors), 2)) HTTP errors/s"))
         }
-        if metrics.drained > 0 {
-            lines.append(row("", "\(grouped(metrics.drained)) more were answered while the run drained: in no rate"))
+        if metrics[.drained] > 0 {
+            lines.append(row("", "\(grouped(metrics[.drained])) more were answered while the run drained: in no rate"))
         }
-        if let schedule = metrics.schedule { lines += ScheduleText.counts(schedule, result) }
-        lines += streams(StreamPart.json(result), WebSocketPart.json(result))
-        if metrics.redirects > 0 { lines.append(row("Redirects", "\(grouped(metrics.redirects)) followed")) }
+        if metrics.has(.schedule) { lines += ScheduleText.counts(result) }
+        lines += streams(JSONReport.stream(result), JSONReport.webSocket(result))
+        if metrics[.redirects] > 0 { lines.append(row("Redirects", "\(grouped(metrics[.redirects])) followed")) }
         let codes = metrics.statuses.indices.filter { metrics.statuses[$0] > 0 }
         if !codes.isEmpty {
             lines.append(
                 row("Status", codes.map { "\($0) × \(grouped(metrics.statuses[$0]))" }.joined(separator: ", "))
             )
         }
-        if metrics.sentAgain > 0 || result.plan.retries {
-            lines.append(row("Sent again", "\(grouped(metrics.sentAgain)), each of them one of those sent"))
+        for figure in Figure.remarked {
+            guard let remark = figure.remark, let count = figure.integer(result.figures) else { continue }
+            let isAsked = RunSetting.value(remark.setting, result).bool == true
+            if count > 0 || isAsked { lines.append(row(remark.title, grouped(count) + remark.words)) }
         }
-        let received = bytes(metrics.wireBytesIn, metrics.bodyBytesIn, inTime: metrics.bytesInInTime, result)
-        let sent = bytes(metrics.wireBytesOut, metrics.bodyBytesOut, inTime: metrics.bytesOutInTime, result)
+        let received = bytes(
+            metrics[.wireBytesIn],
+            metrics[.bodyBytesIn],
+            inTime: metrics.rest(.wireBytesIn, without: .drainedBytesIn),
+            result
+        )
+        let sent = bytes(
+            metrics[.wireBytesOut],
+            metrics[.bodyBytesOut],
+            inTime: metrics.rest(.wireBytesOut, without: .drainedBytesOut),
+            result
+        )
         lines += [row("Bytes in", received), row("Bytes out", sent)]
         return lines
     }
@@ -124,31 +138,20 @@ package enum TextReport {
 
     private static func latencies(_ result: RunResult) -> [String] {
         let metrics = result.metrics
-        let rows = [
-            ("due–event", metrics.stream?.correctedFirst ?? LatencyHistogram()),
-            ("first event", metrics.stream?.first ?? LatencyHistogram()),
-            ("gap", metrics.stream?.gaps ?? LatencyHistogram()),
-            ("corrected", metrics.schedule?.corrected ?? LatencyHistogram()),
-            ("raw", metrics.success), ("HTTP error", metrics.httpError),
-            ("failed", metrics.failure),
-            ("first byte", metrics.firstByte), ("connect", metrics.connect), ("TLS", metrics.tls),
-            ("open", metrics.webSocket?.open ?? LatencyHistogram()),
-        ].compactMap { name, values in histogramRow(name, values) }
+        let rows = Figure.tabled.compactMap { figure in
+            figure.times.flatMap { histogramRow(figure.title ?? "", metrics[$0]) }
+        }
         guard !rows.isEmpty else { return [] }
         var lines = [left("Latency", 12) + columnHeads] + rows
         switch result.plan.work {
-        case .requests where metrics.schedule != nil:
-            if metrics.schedule?.corrected.count != 0 { lines.append(ScheduleText.explanation) }
+        case .requests where metrics.has(.schedule):
+            if !metrics[.corrected].isEmpty { lines.append(ScheduleText.explanation) }
         case .requests:
             lines.append("  closed loop: percentiles exclude requests not sent during stalls; use --rate")
         case .handshakes:
             lines.append("  closed loop: percentiles exclude connections not opened during stalls")
         }
-        let clamped = [metrics.schedule?.corrected, metrics.success, metrics.httpError, metrics.failure].reduce(0) {
-            sum,
-            times in
-            sum + (times?.clamped ?? 0)
-        }
+        let clamped = [Times.corrected, .success, .httpError, .failure].reduce(0) { $0 + metrics[$1].clamped }
         if clamped > 0 { lines.append("  \(grouped(clamped)) times over an hour are counted as one hour") }
         return lines
     }
@@ -167,7 +170,7 @@ package enum TextReport {
 
     /// The distribution of the times that a run of requests is about, as in wrk2.
     private static func distribution(of metrics: Metrics) -> [String] {
-        distribution(of: metrics.schedule == nil ? "successes" : "corrected times", metrics.headline(.requests))
+        distribution(of: metrics.has(.schedule) ? "corrected times" : "successes", metrics.headline(.requests))
     }
 
     private static func distribution(of what: String, _ latency: LatencyHistogram) -> [String] {
@@ -179,10 +182,12 @@ package enum TextReport {
 
     private static func connections(_ result: RunResult) -> [String] {
         let metrics = result.metrics
-        var parts = ["\(grouped(metrics.connectionsOpened)) opened"]
-        if metrics.connectionsFailed > 0 { parts.append("\(grouped(metrics.connectionsFailed)) failed") }
-        if metrics.connectionsStray > 0 {
-            parts.append("\(grouped(metrics.connectionsStray)) closed at rest for bytes that no request had asked for")
+        var parts = ["\(grouped(metrics[.connectionsOpened])) opened"]
+        if metrics[.connectionsFailed] > 0 { parts.append("\(grouped(metrics[.connectionsFailed])) failed") }
+        if metrics[.connectionsStray] > 0 {
+            parts.append(
+                "\(grouped(metrics[.connectionsStray])) closed at rest for bytes that no request had asked for"
+            )
         }
         return [row("Connections", parts.joined(separator: ", "))]
     }
@@ -246,27 +251,28 @@ enum ScheduleText {
         return crowd + (plan.think.map { ["  each connection rests for \($0.description) after an answer"] } ?? [])
     }
 
-    static func counts(_ schedule: ScheduleMetrics, _ result: RunResult) -> [String] {
-        var text = "\(grouped(schedule.due)) due"
+    static func counts(_ result: RunResult) -> [String] {
+        let metrics = result.metrics
+        var text = "\(grouped(metrics[.due])) due"
         // A visit of a script may make no request, or several.
         if !result.plan.users.isScripted {
             text +=
-                " = \(grouped(schedule.sent)) sent + \(grouped(schedule.refused)) refused + \(grouped(schedule.unsent)) unsent"
-            if !schedule.isBalanced { text += "  (THESE DO NOT ADD UP: a bug in volley)" }
+                " = \(grouped(metrics.dueSent)) sent + \(grouped(metrics[.refused])) refused + \(grouped(metrics[.unsent])) unsent"
+            if !metrics.isScheduleBalanced { text += "  (THESE DO NOT ADD UP: a bug in volley)" }
         }
         var lines = [TextReport.row("Schedule", text)]
-        if schedule.delayed > 0 {
+        if metrics[.delayed] > 0 {
             lines.append(
-                TextReport.row("", "\(grouped(schedule.delayed)) of them were due when no connection was free")
+                TextReport.row("", "\(grouped(metrics[.delayed])) of them were due when no connection was free")
             )
         }
-        if let ratio = result.metrics.rateRatio {
-            let wanted = fixed(result.perSecond(schedule.due), 2)
+        if let ratio = metrics.rateRatio {
+            let wanted = fixed(result.perSecond(metrics[.due]), 2)
             lines.append(
                 TextReport.row("", "\(fixed(ratio * 100, 2)) % of them answered in time for a rate of \(wanted)/s")
             )
         }
-        if let lag = schedule.lag.summary(percentiles: [50, 99]), let p50 = lag[50], let p99 = lag[99] {
+        if let lag = metrics[.lag].summary(percentiles: [50, 99]), let p50 = lag[50], let p99 = lag[99] {
             lines.append(
                 TextReport.row(
                     "Send lag",
@@ -309,10 +315,10 @@ extension TextReport {
             row("Measured", Units.time(result.measured)),
             row(
                 "Connections",
-                "\(grouped(metrics.connectionsOpened)) opened, \(grouped(metrics.connectionsFailed)) failed, "
-                    + "\(grouped(metrics.connectionsUnfinished)) in flight at stop"
+                "\(grouped(metrics[.connectionsOpened])) opened, \(grouped(metrics[.connectionsFailed])) failed, "
+                    + "\(grouped(metrics[.connectionsUnfinished])) in flight at stop"
             ),
-            row("Rate", "\(fixed(result.perSecond(metrics.connectionsOpened), 2)) connections/s"),
+            row("Rate", "\(fixed(result.perSecond(metrics[.connectionsOpened]), 2)) connections/s"),
         ]
     }
 

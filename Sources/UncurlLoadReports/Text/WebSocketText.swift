@@ -5,7 +5,7 @@ import UncurlText
 enum WebSocketText {
     /// Returns the text of each line; empty for other runs.
     ///
-    /// - Parameter part: ``WebSocketPart``'s, of one run or merged from several.
+    /// - Parameter part: the report's member, of one run or merged from several.
     static func counts(_ part: JSONTree?) -> [String] {
         guard let part, let opened = part["opened"]?.integer else { return [] }
         let each = part["messages_per_connection"]?.number.map { ", \(fixed($0, 1)) messages on each" } ?? ""

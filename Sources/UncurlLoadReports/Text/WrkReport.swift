@@ -14,23 +14,27 @@ package enum WrkReport {
         lines.append("  Thread Stats   Avg      Stdev     Max   +/- Stdev")
         let latency = latency(metrics)
         lines.append(row("Latency", latency) { WrkUnits.microseconds($0 / 1_000) })
-        lines.append(row("Req/Sec", metrics.rates, WrkUnits.metric))
+        lines.append(row("Req/Sec", metrics[.rates], WrkUnits.metric))
         if plan.showsDistribution { lines += distribution(latency) }
         let runtime = WrkUnits.microseconds(Double(result.measured) / 1_000)
-        let read = WrkUnits.binary(Double(metrics.wireBytesIn))
-        lines.append("  \(metrics.completed) requests in \(runtime), \(read)B read")
+        let read = WrkUnits.binary(Double(metrics[.wireBytesIn]))
+        lines.append("  \(metrics[.completed]) requests in \(runtime), \(read)B read")
         if let errors = socketErrors(metrics) { lines.append(errors) }
         if metrics.httpErrors > 0 { lines.append("  Non-2xx or 3xx responses: \(metrics.httpErrors)") }
         lines.append("Requests/sec: " + right(fixed(result.perSecond(metrics.doneInTime(.requests)), 2), 9))
-        lines.append("Transfer/sec: " + right(WrkUnits.binary(result.perSecond(metrics.bytesInInTime)), 10) + "B")
+        lines.append(
+            "Transfer/sec: "
+                + right(WrkUnits.binary(result.perSecond(metrics.rest(.wireBytesIn, without: .drainedBytesIn))), 10)
+                + "B"
+        )
         return lines.joined(separator: "\n") + "\n"
     }
 
     /// The times of all answers. With a schedule, an answer with an HTTP error has no corrected time.
     private static func latency(_ metrics: Metrics) -> LatencyHistogram {
-        if let schedule = metrics.schedule { return schedule.corrected }
-        var latency = metrics.success
-        latency.merge(metrics.httpError)
+        if metrics.has(.schedule) { return metrics[.corrected] }
+        var latency = metrics[.success]
+        latency.merge(metrics[.httpError])
         return latency
     }
 
@@ -77,7 +81,7 @@ package enum WrkReport {
                 switch failure.phase {
                 case _ where failure.kind == .timeout: .timeout
                 case .resolve, .connect, .proxy, .tls, .upgrade: .connect
-                case .firstByte, .head, .body, .message, .check: .read
+                case .responseStart, .head, .body, .message, .check: .read
                 case .write: .write
                 }
         }

@@ -44,15 +44,13 @@ struct LocustStats: Sendable {
         var timeless: UInt64 { requests &- min(requests, times.count) }
 
         init(_ metrics: Metrics) {
-            requests = metrics.completed &+ metrics.failed &+ metrics.connectionsFailed
-            failures = metrics.failed &+ metrics.connectionsFailed &+ metrics.httpErrors
-            content = metrics.bodyBytesIn
-            if let schedule = metrics.schedule {
-                times = schedule.corrected
-            } else {
-                times = metrics.success
-                times.merge(metrics.httpError)
-                times.merge(metrics.failure)
+            requests = metrics[.completed] &+ metrics[.failed] &+ metrics[.connectionsFailed]
+            failures = metrics[.failed] &+ metrics[.connectionsFailed] &+ metrics.httpErrors
+            content = metrics[.bodyBytesIn]
+            times = metrics.latency
+            if !metrics.has(.schedule) {
+                times.merge(metrics[.httpError])
+                times.merge(metrics[.failure])
             }
         }
 

@@ -251,8 +251,8 @@ package struct LocustClient {
     }
 
     private func sayTotals() {
-        let again = totals.sentAgain > 0 ? ", \(grouped(totals.sentAgain)) sent again" : ""
-        say("\(grouped(totals.completed)) requests completed, \(grouped(totals.errors)) errors\(again)")
+        let remarks = totals.remarks.map { ", \(grouped($0.count)) \($0.title)" }.joined()
+        say("\(grouped(totals[.completed])) requests completed, \(grouped(totals.errors)) errors\(remarks)")
     }
 
     private static var now: Double { Double(Instant.current().nanoseconds) / 1e9 }

@@ -37,7 +37,7 @@ final class LocustSwarm {
         } catch {
             throw .load(error)
         }
-        let board = IntervalBoard(length: Self.interval, workers: plan.threads, shape: plan.metricsShape)
+        let board = IntervalBoard(length: Self.interval, workers: plan.threads, shape: plan.noMetrics)
         workerBoard = WorkerBoard(workers: plan.threads, intervals: board) { SignalWait.wake() }
         collector = IntervalCollector(board, workers: plan.threads, work: plan.work)
         let job = WorkerSetup(plan: plan, requests: requests, resolver: resolver, workerBoard: workerBoard)

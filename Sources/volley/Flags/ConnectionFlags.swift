@@ -72,7 +72,7 @@ extension LoadOptions {
         limits.age = try flags.connectionAge.map { text throws(UsageError) in try Self.age(text) }
         for text in flags.limitRate { try setRate(text) }
         limits.connect = try part(flags.connectTimeout, "--connect-timeout")
-        limits.firstByte = try part(flags.firstByteTimeout, "--first-byte-timeout")
+        limits.responseStart = try part(flags.firstByteTimeout, "--first-byte-timeout")
         limits.idle = try part(flags.idleTimeout, "--idle-timeout")
         // The engine checks for idle connections with timers, so the limit is as coarse as the timers are.
         if let idle = limits.idle, idle < 20_000_000 {
@@ -81,7 +81,7 @@ extension LoadOptions {
             )
         }
         let ofRequests = [
-            ("--first-byte-timeout", limits.firstByte != nil), ("--idle-timeout", limits.idle != nil),
+            ("--first-byte-timeout", limits.responseStart != nil), ("--idle-timeout", limits.idle != nil),
             ("--requests-per-connection", flags.requestsPerConnection != nil),
             ("--connection-age", limits.age != nil), ("--limit-rate", !flags.limitRate.isEmpty),
         ]

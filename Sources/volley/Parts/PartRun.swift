@@ -114,7 +114,7 @@ struct PartRelay: RunObserver {
 
     init(_ link: PartLink, _ plan: RunPlan, interval: UInt64) {
         self.link = link
-        intervals = IntervalBoard(length: interval, workers: plan.threads, shape: plan.metricsShape)
+        intervals = IntervalBoard(length: interval, workers: plan.threads, shape: plan.noMetrics)
     }
 
     var span: UInt64 { max((intervals?.length ?? 0) / 4, 50_000_000) }

@@ -45,7 +45,7 @@ struct RunWatch: RunObserver {
                 // A condition that holds must be noticed within a second.
                 length: abortsOnFail && !showsCourse ? min(invocation.interval, 250_000_000) : invocation.interval,
                 workers: plan.threads,
-                shape: plan.metricsShape
+                shape: plan.noMetrics
             )
         log = files.contains { $0.format == .requests } ? RequestLogBoard() : nil
         collector = intervals.map { IntervalCollector($0, workers: plan.threads, work: plan.work) }
@@ -83,7 +83,7 @@ struct RunWatch: RunObserver {
         offset = measured
         conditions.renew()
         guard let old = intervals else { return }
-        let board = IntervalBoard(length: old.length, workers: plan.threads, shape: plan.metricsShape)
+        let board = IntervalBoard(length: old.length, workers: plan.threads, shape: plan.noMetrics)
         intervals = board
         collector = IntervalCollector(board, workers: plan.threads, work: plan.work)
     }

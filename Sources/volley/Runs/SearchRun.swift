@@ -147,7 +147,7 @@ struct SearchRun {
             case .bad: "not good"
             case .unclear: "not good, and volley was the limit"
             }
-        let p99 = result.metrics.schedule?.corrected.summary(percentiles: [99])?[99]
+        let p99 = result.metrics[.corrected].summary(percentiles: [99])?[99]
         return "search: \(fixed(rate.perSecond, 1))/s, p99 \(p99.map { Units.time($0) } ?? "unknown"), "
             + "\(grouped(result.metrics.errors)) errors: \(verdict)"
     }

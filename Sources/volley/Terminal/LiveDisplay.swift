@@ -62,7 +62,9 @@ enum LiveFacts {
     static func progress(_ total: Metrics, elapsed: UInt64, of plan: RunPlan, columns: Int) -> String? {
         var shares: [Double] = []
         if let duration = plan.duration { shares.append(Double(elapsed) / Double(max(1, duration &+ plan.warmup))) }
-        if let requests = plan.requests { shares.append(Double(total.completed &+ total.failed) / Double(requests)) }
+        if let requests = plan.requests {
+            shares.append(Double(total[.completed] &+ total[.failed]) / Double(requests))
+        }
         // The run ends with the first of both.
         guard let share = shares.max().map({ min(max($0, 0), 1) }) else { return nil }
         let number = right(fixed(share * 100, 0), 4) + " %"
@@ -75,20 +77,20 @@ enum LiveFacts {
         var parts = total.statuses.indices.filter { total.statuses[$0] > 0 }.map {
             "\($0) × \(grouped(total.statuses[$0]))"
         }
-        if total.failed > 0 { parts.append("failed × \(grouped(total.failed))") }
-        if total.connectionsFailed > 0 { parts.append("not connected × \(grouped(total.connectionsFailed))") }
+        if total[.failed] > 0 { parts.append("failed × \(grouped(total[.failed]))") }
+        if total[.connectionsFailed] > 0 { parts.append("not connected × \(grouped(total[.connectionsFailed]))") }
         // The requests that have begun and not ended, according to the threads' last reports.
-        parts.append("\(grouped(total.inFlight)) in flight")
+        parts.append("\(grouped(total[.inFlight])) in flight")
         return parts.joined(separator: " · ")
     }
 
     /// The rates; nil without a schedule.
     private static func rates(_ total: Metrics, counted: UInt64) -> String? {
-        guard let schedule = total.schedule, schedule.due > 0, counted > 0 else { return nil }
-        let wanted = Double(schedule.due) * 1e9 / Double(counted)
+        guard total[.due] > 0, counted > 0 else { return nil }
+        let wanted = Double(total[.due]) * 1e9 / Double(counted)
         let share = total.rateRatio.map { ", answered \(fixed($0 * 100, 1)) %" } ?? ""
         let late =
-            schedule.lag.summary(percentiles: [99])?[99].map { " · volley itself late: p99 \(Units.time($0))" } ?? ""
+            total[.lag].summary(percentiles: [99])?[99].map { " · volley itself late: p99 \(Units.time($0))" } ?? ""
         return "target \(grouped(UInt64(wanted.rounded())))/s\(share)\(late)"
     }
 

@@ -100,7 +100,7 @@ struct RunProgressLine {
             }
         }
         parts.append("\(grouped(snapshot.errors)) errors")
-        if snapshot.sentAgain > 0, detail != .bare { parts.append("\(grouped(snapshot.sentAgain)) sent again") }
+        if detail != .bare { parts += snapshot.remarks.map { "\(grouped($0.value)) \($0.key)" }.sorted() }
         return parts
     }
 }
