@@ -30,8 +30,8 @@ package struct Measured: Sendable {
     }
 }
 
-/// A figure of a run: its place in the reports, and what each of them says of it. The rows are ``all``; whatever handles
-/// every figure is a loop over them. A new counter is a ``Count``, its row, and the place that counts it.
+/// A figure of a run: its place in the reports, and what each of them says of it. The rows are ``all``; whatever
+/// handles every figure is a loop over them. A new counter is a ``Count``, its row, and the place that counts it.
 package struct Figure: Sendable {
     /// The members of a JSON report that have figures.
     package enum Section: String, Sendable, CaseIterable {
@@ -154,6 +154,14 @@ extension Figure {
         switch value {
         case .count, .whole: true
         case .times, .perSecond, .ratio, .flag, .other: false
+        }
+    }
+
+    /// Whether the figure is a rate or a share.
+    package var isQuotient: Bool {
+        switch value {
+        case .perSecond, .ratio: true
+        case .count, .whole, .times, .flag, .other: false
         }
     }
 

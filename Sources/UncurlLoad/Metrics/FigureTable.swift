@@ -145,8 +145,8 @@ extension Figure {
         Figure(.none, "rates", .times(.rates)),
     ]
 
-    /// What conditions alone know, behind the requests' own. Without a schedule the count is zero, and no figure that is
-    /// missing.
+    /// What conditions alone know, behind the requests' own. Without a schedule the count is zero, and not a figure
+    /// that is missing.
     private static let late: [Figure] = [
         Figure(.none, "unsent", .whole { $0.metrics[.unsent] })
             .with(\.condition, "unsent").with(\.isCompared, true).with(\.whole, "due")

@@ -49,7 +49,7 @@ package struct Metrics: Sendable {
     /// Responses with any other final status.
     package var httpErrors: UInt64 { self[.httpError].count }
     /// Successes of the measured part.
-    package var successesInTime: UInt64 { succeeded &- self[.drainedSuccesses] }
+    package var successesInTime: UInt64 { succeeded &- min(self[.drainedSuccesses], succeeded) }
 
     /// Returns how many requests, or connections where only these are made, were completed.
     package func done(_ work: LoadKind) -> UInt64 {

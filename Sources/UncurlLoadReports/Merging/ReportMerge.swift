@@ -15,7 +15,7 @@ package enum ReportMerge {
         for report in reports.dropFirst() {
             document = try merge(document, report.withOwnLimits, name: "", report.path)
         }
-        if reports.count > 1 { document = recomputed(document, span: span(reports)) }
+        if reports.count > 1 { document = recomputed(document, first.isHandshakes, span: span(reports)) }
         let parts = reports.reduce(UInt64(0)) { $0 &+ ($1.document["run"]?["merged_from"]?.integer ?? 1) }
         if let run = document["run"] { document = document.with("run", run.with("merged_from", .integer(parts))) }
         return try SavedReport(document, path: reports.count == 1 ? first.path : "merged")
@@ -153,56 +153,40 @@ package enum ReportMerge {
 
     /// Computes the members that are not sums over the parts: rates and shares of the whole, from its length. Rates of
     /// parts with different lengths cannot be added.
-    private static func recomputed(_ document: JSONTree, span: UInt64) -> JSONTree {
+    private static func recomputed(_ document: JSONTree, _ isHandshakes: Bool, span: UInt64) -> JSONTree {
         var document = document
         if let run = document["run"] { document = document.with("run", run.with("measured_ns", .integer(span))) }
-        let requests = { (name: String) in document["requests"]?[name]?.number }
-        let drained = requests("drained") ?? 0
-        let answered = requests("completed").map { $0 - drained }
-        if span > 0, var rate = document["rate"] {
-            let isHandshakes = document["run"]?["work"]?.string == "handshakes"
-            let bytes = { (way: String) in
-                document["bytes"]?[way]?.number.map { $0 - (document["bytes"]?["\(way)_drained"]?.number ?? 0) }
+        let measured = Measured(counts(document), of: isHandshakes ? .handshakes : .requests, in: span)
+        for section in [Figure.Section.rate, .schedule, .stream, .websocket] {
+            guard var member = document[section.rawValue] else { continue }
+            for figure in Figure.of(section) where member[figure.name] != nil && figure.isQuotient {
+                member = member.with(figure.name, figure.number(measured).map { .number($0) } ?? .null)
             }
-            let figures: [(String, Double?)] = [
-                ("completed_per_second", answered),
-                ("successes_per_second", requests("succeeded").map { $0 - (requests("drained_succeeded") ?? drained) }),
-                ("connections_per_second", isHandshakes ? document["connections"]?["opened"]?.number : nil),
-                ("bytes_in_per_second", bytes("in")),
-                ("bytes_out_per_second", bytes("out")),
-            ]
-            for (name, count) in figures {
-                if let count { rate = rate.with(name, .number(count * 1e9 / Double(span))) }
-            }
-            document = document.with("rate", rate)
-        }
-        if span > 0, let schedule = document["schedule"], let due = schedule["due"]?.number {
-            let others = requests("follow_ups") ?? 0
-            let ratio = due > 0 ? answered.map { JSONTree.number(($0 - others) / due) } : nil
-            document = document.with(
-                "schedule",
-                schedule.with("wanted_per_second", .number(due * 1e9 / Double(span))).with("rate_ratio", ratio ?? .null)
-            )
-        }
-        if span > 0, let stream = document["stream"], let events = stream["events"]?.number {
-            let inTime = events - (stream["events_drained"]?.number ?? 0)
-            let rate = JSONTree.number(inTime * 1e9 / Double(span))
-            document = document.with("stream", stream.with("events_per_second", rate))
-        }
-        if let sockets = document["websocket"], let opened = sockets["opened"]?.number {
-            var sum = sockets
-            if span > 0 { sum = sum.with("opened_per_second", .number(opened * 1e9 / Double(span))) }
-            let used = opened + (sockets["kept"]?.number ?? 0)
-            if used > 0, let answered = requests("completed") {
-                sum = sum.with("messages_per_connection", .number(answered / used))
-            }
-            document = document.with("websocket", sum)
+            document = document.with(section.rawValue, member)
         }
         if let tls = document["tls"], let all = tls["handshakes"]?.number, all > 0, let resumed = tls["resumed"]?.number
         {
             document = document.with("tls", tls.with("resumed_share", .number(resumed / all)))
         }
         return document
+    }
+
+    /// The counts of a report, as far as rates and shares need them.
+    private static func counts(_ document: JSONTree) -> Metrics {
+        var metrics = Metrics()
+        for figure in Figure.all {
+            guard let count = figure.count, let value = document[figure.section.rawValue]?[figure.name]?.integer else {
+                continue
+            }
+            metrics.parts.formUnion(figure.section.part)
+            metrics[count] = value
+        }
+        let requests = { (name: String) in document["requests"]?[name]?.integer }
+        // The numbers come from a file and may be anything, so that the sum of a histogram must not trap.
+        metrics[.success].record(0, count: min(requests("succeeded") ?? 0, HistogramCodec.countLimit))
+        // The report of an older volley does not have the successes of the drain.
+        if requests("drained_succeeded") == nil { metrics[.drainedSuccesses] = metrics[.drained] }
+        return metrics
     }
 }
 
