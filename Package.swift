@@ -337,7 +337,7 @@ let package = Package(
             name: "ErrorTests",
             dependencies: [
                 "UncurlExtras", "UncurlXML", "UncurlTestKit", "Uncurl", "URLLoading", "UncurlEngine", "UncurlSemantics",
-                "UncurlWebSocket", "UncurlTLS", "UncurlReactor", "UncurlHTTP1",
+                "UncurlWebSocket", "UncurlTLS", "UncurlReactor", "UncurlHTTP1", "UncurlText",
             ],
             swiftSettings: testing
         ),

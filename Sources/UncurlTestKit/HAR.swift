@@ -98,12 +98,10 @@ struct HAR: Codable, Sendable {
 
     var log = Log()
 
-    private enum Problem: Error { case longName(offset: Int) }
-
     /// Reads an archive. A name with more than ``MarkRun/limit`` combining marks in a row is refused: the decoder would
     /// take long for it.
     static func read(_ data: Data) throws -> HAR {
-        if let start = MarkRun.longName(inJSON: data.span) { throw Problem.longName(offset: start) }
+        try JSONReader.check(data.span, .loneSurrogates)
         return try JSONDecoder().decode(HAR.self, from: data)
     }
 }

@@ -1,192 +1,373 @@
-/// Reads a JSON document (RFC 8259), strictly: what it takes, any reader takes. Of two members with one name the last
-/// counts, as with the readers that people compare with, unless names have to be unique. A name with more than
-/// ``MarkRun/limit`` combining marks in a row is a problem.
+/// Reads a JSON text (RFC 8259) in UTF-8, strictly: text outside the grammar is a problem, with its position. Integers
+/// keep all their digits. Of two members with one name the last counts, as with other common readers, unless names have
+/// to be unique. A name with more than ``MarkRun/limit`` combining marks in a row is a problem.
 package struct JSONReader {
-    /// Octets that are no JSON document.
-    package struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
-        /// What is wrong.
-        package let description: String
-        /// Bytes before it.
+    /// Octets that are no JSON text.
+    package struct Problem: Error, Hashable, Sendable {
+        package enum Reason: Hashable, Sendable {
+            /// The text ends inside a value.
+            case unexpectedEnd
+            /// An octet is not allowed at this position.
+            case unexpected(octet: UInt8)
+            /// A string holds octets that are not UTF-8.
+            case invalidUTF8
+            /// A backslash is followed by no known escape.
+            case invalidEscape
+            /// A surrogate has no partner.
+            case loneSurrogate
+            /// A string holds an unescaped control character (§7).
+            case controlInString(UInt8)
+            /// A number is malformed (§6).
+            case invalidNumber
+            /// A number is too large for a double.
+            case numberOutOfRange
+            /// Arrays and objects are nested deeper than the limit.
+            case tooDeep(limit: Int)
+            /// A member's name has more combining marks in a row than the limit.
+            case tooManyMarks(limit: Int)
+            /// An object has two members with one name.
+            case repeatedName
+            /// Something other than blanks follows the value.
+            case trailingOctets
+        }
+
+        package let reason: Reason
+        /// Octets before it.
         package let offset: Int
+
+        package init(_ reason: Reason, at offset: Int) { (self.reason, self.offset) = (reason, offset) }
     }
 
-    /// A report nests six deep; a browser's archive holds calls within calls, two levels each.
-    static let depthLimit = 256
+    /// What a reader takes besides strict JSON, or refuses besides.
+    package struct Options: OptionSet, Sendable {
+        package let rawValue: Int
+        package init(rawValue: Int) { self.rawValue = rawValue }
 
-    private let bytes: [UInt8]
-    private let hasUniqueNames: Bool
-    private var position = 0
+        /// Two members of an object with one name are a problem.
+        package static let uniqueNames = Options(rawValue: 1)
+        /// A surrogate without a partner becomes U+FFFD: archives cut the contents that they hold, between surrogates
+        /// too.
+        package static let loneSurrogates = Options(rawValue: 2)
+    }
 
-    /// The value of a whole document in UTF-8.
-    ///
-    /// - Parameter uniqueNames: Whether two members of an object with one name are a problem.
-    package static func read(_ bytes: [UInt8], uniqueNames: Bool = false) throws(Problem) -> JSONTree {
-        var reader = JSONReader(bytes, uniqueNames)
-        let value = try reader.value(depth: 0)
-        reader.skipBlanks()
-        guard reader.position == bytes.count else { throw reader.problem("something follows the document") }
+    /// The most levels of nesting. The reader is recursive; 512 levels take a tenth of the smallest stack that a thread
+    /// has here. Foundation's reader has the same limit.
+    package static let depthLimit = 512
+
+    private let options: Options
+    /// Whether the value is made, or the text only checked.
+    private let builds: Bool
+    private var index = 0
+
+    /// The value of a whole text.
+    package static func read(_ text: [UInt8], _ options: Options = []) throws(Problem) -> JSONTree {
+        try read(text.span, options)
+    }
+
+    /// The value of a whole text.
+    package static func read(_ text: Span<UInt8>, _ options: Options = []) throws(Problem) -> JSONTree {
+        var reader = JSONReader(options: options, builds: true)
+        return try reader.whole(text)
+    }
+
+    /// Throws for octets that are no JSON text, without making a value. How large numbers are is not checked.
+    package static func check(_ text: Span<UInt8>, _ options: Options = []) throws(Problem) {
+        var reader = JSONReader(options: options, builds: false)
+        _ = try reader.whole(text)
+    }
+
+    private init(options: Options, builds: Bool) { (self.options, self.builds) = (options, builds) }
+
+    private mutating func whole(_ text: Span<UInt8>) throws(Problem) -> JSONTree {
+        skipBlanks(text)
+        let value = try value(text, depth: 0)
+        skipBlanks(text)
+        guard index == text.count else { throw problem(.trailingOctets) }
         return value
     }
 
-    private init(_ bytes: [UInt8], _ uniqueNames: Bool) { (self.bytes, hasUniqueNames) = (bytes, uniqueNames) }
+    private func problem(_ reason: Problem.Reason) -> Problem { Problem(reason, at: index) }
 
-    private func problem(_ text: String) -> Problem { Problem(description: text, offset: position) }
-
-    private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
-
-    private mutating func skipBlanks() {
-        while let byte = next, byte == 0x20 || (0x09...0x0A).contains(byte) || byte == 0x0D { position += 1 }
-    }
-
-    private mutating func take(_ byte: UInt8) -> Bool {
-        skipBlanks()
-        guard next == byte else { return false }
-        position += 1
-        return true
-    }
-
-    private mutating func value(depth: Int) throws(Problem) -> JSONTree {
-        guard depth < Self.depthLimit else { throw problem("it is nested too deep") }
-        skipBlanks()
-        switch next {
-        case nil: throw problem("it ends too early")
-        case UInt8(ascii: "{")?: return try object(depth)
-        case UInt8(ascii: "[")?: return try array(depth)
-        case UInt8(ascii: "\"")?: return .string(try string())
-        case UInt8(ascii: "t")?: return try word("true", .bool(true))
-        case UInt8(ascii: "f")?: return try word("false", .bool(false))
-        case UInt8(ascii: "n")?: return try word("null", .null)
-        case UInt8(ascii: "-")?, (0x30...0x39)?: return try number()
-        case .some: throw problem("a value is misspelled")
+    private mutating func skipBlanks(_ text: Span<UInt8>) {
+        while index < text.count {
+            switch text[index] {
+            case 0x20, 0x09, 0x0A, 0x0D: index += 1
+            default: return
+            }
         }
     }
 
-    private mutating func word(_ word: String, _ value: JSONTree) throws(Problem) -> JSONTree {
-        guard bytes[position...].starts(with: word.utf8) else { throw problem("a value is misspelled") }
-        position += word.utf8.count
+    private func peek(_ text: Span<UInt8>) throws(Problem) -> UInt8 {
+        guard index < text.count else { throw problem(.unexpectedEnd) }
+        return text[index]
+    }
+
+    private mutating func take(_ octet: UInt8, _ text: Span<UInt8>) throws(Problem) {
+        let next = try peek(text)
+        guard next == octet else { throw problem(.unexpected(octet: next)) }
+        index += 1
+    }
+
+    /// value = false / null / true / object / array / number / string (§3)
+    private mutating func value(_ text: Span<UInt8>, depth: Int) throws(Problem) -> JSONTree {
+        switch try peek(text) {
+        case UInt8(ascii: "{"): return try object(text, depth: depth + 1)
+        case UInt8(ascii: "["): return try array(text, depth: depth + 1)
+        case UInt8(ascii: "\""): return .string(try string(text))
+        case UInt8(ascii: "t"): return try word("true", .bool(true), text)
+        case UInt8(ascii: "f"): return try word("false", .bool(false), text)
+        case UInt8(ascii: "n"): return try word("null", .null, text)
+        default: return try number(text)
+        }
+    }
+
+    private mutating func word(
+        _ word: StaticString,
+        _ value: JSONTree,
+        _ text: Span<UInt8>
+    ) throws(Problem) -> JSONTree {
+        for letter in word.description.utf8 { try take(letter, text) }
         return value
     }
 
-    private mutating func object(_ depth: Int) throws(Problem) -> JSONTree {
-        position += 1
-        var members: [(String, JSONTree)] = []
-        // By octets: a hash of a long run of combining marks is slow.
-        var indices: [[UInt8]: Int] = [:]
-        if take(UInt8(ascii: "}")) { return .object(members) }
+    /// object = begin-object [ member *( value-separator member ) ] end-object (§4)
+    private mutating func object(_ text: Span<UInt8>, depth: Int) throws(Problem) -> JSONTree {
+        try enter(depth)
+        var members = Members()
+        if try closes(UInt8(ascii: "}"), text) { return .object([]) }
         repeat {
-            skipBlanks()
-            guard next == UInt8(ascii: "\"") else { throw problem("a member's name is missing") }
-            let start = position
-            let name = try string()
-            guard !MarkRun.isTooLong(in: name) else {
-                throw Problem(description: "a member's name has too many combining marks in a row", offset: start)
-            }
-            let octets = Array(name.utf8)
-            guard !hasUniqueNames || indices[octets] == nil else {
-                throw Problem(description: "a member's name is there twice", offset: start)
-            }
-            guard take(UInt8(ascii: ":")) else { throw problem("a colon is missing") }
-            let value = try value(depth: depth + 1)
-            if let index = indices[octets] {
-                members[index].1 = value
-            } else {
-                indices[octets] = members.count
-                members.append((name, value))
-            }
-        } while take(UInt8(ascii: ","))
-        guard take(UInt8(ascii: "}")) else { throw problem("an object is not closed") }
-        return .object(members)
+            skipBlanks(text)
+            let start = index
+            let name = try string(text)
+            guard !MarkRun.isTooLong(in: name) else { throw Problem(.tooManyMarks(limit: MarkRun.limit), at: start) }
+            let place = members.place(of: name)
+            guard place == nil || !options.contains(.uniqueNames) else { throw Problem(.repeatedName, at: start) }
+            skipBlanks(text)
+            try take(UInt8(ascii: ":"), text)
+            skipBlanks(text)
+            let value = try value(text, depth: depth)
+            if builds { members.set(name, value, at: place) }
+        } while try !ends(UInt8(ascii: "}"), text)
+        return .object(members.all)
     }
 
-    private mutating func array(_ depth: Int) throws(Problem) -> JSONTree {
-        position += 1
-        var values: [JSONTree] = []
-        if take(UInt8(ascii: "]")) { return .array(values) }
-        repeat { values.append(try value(depth: depth + 1)) } while take(UInt8(ascii: ","))
-        guard take(UInt8(ascii: "]")) else { throw problem("an array is not closed") }
-        return .array(values)
+    /// array = begin-array [ value *( value-separator value ) ] end-array (§5)
+    private mutating func array(_ text: Span<UInt8>, depth: Int) throws(Problem) -> JSONTree {
+        try enter(depth)
+        var elements: [JSONTree] = []
+        if try closes(UInt8(ascii: "]"), text) { return .array(elements) }
+        repeat {
+            skipBlanks(text)
+            let value = try value(text, depth: depth)
+            if builds { elements.append(value) }
+        } while try !ends(UInt8(ascii: "]"), text)
+        return .array(elements)
     }
 
-    /// number = [ "-" ] int [ frac ] [ exp ] (§6)
-    private mutating func number() throws(Problem) -> JSONTree {
-        let start = position
-        let isNegative = step(over: "-")
-        if !step(over: "0") { try digits() }
-        let isWhole = !isNegative && next != UInt8(ascii: ".") && next != UInt8(ascii: "e") && next != UInt8(ascii: "E")
-        if step(over: ".") { try digits() }
-        if step(over: "eE") {
-            _ = step(over: "+-")
-            try digits()
-        }
-        let text = String(decoding: bytes[start..<position], as: UTF8.self)
-        if isWhole, let whole = UInt64(text) { return .integer(whole) }
-        guard Double(text)?.isFinite == true else { throw problem("a number is beyond all range") }
-        return .number(text)
+    /// Reads the opening bracket.
+    private mutating func enter(_ depth: Int) throws(Problem) {
+        guard depth <= Self.depthLimit else { throw problem(.tooDeep(limit: Self.depthLimit)) }
+        index += 1
     }
 
-    private mutating func step(over octets: StaticString) -> Bool {
-        guard let next, octets.description.utf8.contains(next) else { return false }
-        position += 1
+    /// Whether the closing bracket follows at once.
+    private mutating func closes(_ bracket: UInt8, _ text: Span<UInt8>) throws(Problem) -> Bool {
+        skipBlanks(text)
+        guard try peek(text) == bracket else { return false }
+        index += 1
         return true
     }
 
-    private mutating func digits() throws(Problem) {
-        guard let first = next, 0x30...0x39 ~= first else { throw problem("a number lacks a digit") }
-        while let byte = next, 0x30...0x39 ~= byte { position += 1 }
+    /// Reads what follows an element: true for the closing bracket, false for a comma.
+    private mutating func ends(_ bracket: UInt8, _ text: Span<UInt8>) throws(Problem) -> Bool {
+        skipBlanks(text)
+        let next = try peek(text)
+        guard next == bracket || next == UInt8(ascii: ",") else { throw problem(.unexpected(octet: next)) }
+        index += 1
+        return next == bracket
     }
 
-    private mutating func string() throws(Problem) -> String {
-        position += 1
-        var out: [UInt8] = []
-        while let byte = next {
-            position += 1
-            switch byte {
+    /// number = [ minus ] int [ frac ] [ exp ] (§6)
+    private mutating func number(_ text: Span<UInt8>) throws(Problem) -> JSONTree {
+        let start = index
+        let isNegative = text[index] == UInt8(ascii: "-")
+        if isNegative { index += 1 }
+        let first = try peek(text)
+        guard Self.isDigit(first) else { throw problem(isNegative ? .invalidNumber : .unexpected(octet: first)) }
+        let digits = index
+        skipDigits(text)
+        guard first != UInt8(ascii: "0") || index == digits + 1 else { throw problem(.invalidNumber) }
+        var isInteger = true
+        if index < text.count, text[index] == UInt8(ascii: ".") {
+            isInteger = false
+            index += 1
+            try takeDigits(text)
+        }
+        if index < text.count, text[index] | 0x20 == UInt8(ascii: "e") {
+            isInteger = false
+            index += 1
+            if index < text.count, text[index] == UInt8(ascii: "+") || text[index] == UInt8(ascii: "-") { index += 1 }
+            try takeDigits(text)
+        }
+        guard builds else { return .null }
+        if isInteger, !isNegative, let whole = Self.integer(text, start..<index) { return .integer(whole) }
+        let written = try utf8(text, start..<index)
+        guard isInteger || Double(written)?.isFinite == true else { throw problem(.numberOutOfRange) }
+        return .number(written)
+    }
+
+    private static func isDigit(_ octet: UInt8) -> Bool { octet &- 0x30 < 10 }
+
+    private mutating func skipDigits(_ text: Span<UInt8>) {
+        while index < text.count, Self.isDigit(text[index]) { index += 1 }
+    }
+
+    private mutating func takeDigits(_ text: Span<UInt8>) throws(Problem) {
+        guard Self.isDigit(try peek(text)) else { throw problem(.invalidNumber) }
+        skipDigits(text)
+    }
+
+    /// The integer; nil where it has more than 64 bits.
+    private static func integer(_ text: Span<UInt8>, _ range: Range<Int>) -> UInt64? {
+        var value: UInt64 = 0
+        for index in range {
+            let (tens, isTooMuch) = value.multipliedReportingOverflow(by: 10)
+            let (sum, isStillTooMuch) = tens.addingReportingOverflow(UInt64(text[index] &- 0x30))
+            guard !isTooMuch, !isStillTooMuch else { return nil }
+            value = sum
+        }
+        return value
+    }
+
+    /// string = quotation-mark *char quotation-mark (§7)
+    private mutating func string(_ text: Span<UInt8>) throws(Problem) -> String {
+        try take(UInt8(ascii: "\""), text)
+        var result = ""
+        var start = index
+        while true {
+            switch try peek(text) {
             case UInt8(ascii: "\""):
-                guard let text = String(validating: out, as: UTF8.self) else { throw problem("a string is not UTF-8") }
-                return text
-            case UInt8(ascii: "\\"): out += try escaped()
-            case 0..<0x20: throw problem("a string holds a control character")
-            default: out.append(byte)
+                let rest = try utf8(text, start..<index)
+                index += 1
+                return result.isEmpty ? rest : result + rest
+            case UInt8(ascii: "\\"):
+                result += try utf8(text, start..<index)
+                index += 1
+                result.unicodeScalars.append(try escape(text))
+                start = index
+            case 0..<0x20: throw problem(.controlInString(text[index]))
+            default: index += 1
             }
         }
-        throw problem("a string is not closed")
     }
 
-    private mutating func escaped() throws(Problem) -> [UInt8] {
-        guard let byte = next else { throw problem("a string is not closed") }
-        position += 1
-        switch byte {
-        case UInt8(ascii: "n"): return [0x0A]
-        case UInt8(ascii: "r"): return [0x0D]
-        case UInt8(ascii: "t"): return [0x09]
-        case UInt8(ascii: "b"): return [0x08]
-        case UInt8(ascii: "f"): return [0x0C]
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return [byte]
+    private func utf8(_ text: Span<UInt8>, _ range: Range<Int>) throws(Problem) -> String {
+        do {
+            return String(copying: try UTF8Span(validating: text.extracting(range)))
+        } catch {
+            throw Problem(.invalidUTF8, at: range.lowerBound + error.byteOffsets.lowerBound)
+        }
+    }
+
+    /// The character of an escape, from the octet after the backslash.
+    private mutating func escape(_ text: Span<UInt8>) throws(Problem) -> Unicode.Scalar {
+        let octet = try peek(text)
+        let scalar: Unicode.Scalar
+        switch octet {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): scalar = Unicode.Scalar(octet)
+        case UInt8(ascii: "b"): scalar = "\u{08}"
+        case UInt8(ascii: "f"): scalar = "\u{0C}"
+        case UInt8(ascii: "n"): scalar = "\n"
+        case UInt8(ascii: "r"): scalar = "\r"
+        case UInt8(ascii: "t"): scalar = "\t"
         case UInt8(ascii: "u"):
-            var unit = try hex()
-            if (0xD800...0xDBFF).contains(unit), bytes[position...].starts(with: "\\u".utf8) {
-                let start = position
-                position += 2
-                let low = try hex()
-                if (0xDC00...0xDFFF).contains(low) {
-                    unit = 0x10000 + (unit - 0xD800) << 10 + (low - 0xDC00)
-                } else {
-                    position = start
+            index += 1
+            return try unicodeEscape(text)
+        default: throw problem(.invalidEscape)
+        }
+        index += 1
+        return scalar
+    }
+
+    /// Reads four hexadecimal digits, or two escapes that form a surrogate pair.
+    private mutating func unicodeEscape(_ text: Span<UInt8>) throws(Problem) -> Unicode.Scalar {
+        let start = index
+        let first = try fourDigits(text)
+        if let scalar = Unicode.Scalar(first) { return scalar }
+        let end = index
+        if first < 0xDC00, try peek(text) == UInt8(ascii: "\\") {
+            index += 1
+            if try peek(text) == UInt8(ascii: "u") {
+                index += 1
+                let second = try fourDigits(text)
+                if 0xDC00..<0xE000 ~= second,
+                    let scalar = Unicode.Scalar(0x10000 + (first - 0xD800) << 10 + (second - 0xDC00))
+                {
+                    return scalar
                 }
             }
-            // Archives cut the contents they hold, between surrogates too.
-            return Array(String(Character(Unicode.Scalar(unit) ?? "\u{FFFD}")).utf8)
-        default: throw problem("an escape is unknown")
+        }
+        guard options.contains(.loneSurrogates) else { throw Problem(.loneSurrogate, at: start) }
+        index = end
+        return "\u{FFFD}"
+    }
+
+    private mutating func fourDigits(_ text: Span<UInt8>) throws(Problem) -> UInt32 {
+        var value: UInt32 = 0
+        for _ in 0..<4 {
+            guard let digit = Hex.value(of: try peek(text)) else { throw problem(.invalidEscape) }
+            value = value << 4 | UInt32(digit)
+            index += 1
+        }
+        return value
+    }
+}
+
+/// The members of an object while it is read, found by the octets of their names: a hash of a long run of combining
+/// marks is slow.
+private struct Members {
+    private(set) var all: [(String, JSONTree)] = []
+    /// The places by name, of objects that are too large to be searched.
+    private var places: [[UInt8]: Int] = [:]
+
+    func place(of name: String) -> Int? {
+        guard places.isEmpty else { return places[Array(name.utf8)] }
+        return all.firstIndex { $0.0.utf8.elementsEqual(name.utf8) }
+    }
+
+    mutating func set(_ name: String, _ value: JSONTree, at place: Int?) {
+        if let place {
+            all[place].1 = value
+            return
+        }
+        all.append((name, value))
+        if !places.isEmpty {
+            places[Array(name.utf8)] = all.count - 1
+        } else if all.count == 16 {
+            for (place, member) in all.enumerated() { places[Array(member.0.utf8)] = place }
+        }
+    }
+}
+
+extension JSONReader.Problem: CustomStringConvertible {
+    package var description: String {
+        switch reason {
+        case .unexpectedEnd: "the text ends within a value"
+        case .unexpected(let octet): "unexpected \(Self.name(octet))"
+        case .invalidUTF8: "octets that are not UTF-8"
+        case .invalidEscape: "an escape that does not exist"
+        case .loneSurrogate: "one half of a surrogate pair"
+        case .controlInString(let octet): "control character \(Self.name(octet)) in a string"
+        case .invalidNumber: "a malformed number"
+        case .numberOutOfRange: "a number beyond the range of doubles"
+        case .tooDeep(let limit): "more than \(limit) levels of nesting"
+        case .tooManyMarks(let limit): "a name with more than \(limit) combining marks in a row"
+        case .repeatedName: "a member's name is there twice"
+        case .trailingOctets: "more text after the value"
         }
     }
 
-    private mutating func hex() throws(Problem) -> UInt32 {
-        var unit: UInt32 = 0
-        for _ in 0..<4 {
-            guard let digit = next.flatMap(Hex.value) else { throw problem("an escape is unknown") }
-            unit = unit << 4 | UInt32(digit)
-            position += 1
-        }
-        return unit
+    private static func name(_ octet: UInt8) -> String {
+        0x21..<0x7F ~= octet ? String(UnicodeScalar(octet)) : "0x" + String(octet, radix: 16, uppercase: true)
     }
 }

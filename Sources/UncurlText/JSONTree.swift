@@ -38,7 +38,7 @@ package enum JSONTree: Sendable, ExpressibleByStringLiteral, ExpressibleByNilLit
     package var number: Double? {
         switch self {
         case .integer(let value): Double(value)
-        case .number(let digits): Double(digits)
+        case .number(let digits): Double(digits).flatMap { $0.isFinite ? $0 : nil }
         case .null, .bool, .string, .array, .object: nil
         }
     }
@@ -81,6 +81,47 @@ package enum JSONTree: Sendable, ExpressibleByStringLiteral, ExpressibleByNilLit
                 members.map { ($0.0, $0.1.sorted) }
                     .sorted { $0.0.utf8.lexicographicallyPrecedes($1.0.utf8) }
             )
+        }
+    }
+}
+
+extension JSONTree {
+    /// The document, indented by two blanks, with a line feed at its end. What is nested more than 16 levels deep is on
+    /// one line.
+    package var text: String { written(JSONWriter(levels: 16)) + "\n" }
+
+    /// The document on one line.
+    ///
+    /// - Parameter gap: behind commas and colons.
+    package func line(gap: String = "") -> String { written(JSONWriter(gap: gap)) }
+
+    private func written(_ writer: consuming JSONWriter) -> String {
+        write(to: &writer, depth: 0)
+        return String(decoding: writer.octets, as: UTF8.self)
+    }
+
+    private func write(to writer: inout JSONWriter, depth: Int) {
+        switch self {
+        case .null: writer.word("null")
+        case .bool(let value): writer.word(value ? "true" : "false")
+        case .integer(let value): writer.word(String(value))
+        case .number(let digits): writer.word(digits)
+        case .string(let text): writer.string(text)
+        case .array(let values):
+            writer.openArray()
+            for (index, value) in values.enumerated() {
+                writer.separate(isFirst: index == 0, depth: depth)
+                value.write(to: &writer, depth: depth + 1)
+            }
+            writer.closeArray(isEmpty: values.isEmpty, depth: depth)
+        case .object(let members):
+            writer.openObject()
+            for (index, (name, value)) in members.enumerated() {
+                writer.separate(isFirst: index == 0, depth: depth)
+                writer.name(name)
+                value.write(to: &writer, depth: depth + 1)
+            }
+            writer.closeObject(isEmpty: members.isEmpty, depth: depth)
         }
     }
 }

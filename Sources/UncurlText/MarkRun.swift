@@ -28,29 +28,9 @@ package struct MarkRun {
         return run.isTooLong
     }
 
-    /// Returns where the first name begins, in a JSON document (RFC 8259), that has a run longer than the limit; nil if
-    /// no name has. Values may have such runs. An octet 0 outside strings counts as such a name: it is part of UTF-16
-    /// or UTF-32, which Foundation reads too. Nothing else of the document is checked.
-    package static func longName(inJSON document: Span<UInt8>) -> Int? {
-        var index = 0
-        while index < document.count {
-            let start = index
-            index += 1
-            if document[start] == 0 { return start }
-            guard document[start] == UInt8(ascii: "\"") else { continue }
-            var run = MarkRun()
-            while index < document.count, document[index] != UInt8(ascii: "\"") {
-                run.take(scalar(document, &index))
-            }
-            index += 1
-            if run.isTooLong, isName(document, before: index) { return start }
-        }
-        return nil
-    }
-
-    /// Whether a textual property list has a run that is longer than the limit. The character references of XML and the
-    /// escapes of the older format count as what they stand for, and the limits of CDATA sections as nothing.
-    package static func isTooLong(inPropertyList text: Span<UInt8>) -> Bool {
+    /// Whether a JSON5 text or a textual property list has a run that is longer than the limit. Escapes and the character
+    /// references of XML count as what they stand for, and the limits of CDATA sections as nothing.
+    package static func isTooLong(inText text: Span<UInt8>) -> Bool {
         var run = MarkRun()
         var index = 0
         while index < text.count, !run.isTooLong {
@@ -63,12 +43,6 @@ package struct MarkRun {
             }
         }
         return run.isTooLong
-    }
-
-    private static func isName(_ document: Span<UInt8>, before index: Int) -> Bool {
-        var index = index
-        while index < document.count, [0x20, 0x09, 0x0A, 0x0D].contains(document[index]) { index += 1 }
-        return index < document.count && document[index] == UInt8(ascii: ":")
     }
 
     /// Reads one scalar of UTF-8, or an escape. What is malformed becomes any scalar: its reader refuses or repairs it.

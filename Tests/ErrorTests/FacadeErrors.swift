@@ -1,4 +1,5 @@
 import UncurlExtras
+import UncurlText
 import UncurlXML
 
 @testable import URLLoading
@@ -54,7 +55,7 @@ enum FacadeErrors {
         ErrorWords(SerializationFailure(.file, answer: answer), ""),
         ErrorWords(SerializationFailure(.image, answer: answer), "image"),
         ErrorWords(
-            SerializationFailure(.json(JSONFailure(reason: .unexpectedEnd, offset: 2)), answer: answer),
+            SerializationFailure(.json(JSONFailure(JSONReader.Problem(.unexpectedEnd, at: 2))), answer: answer),
             "octet 2"
         ),
         ErrorWords(SerializationFailure(.noFile, answer: answer), "file"),
@@ -146,9 +147,9 @@ enum FacadeErrors {
             ErrorWords(CassetteError.mismatch(unmatched: ["GET /x"], unused: []), "GET /x"),
             ErrorWords(CassetteError.unreadable(url, reason: "it is gone"), "it is gone"),
             ErrorWords(CassetteError.unwritable(url, reason: "no space"), "no space"),
-        ] + json.map { ErrorWords(JSONFailure(reason: $0, offset: 7), "octet 7") }
+        ] + json.map { ErrorWords(JSONFailure(JSONReader.Problem($0, at: 7)), "octet 7") }
 
-    private static let json: [JSONFailure.Reason] = [
+    private static let json: [JSONReader.Problem.Reason] = [
         .controlInString(1), .invalidEscape, .invalidNumber, .invalidUTF8, .loneSurrogate, .numberOutOfRange,
         .tooDeep(limit: 9), .tooManyMarks(limit: 9), .trailingOctets, .unexpected(octet: 7), .unexpectedEnd,
     ]

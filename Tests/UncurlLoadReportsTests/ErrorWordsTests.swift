@@ -38,6 +38,6 @@ struct ErrorWordsTests {
     func json() throws {
         let read = #expect(throws: JSONReader.Problem.self) { try JSONReader.read(Array("{\"a\": tru}".utf8)) }
         let problem = try #require(read)
-        #expect("\(ReportError.notJSON("a", problem))" == "\"a\" is not a JSON report: at byte 6 a value is misspelled")
+        #expect("\(ReportError.notJSON("a", problem))" == "\"a\" is not a JSON report: at byte 9 unexpected }")
     }
 }

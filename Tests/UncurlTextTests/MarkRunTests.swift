@@ -23,7 +23,14 @@ struct MarkRunTests {
 
     @Test("a name with a longer run is found in JSON, whether its marks are octets or escapes; values may have them")
     func names() {
-        func place(_ text: String) -> Int? { MarkRun.longName(inJSON: Array(text.utf8).span) }
+        func place(_ text: String) -> Int? {
+            do throws(JSONReader.Problem) {
+                try JSONReader.check(Array(text.utf8).span)
+                return nil
+            } catch {
+                return error.reason == .tooManyMarks(limit: Self.limit) ? error.offset : nil
+            }
+        }
         for marks in [Self.marks(Self.limit + 1), Self.escaped(Self.limit + 1), Self.marks(100) + Self.escaped(100)] {
             #expect(place("{\"e\(marks)\":1}") == 1)
             #expect(place("{\"a\":[{\"\\\\\(marks)\" \n:1}]}") == 7)
@@ -35,14 +42,11 @@ struct MarkRunTests {
         for text in ["", "\"", "\"\\", "{\"\\u03", "{\"\\uD834\\u", "\"a\"", "[\"\u{345}"] {
             #expect(place(text) == nil)
         }
-        let wide = Array("{\"a\":1}".utf16.flatMap { [UInt8(truncatingIfNeeded: $0), 0] as [UInt8] })
-        #expect(MarkRun.longName(inJSON: wide.span) == 1)
-        #expect(MarkRun.longName(inJSON: [UInt8](repeating: 0xFF, count: 9).span) == nil)
     }
 
     @Test("in a property list, references, escapes and the limits of sections hide no mark")
     func propertyLists() {
-        func isTooLong(_ text: String) -> Bool { MarkRun.isTooLong(inPropertyList: Array(text.utf8).span) }
+        func isTooLong(_ text: String) -> Bool { MarkRun.isTooLong(inText: Array(text.utf8).span) }
         for mark in ["\u{301}", "&#769;", "&#x301;", "&#X0301;", "\\U0301", "\u{301}]]><![CDATA["] {
             #expect(isTooLong("<key>e" + String(repeating: mark, count: Self.limit + 1)), "\(mark)")
             #expect(!isTooLong("<key>e" + String(repeating: mark, count: Self.limit) + "</key>"), "\(mark)")

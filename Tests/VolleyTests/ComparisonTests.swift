@@ -242,7 +242,8 @@ struct ComparisonTests {
             (good.replacing("HISTFAAA", with: "HISTFAAB"), "cannot be read"),
             (good.replacing("\"hdr\"", with: "\"hrd\""), "older volley"),
             (good.replacing("\"closed-loop\"", with: "\"open-loop\""), "two kinds of run"),
-            ("{\"a\": \"\\ud8\"}", "an escape is unknown"), (String(repeating: "[", count: 1_000), "too deep"),
+            ("{\"a\": \"\\ud8\"}", "an escape that does not exist"),
+            (String(repeating: "[", count: 1_000), "more than 512 levels of nesting"),
             ("{\"a\": 1} x", "follows"),
         ] {
             let (old, new) = (TemporaryFile(Array(good.utf8)), TemporaryFile(Array(text.utf8)))

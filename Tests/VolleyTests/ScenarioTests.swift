@@ -318,7 +318,7 @@ struct ScenarioTests {
     @Test(
         "an error in a file is reported with its position, and nothing is started",
         arguments: [
-            ("{\n  [", "cannot be read as JSON: line 2, column 3: a member's name is missing"),
+            ("{\n  [", "cannot be read as JSON: line 2, column 3: unexpected ["),
             ("{}", "neither steps nor scenarios"),
             (#"{"steps": [{"url": "/a", "url": "/b"}]}"#, "line 1, column 26: a member's name is there twice"),
             (#"{"steps": []}"#, "steps may go by without"),

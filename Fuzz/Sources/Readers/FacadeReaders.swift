@@ -6,10 +6,9 @@ import URLLoading
 extension Reader {
     static let facade = [
         Reader("server-sent-events", of: "Uncurl/Streams/ServerSentEventParser", events),
-        Reader("json-value", of: "Uncurl/JSON/JSONParser") { octets in
-            guard let value = try? JSONParser.value(of: octets.span) else { return }
-            let written = JSONText.octets(of: value)
-            require((try? JSONParser.value(of: written.span)) == value, "a value is written and read as it was")
+        Reader("json-value", of: "Uncurl/JSON/JSONText") { octets in
+            guard let value = try? JSONValue(reading: Data(octets)) else { return }
+            require((try? JSONValue(reading: value.data)) == value, "a value is written and read as it was")
         },
         Reader("binary-property-list", of: "Uncurl/ResponseSerializers/BinaryPropertyList") { octets in
             for list in [octets, Array("bplist00".utf8) + octets] { _ = try? BinaryPropertyList.value(of: Data(list)) }

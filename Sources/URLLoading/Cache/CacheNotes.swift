@@ -65,7 +65,7 @@ indirect enum CacheNotes: Codable, Hashable {
     }
 
     static func decode(_ bytes: ArraySlice<UInt8>) -> [AnyHashable: Any]? {
-        guard !bytes.isEmpty, MarkRun.longName(inJSON: bytes.span) == nil,
+        guard !bytes.isEmpty, (try? JSONReader.check(bytes.span)) != nil,
             case .table(let table)? = try? JSONDecoder().decode(CacheNotes.self, from: Data(bytes))
         else { return nil }
         return Dictionary(uniqueKeysWithValues: table.map { (AnyHashable($0), $1.value) })

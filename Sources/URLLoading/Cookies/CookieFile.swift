@@ -46,7 +46,7 @@ struct CookieFile: Sendable {
 
     /// Nil for a file that is damaged, or is not a cookie file.
     static func decode(_ octets: [UInt8]) -> [CookieJar.Entry]? {
-        guard let json = SealedJSON.content(of: octets), MarkRun.longName(inJSON: json.span) == nil,
+        guard let json = SealedJSON.content(of: octets), (try? JSONReader.check(json.span)) != nil,
             let content = try? JSONDecoder().decode(Content.self, from: Data(json)), content.version == 1
         else { return nil }
         return content.cookies

@@ -57,7 +57,7 @@ struct CredentialFile: Sendable {
 
     /// Nil for a file that is damaged, or is no file of credentials.
     static func decode(_ bytes: [UInt8]) -> CredentialTable? {
-        guard let json = SealedJSON.content(of: bytes), MarkRun.longName(inJSON: json.span) == nil,
+        guard let json = SealedJSON.content(of: bytes), (try? JSONReader.check(json.span)) != nil,
             let contents = try? JSONDecoder().decode(Contents.self, from: Data(json)), contents.version == 1
         else { return nil }
         var table = CredentialTable()

@@ -10,7 +10,7 @@ enum XMLPropertyList {
     /// Nil for octets that are no dictionary in XML in UTF-8, and for more than ``MarkRun/limit`` combining marks in a
     /// row: Foundation's dictionaries take long for such keys.
     static func read(_ octets: Data) -> [String: Any]? {
-        guard octets.starts(with: start), !MarkRun.isTooLong(inPropertyList: octets.span) else { return nil }
+        guard octets.starts(with: start), !MarkRun.isTooLong(inText: octets.span) else { return nil }
         return try? unsafe PropertyListSerialization.propertyList(from: octets, format: nil) as? [String: Any]
     }
 

@@ -1,4 +1,5 @@
 public import URLLoading
+internal import UncurlText
 
 /// How parameters become a JSON text.
 public struct JSONEncoding: Sendable {
@@ -23,16 +24,16 @@ public struct JSONEncoding: Sendable {
     /// - Throws: ``ParameterFailure`` for a number that is not finite, for nesting beyond ``Parameters/maximumDepth``,
     ///   or with the error of a style.
     public func data(_ parameters: Parameters) throws(ParameterFailure) -> Data {
-        var writer = JSONWriter(options: self)
-        try writer.write(parameters, depth: 0)
-        return Data(writer.octets)
+        var text = ParametersText(options: self)
+        try text.write(parameters, depth: 0)
+        return Data(text.writer.octets)
     }
 }
 
 /// Writes one text.
-struct JSONWriter {
-    private let options: JSONEncoding
-    private(set) var octets: [UInt8] = []
+private struct ParametersText {
+    let options: JSONEncoding
+    private(set) var writer: JSONWriter
     /// The way to the value that is being written, which errors name.
     private var path: [Step] = []
 
@@ -45,6 +46,7 @@ struct JSONWriter {
 
     init(options: JSONEncoding) {
         self.options = options
+        writer = JSONWriter(levels: options.isPretty ? .max : 0, escapesSlashes: options.escapesSlashes)
     }
 
     mutating func write(_ value: Parameters, depth: Int) throws(ParameterFailure) {
@@ -52,24 +54,46 @@ struct JSONWriter {
             throw ParameterFailure(.tooDeep(limit: Parameters.maximumDepth))
         }
         switch value {
-        case .null: append("null")
-        case .bool(let value): append(value ? "true" : "false")
-        case .integer(let value): append(String(value))
-        case .unsigned(let value): append(String(value))
+        case .null: writer.word("null")
+        case .bool(let value): writer.word(value ? "true" : "false")
+        case .integer(let value): writer.word(String(value))
+        case .unsigned(let value): writer.word(String(value))
         case .double(let value): try number(value)
         case .decimal(let value):
             guard value.isFinite else { throw ParameterFailure(.notFinite(path: place, .nan)) }
-            append(value.description)
-        case .string(let value): string(value)
-        case .data(let value): string(try options.data.text(value))
+            writer.word(value.description)
+        case .string(let value): writer.string(value)
+        case .data(let value): writer.string(try options.data.text(value))
         case .date(let value):
             switch try options.dates.outcome(value, at: place) {
-            case .text(let text): string(text)
+            case .text(let text): writer.string(text)
             case .number(let seconds): try number(seconds)
             }
-        case .array(let elements): try array(elements, depth: depth)
-        case .set(let elements): try set(elements, depth: depth)
-        case .keyed(let fields): try object(fields, depth: depth)
+        case .array(let elements):
+            writer.openArray()
+            for (index, element) in elements.enumerated() {
+                writer.separate(isFirst: index == 0, depth: depth)
+                try write(element, .element(index), depth: depth + 1)
+            }
+            writer.closeArray(isEmpty: elements.isEmpty, depth: depth)
+        case .set(let elements):
+            let texts = try sorted(elements, depth: depth + 1)
+            writer.openArray()
+            for (index, text) in texts.enumerated() {
+                writer.separate(isFirst: index == 0, depth: depth)
+                writer.octets += text
+            }
+            writer.closeArray(isEmpty: texts.isEmpty, depth: depth)
+        case .keyed(let fields):
+            var members = fields.map { (name: options.keys.spelled($0.name), value: $0.value) }
+            if options.sortsKeys { members.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) } }
+            writer.openObject()
+            for (index, member) in members.enumerated() {
+                writer.separate(isFirst: index == 0, depth: depth)
+                writer.name(member.name)
+                try write(member.value, .member(member.name), depth: depth + 1)
+            }
+            writer.closeObject(isEmpty: members.isEmpty, depth: depth)
         }
     }
 
@@ -92,83 +116,20 @@ struct JSONWriter {
 
     private mutating func number(_ value: Double) throws(ParameterFailure) {
         guard let text = NumberText.of(value) else { throw ParameterFailure(.notFinite(path: place, value)) }
-        append(text)
+        writer.word(text)
     }
 
-    private mutating func array(_ elements: [Parameters], depth: Int) throws(ParameterFailure) {
-        octets.append(UInt8(ascii: "["))
-        for (index, element) in elements.enumerated() {
-            separate(isFirst: index == 0, depth: depth + 1)
-            try write(element, .element(index), depth: depth + 1)
-        }
-        end(UInt8(ascii: "]"), isEmpty: elements.isEmpty, depth: depth)
-    }
-
-    /// Writes the elements sorted by their JSON text: the order of a `Set` differs from process to process.
-    private mutating func set(_ elements: [Parameters], depth: Int) throws(ParameterFailure) {
-        var (before, written): ([UInt8], [[UInt8]]) = ([], [])
-        swap(&before, &octets)
+    /// The texts of a set's elements in the order of their octets: the order of a `Set` differs from process to
+    /// process.
+    private mutating func sorted(_ elements: [Parameters], depth: Int) throws(ParameterFailure) -> [[UInt8]] {
+        let before = writer.octets
+        var written: [[UInt8]] = []
         for element in elements {
-            try write(element, .anyElement, depth: depth + 1)
-            written.append(octets)
-            octets = []
+            writer.octets = []
+            try write(element, .anyElement, depth: depth)
+            written.append(writer.octets)
         }
-        octets = before
-        octets.append(UInt8(ascii: "["))
-        let sorted = written.sorted { $0.lexicographicallyPrecedes($1) }
-        for (index, element) in sorted.enumerated() {
-            separate(isFirst: index == 0, depth: depth + 1)
-            octets += element
-        }
-        end(UInt8(ascii: "]"), isEmpty: elements.isEmpty, depth: depth)
-    }
-
-    private mutating func object(_ fields: KeyedParameters, depth: Int) throws(ParameterFailure) {
-        var members = fields.map { (name: options.keys.spelled($0.name), value: $0.value) }
-        if options.sortsKeys { members.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) } }
-        octets.append(UInt8(ascii: "{"))
-        for (index, member) in members.enumerated() {
-            separate(isFirst: index == 0, depth: depth + 1)
-            string(member.name)
-            append(options.isPretty ? ": " : ":")
-            try write(member.value, .member(member.name), depth: depth + 1)
-        }
-        end(UInt8(ascii: "}"), isEmpty: members.isEmpty, depth: depth)
-    }
-
-    private mutating func separate(isFirst: Bool, depth: Int) {
-        if !isFirst { octets.append(UInt8(ascii: ",")) }
-        if options.isPretty { newLine(depth) }
-    }
-
-    private mutating func end(_ bracket: UInt8, isEmpty: Bool, depth: Int) {
-        if options.isPretty, !isEmpty { newLine(depth) }
-        octets.append(bracket)
-    }
-
-    private mutating func newLine(_ depth: Int) {
-        octets.append(UInt8(ascii: "\n"))
-        octets += Array(repeating: UInt8(ascii: " "), count: depth * 2)
-    }
-
-    mutating func append(_ text: String) { octets += text.utf8 }
-
-    /// RFC 8259 §7: quotation marks, reverse solidus and controls are escaped, the rest is UTF-8.
-    mutating func string(_ text: String) {
-        octets.append(UInt8(ascii: "\""))
-        for octet in text.utf8 {
-            switch octet {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"): octets += [UInt8(ascii: "\\"), octet]
-            case UInt8(ascii: "/") where options.escapesSlashes: octets += [UInt8(ascii: "\\"), octet]
-            case 0x0A: append("\\n")
-            case 0x0D: append("\\r")
-            case 0x09: append("\\t")
-            case 0x08: append("\\b")
-            case 0x0C: append("\\f")
-            case 0..<0x20: append((octet < 0x10 ? "\\u000" : "\\u00") + String(octet, radix: 16))
-            default: octets.append(octet)
-            }
-        }
-        octets.append(UInt8(ascii: "\""))
+        writer.octets = before
+        return written.sorted { $0.lexicographicallyPrecedes($1) }
     }
 }

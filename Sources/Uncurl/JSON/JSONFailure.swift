@@ -32,34 +32,33 @@ public struct JSONFailure: Error, Sendable, Hashable {
     /// What is wrong.
     public let reason: Reason
     /// The position of the error, in octets of UTF-8 from the start of the text.
-    public let offset: Int
+    public var offset: Int { problem.offset }
+    private let problem: JSONReader.Problem
 
-    static func longName(at offset: Int) -> JSONFailure {
-        JSONFailure(reason: .tooManyMarks(limit: MarkRun.limit), offset: offset)
+    init(_ problem: JSONReader.Problem) {
+        self.problem = problem
+        reason =
+            switch problem.reason {
+            case .unexpectedEnd: .unexpectedEnd
+            case .unexpected(let octet): .unexpected(octet: octet)
+            case .invalidUTF8: .invalidUTF8
+            case .invalidEscape: .invalidEscape
+            case .loneSurrogate: .loneSurrogate
+            case .controlInString(let octet): .controlInString(octet)
+            case .invalidNumber: .invalidNumber
+            case .numberOutOfRange: .numberOutOfRange
+            case .tooDeep(let limit): .tooDeep(limit: limit)
+            case .tooManyMarks(let limit): .tooManyMarks(limit: limit)
+            case .trailingOctets: .trailingOctets
+            // A name that is there twice is no error here.
+            case .repeatedName: .unexpected(octet: UInt8(ascii: "\""))
+            }
     }
 }
 
 extension JSONFailure: CustomStringConvertible, LocalizedError {
-    public var description: String { "\(words) at octet \(offset) of the JSON text" }
+    public var description: String {
+        "\(problem)\(reason == .unexpectedEnd ? "," : "") at octet \(offset) of the JSON text"
+    }
     public var errorDescription: String? { description }
-
-    private var words: String {
-        switch reason {
-        case .unexpectedEnd: "the text ends within a value,"
-        case .unexpected(let octet): "unexpected \(Self.name(octet))"
-        case .invalidUTF8: "octets that are not UTF-8"
-        case .invalidEscape: "an escape that does not exist"
-        case .loneSurrogate: "one half of a surrogate pair"
-        case .controlInString(let octet): "control character \(Self.name(octet)) in a string"
-        case .invalidNumber: "a malformed number"
-        case .numberOutOfRange: "a number beyond the range of doubles"
-        case .tooDeep(let limit): "more than \(limit) levels of nesting"
-        case .tooManyMarks(let limit): "a name with more than \(limit) combining marks in a row"
-        case .trailingOctets: "more text after the value"
-        }
-    }
-
-    private static func name(_ octet: UInt8) -> String {
-        0x21..<0x7F ~= octet ? String(UnicodeScalar(octet)) : "0x" + String(octet, radix: 16, uppercase: true)
-    }
 }

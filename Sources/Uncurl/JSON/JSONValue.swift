@@ -1,4 +1,5 @@
 public import URLLoading
+internal import UncurlText
 
 /// The value of a JSON text. Two objects are equal whatever the order of their members.
 public indirect enum JSONValue: Sendable, Hashable {
@@ -120,10 +121,10 @@ extension JSONValue: ExpressibleByStringInterpolation, ExpressibleByIntegerLiter
 
 extension JSONValue: CustomStringConvertible {
     /// The value as a JSON text, with names in alphabetical order.
-    public var description: String { String(decoding: JSONText.octets(of: self), as: UTF8.self) }
+    public var description: String { tree.line() }
 
     /// The value as a JSON text in UTF-8, with names in alphabetical order.
-    public var data: Data { Data(JSONText.octets(of: self)) }
+    public var data: Data { Data(description.utf8) }
 }
 
 extension JSONValue: Encodable {

@@ -25,22 +25,20 @@ extension ContentDecoder {
 extension JSONDecoder: ContentDecoder {
     public var contentTypes: AcceptableTypes { JSONResponseSerializer.contentTypes }
 
-    /// Decodes a value. Content that is not a JSON text is a ``JSONFailure``, unless `allowsJSON5`; so is a member's
-    /// name with more than 128 combining marks in a row.
+    /// Decodes a value. Content that is not a JSON text is a ``JSONFailure``; so is a member's name with more than 128
+    /// combining marks in a row. With `allowsJSON5` or `assumesTopLevelDictionary`, no text at all may have so many.
     public func decode<Value: Decodable>(
         _ type: Value.Type,
         from content: Data,
         charset: String.Encoding?
     ) throws -> Value {
         let text = try JSONText.utf8(content, charset: charset)
-        if let start = MarkRun.longName(inJSON: text.span) { throw JSONFailure.longName(at: start) }
-        do {
-            return try decode(type, from: text)
-        } catch DecodingError.dataCorrupted(let context) where !allowsJSON5 && context.codingPath.isEmpty {
-            // Its own description does not say what stands where.
-            _ = try JSONParser.value(of: text.span)
-            throw DecodingError.dataCorrupted(context)
+        if !allowsJSON5, !assumesTopLevelDictionary {
+            try JSONText.check(text)
+        } else if MarkRun.isTooLong(inText: text.span) {
+            throw JSONFailure(JSONReader.Problem(.tooManyMarks(limit: MarkRun.limit), at: 0))
         }
+        return try decode(type, from: text)
     }
 
     /// Returns a subclass's object itself: its additions cannot be copied.

@@ -30,7 +30,7 @@ public indirect enum PropertyListValue: Sendable, Hashable {
             return
         }
         let text = try TextEncoding.propertyList(data)
-        guard !MarkRun.isTooLong(inPropertyList: text.span) else { throw Problem.tooManyMarks(limit: MarkRun.limit) }
+        guard !MarkRun.isTooLong(inText: text.span) else { throw Problem.tooManyMarks(limit: MarkRun.limit) }
         let object = try unsafe PropertyListSerialization.propertyList(from: text, options: [], format: nil)
         self = try Self(object, depth: 0)
     }

@@ -3,10 +3,13 @@ import UncurlText
 
 /// Reads files that are JSON documents.
 enum InputDocument {
-    /// - Parameter uniqueNames: Whether it is an error if two members of an object have the same name.
-    static func read(_ bytes: [UInt8], _ file: String, uniqueNames: Bool = false) throws(UsageError) -> JSONTree {
+    static func read(
+        _ bytes: [UInt8],
+        _ file: String,
+        _ options: JSONReader.Options = []
+    ) throws(UsageError) -> JSONTree {
         do throws(JSONReader.Problem) {
-            return try JSONReader.read(bytes, uniqueNames: uniqueNames)
+            return try JSONReader.read(bytes, options)
         } catch {
             let (line, column) = place(of: error.offset, in: bytes)
             throw UsageError("\(quoted(file)) cannot be read as JSON: line \(line), column \(column): \(error)")

@@ -5,7 +5,7 @@ import Testing
 import Uncurl
 
 @Suite("Reading JSON")
-struct JSONParserTests {
+struct JSONReadingTests {
     private func read(_ text: String) throws -> JSONValue { try JSONValue(reading: Data(text.utf8)) }
 
     @Test(
