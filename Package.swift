@@ -104,7 +104,7 @@ let package = Package(
         ),
         .target(
             name: "UncurlWebSocket",
-            dependencies: ["CUncurlZlib", "UncurlText"],
+            dependencies: ["UncurlHTTP1", "UncurlText", "CUncurlZlib"],
             exclude: ["README.md"],
             swiftSettings: strict
         ),

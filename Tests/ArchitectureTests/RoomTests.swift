@@ -14,7 +14,7 @@ struct RoomTests {
         // Sans-IO: ciphertext in, ciphertext out; files only where a program names one.
         "UncurlTLS": ["UncurlText", "CUncurlOpenSSL", "Glibc", "Synchronization"],
         // Sans-IO as well, for both ends: octets and messages.
-        "UncurlWebSocket": ["UncurlText", "CUncurlZlib"],
+        "UncurlWebSocket": ["UncurlHTTP1", "UncurlText", "CUncurlZlib"],
         // What messages mean: policy, without sockets or a clock. Of TLS only the hash functions, which are OpenSSL's.
         "UncurlSemantics": ["UncurlText", "UncurlHTTP1", "UncurlTLS", "CUncurlPublicSuffixes"],
         "UncurlEngine": [

@@ -1,3 +1,5 @@
+internal import UncurlHTTP1
+
 /// A field value with parameters: `text/html; charset="utf-8"` (RFC 9110 §5.6.6).
 ///
 /// It is read as servers write it: blanks are allowed around the equals sign, a quoted string that never ends takes the
@@ -7,19 +9,18 @@ struct FieldParameters {
     let value: String
     private var parameters: [(name: String, value: String)] = []
 
-    init(_ field: String) {
-        var rest = Substring(field).utf8
-        value = Self.trimmed(Self.take(&rest) { $0 == UInt8(ascii: ";") })
-        while !rest.isEmpty {
-            rest = rest.dropFirst()
-            let name = Self.trimmed(Self.take(&rest) { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ";") })
-            guard rest.first == UInt8(ascii: "=") else { continue }
-            rest = rest.dropFirst().drop(while: Self.isBlank)
-            if rest.first == UInt8(ascii: "\"") {
-                parameters.append((name, Self.takeQuoted(&rest)))
-                _ = Self.take(&rest) { $0 == UInt8(ascii: ";") }
+    init(_ field: some StringProtocol) {
+        var reader = FieldReader(field.utf8)
+        value = Self.text(reader.take { $0 != UInt8(ascii: ";") }.withoutBlanks)
+        while reader.take(UInt8(ascii: ";")) {
+            let name = reader.take { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ";") }.withoutBlanks
+            guard reader.take(UInt8(ascii: "=")) else { continue }
+            reader.skipBlanks()
+            if let quoted = reader.quotedString() {
+                parameters.append((Self.text(name), Self.text(quoted.text)))
+                reader.take { $0 != UInt8(ascii: ";") }
             } else {
-                parameters.append((name, Self.takeUnquoted(&rest)))
+                parameters.append((Self.text(name), Self.unquoted(&reader)))
             }
         }
     }
@@ -30,7 +31,7 @@ struct FieldParameters {
         self.init(field)
         guard field.utf8.contains(UInt8(ascii: ",")) else { return }
         var last: FieldParameters?
-        for part in Self.parts(of: field) {
+        for part in FieldReader.members(of: field) {
             var type = FieldParameters(part)
             guard type.isMediaType else { continue }
             if let last, HeaderNames.areEqual(last.value, type.value), type["charset"] == nil {
@@ -51,70 +52,26 @@ struct FieldParameters {
             }
     }
 
-    /// Splits a list at commas outside of quoted strings.
-    private static func parts(of field: String) -> [String] {
-        var (parts, start, isQuoted, isEscaped) = ([String](), field.startIndex, false, false)
-        for index in field.utf8.indices {
-            let octet = field.utf8[index]
-            if isEscaped {
-                isEscaped = false
-            } else if octet == UInt8(ascii: "\"") {
-                isQuoted.toggle()
-            } else if isQuoted {
-                isEscaped = octet == UInt8(ascii: "\\")
-            } else if octet == UInt8(ascii: ",") {
-                parts.append(String(field[start..<index]))
-                start = field.utf8.index(after: index)
-            }
-        }
-        return parts + [String(field[start...])]
-    }
-
     /// Names are compared without case.
     subscript(name: String) -> String? {
         parameters.first { HeaderNames.areEqual($0.name, name) }?.value
     }
 
-    private static func take(
-        _ rest: inout Substring.UTF8View,
-        until isEnd: (UInt8) -> Bool
-    ) -> Substring.UTF8View {
-        let end = rest.firstIndex(where: isEnd) ?? rest.endIndex
-        defer { rest = rest[end...] }
-        return rest[..<end]
-    }
-
-    /// quoted-string = DQUOTE *( qdtext / quoted-pair ) DQUOTE (RFC 9110 §5.6.4)
-    private static func takeQuoted(_ rest: inout Substring.UTF8View) -> String {
-        rest = rest.dropFirst()
-        var octets: [UInt8] = []
-        while let octet = rest.popFirst(), octet != UInt8(ascii: "\"") {
-            octets.append(octet == UInt8(ascii: "\\") ? rest.popFirst() ?? octet : octet)
-        }
-        return String(decoding: octets, as: UTF8.self)
-    }
-
     /// Takes an unquoted value. A backslash escapes a semicolon, a quotation mark or a backslash after it, as in
     /// Foundation; a token holds no backslash.
-    private static func takeUnquoted(_ rest: inout Substring.UTF8View) -> String {
+    private static func unquoted(_ reader: inout FieldReader) -> String {
         var octets: [UInt8] = []
-        while let octet = rest.first, octet != UInt8(ascii: ";") {
-            rest = rest.dropFirst()
-            guard octet == UInt8(ascii: "\\"), let next = rest.first, #";"\"#.utf8.contains(next) else {
+        while let octet = reader.next, octet != UInt8(ascii: ";") {
+            reader.position += 1
+            guard octet == UInt8(ascii: "\\"), let next = reader.next, #";"\"#.utf8.contains(next) else {
                 octets.append(octet)
                 continue
             }
             octets.append(next)
-            rest = rest.dropFirst()
+            reader.position += 1
         }
-        return trimmed(Substring(decoding: octets, as: UTF8.self).utf8)
+        return text(octets.withoutBlanks)
     }
 
-    private static func trimmed(_ octets: Substring.UTF8View) -> String {
-        let start = octets.drop(while: isBlank)
-        let end = start.lastIndex { !isBlank($0) }.map { start.index(after: $0) } ?? start.startIndex
-        return String(Substring(start[..<end]))
-    }
-
-    private static func isBlank(_ octet: UInt8) -> Bool { octet == 0x20 || octet == 0x09 }
+    private static func text(_ octets: some Collection<UInt8>) -> String { String(decoding: octets, as: UTF8.self) }
 }

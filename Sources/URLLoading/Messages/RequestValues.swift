@@ -297,9 +297,9 @@ struct FoldedValues {
                 position += 1
                 continue
             }
-            while let last = result.last, isBlank(last) { result.removeLast() }
+            while result.last?.isBlankOctet == true { result.removeLast() }
             position += 2
-            while position < octets.count, isBlank(octets[position]) { position += 1 }
+            while position < octets.count, octets[position].isBlankOctet { position += 1 }
             if !result.isEmpty, position < octets.count { result.append(UInt8(ascii: " ")) }
         }
         return String(decoding: result, as: UTF8.self)
@@ -307,10 +307,9 @@ struct FoldedValues {
 
     private static func isFold(_ octets: [UInt8], _ position: Int) -> Bool {
         octets[position] == carriageReturn && position + 2 < octets.count
-            && octets[position + 1] == UInt8(ascii: "\n") && isBlank(octets[position + 2])
+            && octets[position + 1] == UInt8(ascii: "\n") && octets[position + 2].isBlankOctet
     }
 
-    private static func isBlank(_ octet: UInt8) -> Bool { octet == UInt8(ascii: " ") || octet == UInt8(ascii: "\t") }
 }
 
 /// A request in a keyed archive, under FoundationNetworking's keys: an archive of its `NSURLRequest` can be read once

@@ -1,3 +1,5 @@
+internal import UncurlHTTP1
+
 /// A media type or a media range (RFC 9110 §12.5.1): `text/html`, `image/*`, `*/*`.
 struct MediaRange {
     /// In lower case.
@@ -10,8 +12,8 @@ struct MediaRange {
         guard name.allSatisfy({ $0 < 0x80 }) else { return nil }
         let parts = name.split(separator: UInt8(ascii: "/"), maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 2 else { return nil }
-        type = Self.trimmed(parts[0]).map(Self.lowercased)
-        subtype = Self.trimmed(parts[1]).map(Self.lowercased)
+        type = parts[0].withoutBlanks.map(Self.lowercased)
+        subtype = parts[1].withoutBlanks.map(Self.lowercased)
         guard !type.isEmpty, !subtype.isEmpty else { return nil }
     }
 
@@ -31,25 +33,17 @@ struct MediaRange {
     /// The ranges of an Accept field, without those of weight zero.
     static func accepted(by field: String) -> [String] {
         field.utf8.split(separator: UInt8(ascii: ",")).filter { !isRefused($0) }
-            .map { String(Substring(trimmed($0.prefix { $0 != UInt8(ascii: ";") }))) }
+            .map { String(Substring($0.prefix { $0 != UInt8(ascii: ";") }.withoutBlanks)) }
             .filter { MediaRange($0) != nil }
     }
 
     /// weight = OWS ";" OWS "q=" qvalue (§12.4.2)
     private static func isRefused(_ member: Substring.UTF8View) -> Bool {
         member.split(separator: UInt8(ascii: ";")).dropFirst().contains { parameter in
-            let weight = trimmed(parameter).map(lowercased)
+            let weight = parameter.withoutBlanks.map(lowercased)
             return weight.starts(with: "q=".utf8) && Double(String(decoding: weight.dropFirst(2), as: UTF8.self)) == 0
         }
     }
-
-    private static func trimmed<Octets: BidirectionalCollection<UInt8>>(_ octets: Octets) -> Octets.SubSequence {
-        let start = octets.drop(while: isBlank)
-        let end = start.lastIndex { !isBlank($0) }.map { start.index(after: $0) } ?? start.startIndex
-        return start[..<end]
-    }
-
-    private static func isBlank(_ octet: UInt8) -> Bool { octet == 0x20 || octet == 0x09 }
 
     private static func lowercased(_ octet: UInt8) -> UInt8 { 0x41...0x5A ~= octet ? octet | 0x20 : octet }
 }

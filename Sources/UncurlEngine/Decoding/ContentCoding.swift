@@ -50,9 +50,8 @@ enum ContentCoding: Equatable {
     static func parse(_ field: String) throws(ContentDecodingError) -> [ContentCoding]? {
         var codings: [ContentCoding] = []
         for element in field.utf8.split(separator: UInt8(ascii: ",")) {
-            let name = Substring(element).utf8.drop(while: isBlank)
-            guard let last = name.lastIndex(where: { !isBlank($0) }) else { continue }
-            let token = Substring(name[...last])
+            let token = Substring(element.withoutBlanks)
+            if token.isEmpty { continue }
             if token.ascii?.lowercased() == "identity" { continue }
             guard let coding = ContentCoding(token) else { return nil }
             codings.append(coding)
@@ -61,7 +60,6 @@ enum ContentCoding: Equatable {
         return codings
     }
 
-    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 }
 
 /// The reason why content cannot be decoded.

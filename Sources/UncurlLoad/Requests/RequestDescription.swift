@@ -81,12 +81,10 @@ package struct RequestDescription: Hashable, Sendable {
         guard raw.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
             throw .header(text, .controlCharacter)
         }
-        let blanks: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
-        let value = Array(raw.drop(while: blanks).reversed().drop(while: blanks).reversed())
         switch name.lowercased() {
         case "content-length", "transfer-encoding":
             throw .header(name, .framing)
-        default: return Field(name: name, value: String(decoding: value, as: UTF8.self))
+        default: return Field(name: name, value: String(decoding: raw.withoutBlanks, as: UTF8.self))
         }
     }
 }

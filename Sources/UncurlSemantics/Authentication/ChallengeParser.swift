@@ -12,23 +12,21 @@ struct ChallengeParser {
     /// Schemes registered with IANA have up to a dozen parameters; a longer list is no challenge that can be answered.
     private static let maximumParameters = 32
 
-    private let bytes: [UInt8]
-    private var position = 0
+    private var reader: FieldReader
 
     static func parse(_ line: String) -> [AuthenticationChallenge] { parse(line.utf8) }
 
     static func parse(_ line: some Sequence<UInt8>) -> [AuthenticationChallenge] {
-        var parser = ChallengeParser(bytes: Array(line))
+        var parser = ChallengeParser(reader: FieldReader(line))
         return parser.challenges()
     }
 
     private mutating func challenges() -> [AuthenticationChallenge] {
         var result: [AuthenticationChallenge] = []
         while true {
-            skip { $0 == UInt8(ascii: ",") || Self.isBlank($0) }
-            guard position < bytes.count else { return result }
-            guard let scheme = token() else { return result }
-            var challenge = Pending(scheme: scheme.lowercased())
+            skipSeparators()
+            guard let scheme = reader.token() else { return result }
+            var challenge = Pending(scheme: Self.text(scheme).lowercased())
             let isWhole = finish(&challenge)
             if isWhole, !challenge.isAmbiguous { result.append(challenge.value) }
             guard isWhole else { return result }
@@ -47,22 +45,19 @@ struct ChallengeParser {
         }
 
         /// - Returns: whether there was a value of that name.
-        mutating func take(_ value: ArraySlice<UInt8>, for name: String) -> Bool {
+        mutating func take(_ value: [UInt8], for name: String) -> Bool {
             let text = String(decoding: value, as: UTF8.self)
-            if !text.utf8.elementsEqual(value) { unreadable[name] = Array(value) }
+            if !text.utf8.elementsEqual(value) { unreadable[name] = value }
             return parameters.updateValue(text, forKey: name) != nil
         }
     }
 
     /// Reads what follows a scheme, up to the next one. Returns false if that is no challenge.
     private mutating func finish(_ challenge: inout Pending) -> Bool {
-        let end = position
-        skip(Self.isBlank)
-        if position == bytes.count || bytes[position] == UInt8(ascii: ",") {
-            return parameters(of: &challenge)
-        }
+        let end = reader.position
+        if atEndOfElement() { return parameters(of: &challenge) }
         // Only blanks separate a scheme from what belongs to it.
-        guard position > end else { return false }
+        guard reader.position > end else { return false }
         if let token = token68() {
             challenge.token68 = token
             return true
@@ -72,79 +67,53 @@ struct ChallengeParser {
 
     private mutating func parameters(of challenge: inout Pending) -> Bool {
         while true {
-            skip { $0 == UInt8(ascii: ",") || Self.isBlank($0) }
-            let start = position
-            guard let name = token() else { return position == bytes.count }
-            skip(Self.isBlank)
-            guard position < bytes.count, bytes[position] == UInt8(ascii: "=") else {
+            skipSeparators()
+            let start = reader.position
+            guard let name = reader.token() else { return reader.isAtEnd }
+            reader.skipBlanks()
+            guard reader.take(UInt8(ascii: "=")) else {
                 // This is no parameter, so it is the next scheme, which needs a comma before it.
-                position = start
+                reader.position = start
                 return isBehindComma(start)
             }
-            position += 1
-            skip(Self.isBlank)
+            reader.skipBlanks()
             guard let value = value(), atEndOfElement() else { return false }
-            let isRepeated = challenge.take(value, for: name.lowercased())
+            let isRepeated = challenge.take(value, for: Self.text(name).lowercased())
             if isRepeated || challenge.parameters.count > Self.maximumParameters { challenge.isAmbiguous = true }
         }
     }
 
+    private mutating func skipSeparators() { reader.take { $0 == UInt8(ascii: ",") || $0.isBlankOctet } }
+
     private func isBehindComma(_ start: Int) -> Bool {
-        bytes[..<start].last { !Self.isBlank($0) } == UInt8(ascii: ",")
+        reader.octets[..<start].last { !$0.isBlankOctet } == UInt8(ascii: ",")
     }
 
     private mutating func atEndOfElement() -> Bool {
-        skip(Self.isBlank)
-        return position == bytes.count || bytes[position] == UInt8(ascii: ",")
+        reader.skipBlanks()
+        return reader.isAtEnd || reader.next == UInt8(ascii: ",")
     }
 
     /// RFC 9110 §11.2: 1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" ) *"=". Takes nothing unless all of it
     /// stands before the next comma.
     private mutating func token68() -> String? {
-        let start = position
-        skip { Self.isAlphanumeric($0) || "-._~+/".utf8.contains($0) }
-        guard position > start else { return nil }
-        skip { $0 == UInt8(ascii: "=") }
-        let end = position
+        let start = reader.position
+        guard !reader.take(while: { Self.isAlphanumeric($0) || "-._~+/".utf8.contains($0) }).isEmpty else { return nil }
+        reader.take { $0 == UInt8(ascii: "=") }
+        let end = reader.position
         guard atEndOfElement() else {
-            position = start
+            reader.position = start
             return nil
         }
-        return String(decoding: bytes[start..<end], as: UTF8.self)
+        return Self.text(reader.octets[start..<end])
     }
 
-    private mutating func value() -> ArraySlice<UInt8>? {
-        guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else { return tokenOctets() }
-        position += 1
-        var unquoted: [UInt8] = []
-        while position < bytes.count {
-            var byte = bytes[position]
-            position += 1
-            if byte == UInt8(ascii: "\"") { return unquoted[...] }
-            if byte == UInt8(ascii: "\\") {
-                guard position < bytes.count else { return nil }
-                byte = bytes[position]
-                position += 1
-            }
-            unquoted.append(byte)
-        }
-        return nil
+    private mutating func value() -> [UInt8]? {
+        guard reader.next == UInt8(ascii: "\"") else { return reader.token().map { Array($0) } }
+        return reader.quotedString().flatMap { $0.isWhole ? $0.text : nil }
     }
 
-    /// RFC 9110 §5.6.2.
-    private mutating func token() -> String? { tokenOctets().map { String(decoding: $0, as: UTF8.self) } }
-
-    private mutating func tokenOctets() -> ArraySlice<UInt8>? {
-        let start = position
-        skip { $0.isTokenOctet }
-        return position > start ? bytes[start..<position] : nil
-    }
-
-    private mutating func skip(_ belongs: (UInt8) -> Bool) {
-        while position < bytes.count, belongs(bytes[position]) { position += 1 }
-    }
-
-    private static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+    private static func text(_ octets: ArraySlice<UInt8>) -> String { String(decoding: octets, as: UTF8.self) }
 
     private static func isAlphanumeric(_ byte: UInt8) -> Bool {
         switch byte {

@@ -119,12 +119,7 @@ public struct CacheControl: Hashable, Sendable {
     /// The largest number of seconds; larger ones count as this.
     public static let largest: Int64 = 1 << 31
 
-    private static func trimmed(_ text: Substring.UTF8View) -> Substring {
-        let start = text.drop(while: isBlank)
-        return start.lastIndex { !isBlank($0) }.map { Substring(start[...$0]) } ?? ""
-    }
-
-    private static func isBlank(_ octet: UInt8) -> Bool { octet == 0x20 || octet == 0x09 }
+    private static func trimmed(_ text: Substring.UTF8View) -> Substring { Substring(text.withoutBlanks) }
 
     /// §5.2: both forms are accepted, token and quoted-string.
     private static func unquoted(_ text: Substring) -> String {

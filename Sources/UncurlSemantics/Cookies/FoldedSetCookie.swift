@@ -25,16 +25,14 @@ public enum FoldedSetCookie {
             }
         }
         lines.append(String(decoding: octets[start...], as: UTF8.self))
-        return lines.filter { line in line.utf8.contains { $0 != 0x20 && $0 != 0x09 } }
+        return lines.filter { line in !line.utf8.allSatisfy(\.isBlankOctet) }
     }
 
     private static func beginsCookie(_ octets: [UInt8], _ start: Int) -> Bool {
-        var position = skipBlanks(octets, start)
-        let name = position
-        while position < octets.count, octets[position].isTokenOctet { position += 1 }
-        guard position > name else { return false }
-        position = skipBlanks(octets, position)
-        return position < octets.count && octets[position] == UInt8(ascii: "=")
+        let rest = octets[start...].drop(while: \.isBlankOctet)
+        let afterName = rest.drop(while: \.isTokenOctet)
+        return afterName.startIndex > rest.startIndex
+            && afterName.first { !$0.isBlankOctet } == UInt8(ascii: "=")
     }
 
     /// Returns the end of a quoted value. It may hold commas if its closing quote comes before the next semicolon, and
@@ -43,14 +41,9 @@ public enum FoldedSetCookie {
         guard start < octets.count, octets[start] == UInt8(ascii: "\""),
             let end = octets[(start + 1)...].firstIndex(of: UInt8(ascii: "\""))
         else { return start }
-        let next = skipBlanks(octets, end + 1)
-        let isEnd = next == octets.count || octets[next] == UInt8(ascii: ";") || octets[next] == UInt8(ascii: ",")
+        let next = octets[(end + 1)...].first { !$0.isBlankOctet }
+        let isEnd = next == nil || next == UInt8(ascii: ";") || next == UInt8(ascii: ",")
         return isEnd && !octets[start..<end].contains(UInt8(ascii: ";")) ? end + 1 : start
     }
 
-    private static func skipBlanks(_ octets: [UInt8], _ start: Int) -> Int {
-        var position = start
-        while position < octets.count, octets[position] == 0x20 || octets[position] == 0x09 { position += 1 }
-        return position
-    }
 }

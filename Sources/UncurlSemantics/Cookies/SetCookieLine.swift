@@ -52,7 +52,7 @@ public struct SetCookieLine: Sendable {
         guard !Cookie.holdsControls(line) else { return nil }
         var parts = line.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)[...]
         guard let pair = parts.popFirst() else { return nil }
-        let (nameOctets, valueOctets) = Self.pair(pair) ?? ([], Self.trimmed(pair))
+        let (nameOctets, valueOctets) = Self.pair(pair) ?? ([], pair.withoutBlanks)
         (name, value) = (Self.text(nameOctets), Self.text(valueOctets))
         if !name.utf8.elementsEqual(nameOctets) || !value.utf8.elementsEqual(valueOctets) {
             self.pair = nameOctets.isEmpty ? Array(valueOctets) : nameOctets + [UInt8(ascii: "=")] + valueOctets
@@ -60,7 +60,7 @@ public struct SetCookieLine: Sendable {
         let size = nameOctets.count + valueOctets.count
         guard size > 0, size <= Self.maximumSize else { return nil }
         for part in parts {
-            let (name, value) = Self.pair(part) ?? (Self.trimmed(part), [])
+            let (name, value) = Self.pair(part) ?? (part.withoutBlanks, [])
             guard value.count <= Self.maximumAttributeSize else { continue }
             if let attribute = Self.text(name).ascii?.lowercased() { take(attribute, Self.text(value)) }
         }
@@ -103,13 +103,7 @@ public struct SetCookieLine: Sendable {
     /// Splits at the first equals sign; nil without one.
     private static func pair(_ text: ArraySlice<UInt8>) -> (name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)? {
         guard let equals = text.firstIndex(of: UInt8(ascii: "=")) else { return nil }
-        return (trimmed(text[..<equals]), trimmed(text[(equals + 1)...]))
-    }
-
-    private static func trimmed(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        func isBlank(_ octet: UInt8) -> Bool { octet == 0x20 || octet == 0x09 }
-        let start = text.drop(while: isBlank)
-        return start.lastIndex { !isBlank($0) }.map { start[...$0] } ?? []
+        return (text[..<equals].withoutBlanks, text[(equals + 1)...].withoutBlanks)
     }
 
     private static func text(_ octets: ArraySlice<UInt8>) -> String { String(shown: octets.span) }

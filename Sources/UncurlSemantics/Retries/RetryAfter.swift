@@ -14,9 +14,7 @@ public enum RetryAfter: Hashable, Sendable {
     ///   - value: the field's value; blanks at its ends are ignored.
     ///   - now: seconds since 1970, for dates with years of two digits.
     public init?(_ value: String, now: Int64) {
-        var octets = Array(value.utf8)[...]
-        while let last = octets.last, last == 0x20 || last == 0x09 { octets.removeLast() }
-        while let first = octets.first, first == 0x20 || first == 0x09 { octets.removeFirst() }
+        let octets = Array(value.utf8).withoutBlanks
         guard !octets.isEmpty else { return nil }
         if octets.allSatisfy({ $0 &- 0x30 < 10 }) {
             self = .seconds(Int64(String(decoding: octets, as: UTF8.self)) ?? .max)

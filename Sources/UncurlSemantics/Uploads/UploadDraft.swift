@@ -50,11 +50,7 @@ public enum UploadDraft: Int, Hashable, Sendable, CaseIterable {
 
     /// An item without its parameters (RFC 9651 §3.3).
     private static func bare(_ value: String?) -> Substring? {
-        guard let value else { return nil }
-        var item = value.utf8.prefix { $0 != UInt8(ascii: ";") }
-        while let last = item.last, isBlank(last) { item.removeLast() }
-        return Substring(item.drop(while: isBlank))
+        value.map { Substring($0.utf8.prefix { $0 != UInt8(ascii: ";") }.withoutBlanks) }
     }
 
-    private static func isBlank(_ octet: UInt8) -> Bool { octet == 0x20 || octet == 0x09 }
 }

@@ -1,3 +1,4 @@
+import UncurlHTTP1
 internal import UncurlTLS
 import UncurlText
 
@@ -61,19 +62,19 @@ enum DigestRoutes {
     /// Names that are not ASCII are left out.
     private static func parameters(_ text: String) -> [String: String] {
         var result: [String: String] = [:]
-        var rest = text.utf8[...]
-        while !rest.isEmpty {
-            let name = rest.prefix { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ",") }
-            rest = rest[name.endIndex...]
-            if rest.first == UInt8(ascii: "=") {
-                rest = rest.dropFirst().drop { $0 == 0x20 || $0 == 0x09 }
-                let value = String(decoding: MediaType.takeValue(&rest, before: UInt8(ascii: ",")), as: UTF8.self)
-                let name = name.filter { $0 != 0x20 && $0 != 0x09 }
+        var reader = FieldReader(text.utf8)
+        while !reader.isAtEnd {
+            let name = reader.take { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ",") }
+            if reader.take(UInt8(ascii: "=")) {
+                reader.skipBlanks()
+                let value = String(decoding: MediaType.value(&reader, before: UInt8(ascii: ",")), as: UTF8.self)
+                let name = name.filter { !$0.isBlankOctet }
                 if name.allSatisfy({ $0 < 0x80 }) {
                     result[String(decoding: name, as: UTF8.self).lowercased()] = value
                 }
             }
-            rest = rest.drop { $0 != UInt8(ascii: ",") }.dropFirst()
+            reader.take { $0 != UInt8(ascii: ",") }
+            _ = reader.take(UInt8(ascii: ","))
         }
         return result
     }

@@ -1,3 +1,4 @@
+import UncurlHTTP1
 import UncurlText
 
 /// The plain fields and the files of a form.
@@ -56,48 +57,26 @@ enum MediaType {
     static func essence(of value: String) -> String {
         let bytes = value.utf8.prefix { $0 != UInt8(ascii: ";") }
         guard bytes.allSatisfy({ $0 < 0x80 }) else { return "" }
-        return String(decoding: bytes.filter { $0 != 0x20 && $0 != 0x09 }, as: UTF8.self).lowercased()
+        return String(decoding: bytes.filter { !$0.isBlankOctet }, as: UTF8.self).lowercased()
     }
 
     static func parameter(_ name: String, of value: String) -> String? {
-        var rest = value.utf8.drop { $0 != UInt8(ascii: ";") }
-        while !rest.isEmpty {
-            rest = rest.dropFirst().drop { $0 == 0x20 || $0 == 0x09 }
-            let key = rest.prefix { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ";") }
-            rest = rest[key.endIndex...]
-            var text: [UInt8] = []
-            if rest.first == UInt8(ascii: "=") {
-                rest = rest.dropFirst()
-                text = takeValue(&rest, before: UInt8(ascii: ";"))
-            }
+        var reader = FieldReader(value.utf8)
+        reader.take { $0 != UInt8(ascii: ";") }
+        while reader.take(UInt8(ascii: ";")) {
+            reader.skipBlanks()
+            let key = reader.take { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ";") }
+            let text = reader.take(UInt8(ascii: "=")) ? self.value(&reader, before: UInt8(ascii: ";")) : []
             if String(decoding: key, as: UTF8.self).equalsIgnoringCase(name) {
                 return String(decoding: text, as: UTF8.self)
             }
-            rest = rest.drop { $0 != UInt8(ascii: ";") }
+            reader.take { $0 != UInt8(ascii: ";") }
         }
         return nil
     }
 
-    /// Takes a token or a quoted string (RFC 9110 §5.6.4), up to the separator or a space.
-    static func takeValue(_ rest: inout Substring.UTF8View, before separator: UInt8) -> [UInt8] {
-        guard rest.first == UInt8(ascii: "\"") else {
-            let plain = rest.prefix { $0 != separator && $0 != 0x20 }
-            rest = rest[plain.endIndex...]
-            return Array(plain)
-        }
-        rest = rest.dropFirst()
-        var text: [UInt8] = []
-        while let byte = rest.first, byte != UInt8(ascii: "\"") {
-            rest = rest.dropFirst()
-            // quoted-pair
-            if byte == UInt8(ascii: "\\"), let escaped = rest.first {
-                text.append(escaped)
-                rest = rest.dropFirst()
-            } else {
-                text.append(byte)
-            }
-        }
-        rest = rest.dropFirst()
-        return text
+    /// Takes a quoted string, or else what comes before the separator or a space.
+    static func value(_ reader: inout FieldReader, before separator: UInt8) -> [UInt8] {
+        reader.quotedString()?.text ?? Array(reader.take { $0 != separator && $0 != 0x20 })
     }
 }

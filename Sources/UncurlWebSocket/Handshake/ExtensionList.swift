@@ -1,3 +1,5 @@
+internal import UncurlHTTP1
+
 /// The value of a Sec-WebSocket-Extensions field (RFC 6455 §9.1).
 struct ExtensionList {
     struct Element: Equatable {
@@ -15,81 +17,46 @@ struct ExtensionList {
 
     /// Nil for text that is no such list. Empty elements are skipped, as in any list of HTTP (RFC 9110 §5.6.1.2).
     init?(_ text: String) {
-        var reader = Reader(text)
+        var reader = FieldReader(text.utf8)
         while true {
             reader.skipBlanks()
             if reader.take(UInt8(ascii: ",")) { continue }
             if reader.isAtEnd { return }
-            guard let element = reader.element() else { return nil }
+            guard let element = Self.element(&reader) else { return nil }
             elements.append(element)
             guard reader.isAtEnd || reader.take(UInt8(ascii: ",")) else { return nil }
         }
     }
 
-    private struct Reader {
-        private let octets: [UInt8]
-        private var position = 0
-
-        init(_ text: String) { octets = Array(text.utf8) }
-
-        var isAtEnd: Bool { position == octets.count }
-
-        mutating func skipBlanks() {
-            while position < octets.count, octets[position] == 0x20 || octets[position] == 0x09 { position += 1 }
-        }
-
-        mutating func take(_ octet: UInt8) -> Bool {
-            guard position < octets.count, octets[position] == octet else { return false }
-            position += 1
-            return true
-        }
-
-        /// extension = extension-token *( ";" extension-param ); extension-param = token [ "=" (token | quoted-string)
-        /// ]
-        mutating func element() -> Element? {
-            guard let name = token() else { return nil }
-            var element = Element(name: name, parameters: [])
-            skipBlanks()
-            while take(UInt8(ascii: ";")) {
-                skipBlanks()
-                guard let name = token() else { return nil }
-                skipBlanks()
-                var value: String?
-                if take(UInt8(ascii: "=")) {
-                    skipBlanks()
-                    guard let found = take(UInt8(ascii: "\"")) ? quoted() : token() else { return nil }
-                    value = found
-                    skipBlanks()
-                }
-                element.parameters.append((name, value))
+    /// extension = extension-token *( ";" extension-param ); extension-param = token [ "=" (token | quoted-string) ]
+    private static func element(_ reader: inout FieldReader) -> Element? {
+        guard let name = reader.token() else { return nil }
+        var element = Element(name: text(name), parameters: [])
+        reader.skipBlanks()
+        while reader.take(UInt8(ascii: ";")) {
+            reader.skipBlanks()
+            guard let name = reader.token() else { return nil }
+            reader.skipBlanks()
+            var value: String?
+            if reader.take(UInt8(ascii: "=")) {
+                reader.skipBlanks()
+                guard let found = self.value(&reader) else { return nil }
+                value = found
+                reader.skipBlanks()
             }
-            return element
+            element.parameters.append((text(name), value))
         }
-
-        private mutating func token() -> String? {
-            let start = position
-            while position < octets.count, HeaderText.isTokenOctet(octets[position]) { position += 1 }
-            return position > start ? String(decoding: octets[start..<position], as: UTF8.self) : nil
-        }
-
-        /// The value without its quotes and backslashes must be a token.
-        private mutating func quoted() -> String? {
-            var value: [UInt8] = []
-            while position < octets.count {
-                var octet = octets[position]
-                position += 1
-                if octet == UInt8(ascii: "\"") {
-                    return value.isEmpty ? nil : String(decoding: value, as: UTF8.self)
-                }
-                if octet == UInt8(ascii: "\\") {
-                    guard position < octets.count else { return nil }
-                    octet = octets[position]
-                    position += 1
-                }
-                guard HeaderText.isTokenOctet(octet) else { return nil }
-                value.append(octet)
-            }
-            return nil
-        }
+        return element
     }
+
+    /// The value without its quotes and backslashes must be a token.
+    private static func value(_ reader: inout FieldReader) -> String? {
+        guard reader.next == UInt8(ascii: "\"") else { return reader.token().map { text($0) } }
+        guard let quoted = reader.quotedString(), quoted.isWhole, !quoted.text.isEmpty,
+            quoted.text.allSatisfy(\.isTokenOctet)
+        else { return nil }
+        return text(quoted.text[...])
+    }
+
+    private static func text(_ octets: ArraySlice<UInt8>) -> String { String(decoding: octets, as: UTF8.self) }
 }

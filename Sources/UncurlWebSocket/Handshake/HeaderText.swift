@@ -1,16 +1,8 @@
+internal import UncurlHTTP1
+
 /// Words of header fields.
 enum HeaderText {
-    /// RFC 9110 §5.6.2.
-    static func isTokenOctet(_ octet: UInt8) -> Bool {
-        switch octet {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(octet)
-        }
-    }
-
-    static func isToken(_ text: String) -> Bool { !text.isEmpty && text.utf8.allSatisfy(isTokenOctet) }
+    static func isToken(_ text: String) -> Bool { !text.isEmpty && text.utf8.allSatisfy(\.isTokenOctet) }
 
     /// The elements of a list, without blanks around them and without empty ones.
     static func list(_ values: [String]) -> [String] {
@@ -26,11 +18,6 @@ enum HeaderText {
     }
 
     static func trimmed(_ text: some StringProtocol) -> String {
-        let octets = Array(text.utf8)
-        let start = octets.firstIndex { !isBlank($0) } ?? octets.endIndex
-        let end = octets.lastIndex { !isBlank($0) } ?? start - 1
-        return String(decoding: octets[start..<end + 1], as: UTF8.self)
+        String(decoding: Array(text.utf8).withoutBlanks, as: UTF8.self)
     }
-
-    private static func isBlank(_ octet: UInt8) -> Bool { octet == 0x20 || octet == 0x09 }
 }

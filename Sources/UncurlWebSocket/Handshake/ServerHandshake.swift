@@ -1,3 +1,5 @@
+internal import UncurlHTTP1
+
 /// A server's side of the opening handshake (RFC 6455 §4.2): its answer to a request's fields.
 public struct ServerHandshake: Sendable {
     /// The fields of the 101 beside Connection and Upgrade, in their order.
@@ -44,7 +46,7 @@ public struct ServerHandshake: Sendable {
         let octets = Array(key.utf8)
         guard octets.count == 24, octets[22] == UInt8(ascii: "="), octets[23] == UInt8(ascii: "=") else { return false }
         return octets[..<22].allSatisfy {
-            HeaderText.isTokenOctet($0) && !"!#$%&'*-.^_`|~".utf8.contains($0) || $0 == UInt8(ascii: "/")
+            $0.isTokenOctet && !"!#$%&'*-.^_`|~".utf8.contains($0) || $0 == UInt8(ascii: "/")
         }
     }
 }
