@@ -46,6 +46,240 @@ public import URLLoading
     case bodyNotReplayable
 }
 
+extension UncurlError {
+    /// All that is said of a case. Each text and error is made when it is asked for.
+    private struct Row {
+        /// For people. It may contain URLs.
+        let sentence: () -> String
+        /// For shared logs: without URLs, which may hold secrets. Nil where the sentence has none.
+        let log: () -> String?
+        /// Where the request stopped.
+        let reason: String
+        /// What helps, where that is certain.
+        let help: () -> String?
+        let underlying: (any Error)?
+        let response: URLResponse?
+        let data: () -> Data?
+        /// The failure as `URLSession` has it.
+        let urlError: () -> URLError?
+        /// The failure as an `NSError` of another domain.
+        let other: () -> NSError?
+        /// The nearest code of `NSURLErrorDomain`, for a failure that neither library has.
+        let code: URLError.Code
+
+        init(
+            _ sentence: @autoclosure @escaping () -> String,
+            log: @autoclosure @escaping () -> String? = nil,
+            reason: String,
+            help: @autoclosure @escaping () -> String? = nil,
+            underlying: (any Error)? = nil,
+            response: URLResponse? = nil,
+            data: @autoclosure @escaping () -> Data? = nil,
+            urlError: @autoclosure @escaping () -> URLError? = nil,
+            other: @autoclosure @escaping () -> NSError? = nil,
+            code: URLError.Code = .unknown
+        ) {
+            (self.sentence, self.log, self.reason, self.help) = (sentence, log, reason, help)
+            (self.underlying, self.response, self.data) = (underlying, response, data)
+            (self.urlError, self.other, self.code) = (urlError, other, code)
+        }
+    }
+
+    private static let unbuilt = "The request could not be built; nothing was sent."
+
+    private var row: Row {
+        switch self {
+        case .invalidURL(let text, let reason):
+            return Row(
+                "“\(text)” cannot be loaded: \(reason)",
+                log: "no URL to load: \(reason)",
+                reason: Self.unbuilt,
+                help:
+                    "Write characters that a URL may not have as %XX, and give the manager a base URL for relative references.",
+                urlError: URLError(.badURL, userInfo: facts(["NSErrorFailingURLStringKey": text]))
+            )
+        case .parameters(let failure):
+            let lacksNames = if case .notKeyed = failure.reason { true } else { false }
+            return Row(
+                failure.description,
+                reason: Self.unbuilt,
+                help: lacksNames ? "Give the parameters names, or send them as JSON." : nil,
+                underlying: failure,
+                other: failure as NSError
+            )
+        case .header(let name):
+            return Row(
+                "the header field \(name.debugDescription) cannot be sent: its name or its value is malformed",
+                log: "header field \(name.debugDescription) cannot be sent",
+                reason: Self.unbuilt,
+                other: ParameterFailure(.headerValue(name: name)) as NSError
+            )
+        case .multipart(let failure):
+            return Row(
+                failure.description,
+                reason: "The form could not be sent.",
+                underlying: failure,
+                code: .cannotOpenFile
+            )
+        case .compression(let failure):
+            return Row(failure.description, reason: Self.unbuilt, underlying: failure, code: .cannotOpenFile)
+        case .adaptation(let error):
+            return Row(
+                "an interceptor kept the request from being sent: \(ErrorText.of(error))",
+                log: "an adapter threw: \(Self.words(of: error))",
+                reason: Self.unbuilt,
+                underlying: error,
+                urlError: Self.urlError(beneath: error)
+            )
+        case .validation(let failure):
+            return Row(
+                failure.description,
+                log: failure.words,
+                reason: "The server answered, and the answer is not acceptable.",
+                underlying: failure,
+                response: failure.response,
+                data: failure.data,
+                other: failure as NSError
+            )
+        case .serialization(let failure):
+            return Row(
+                failure.description,
+                log: failure.words,
+                reason: "The server answered, and its content is not what was asked for.",
+                underlying: failure,
+                response: failure.response,
+                data: failure.data,
+                other: failure as NSError
+            )
+        case .trust(let failure):
+            return Row(
+                failure.description,
+                reason: "The server's certificate was not accepted; no request was sent to it.",
+                underlying: failure,
+                urlError: failure.urlError()
+            )
+        case .challenge(let error):
+            return Row(
+                "a hook answered the server's challenge with an error: \(ErrorText.of(error))",
+                log: "a challenge was answered with an error: \(Self.words(of: error))",
+                reason: "The program refused the server's challenge.",
+                underlying: error,
+                urlError: Self.urlError(beneath: error),
+                code: .userAuthenticationRequired
+            )
+        case .output(let failure):
+            return Row(
+                failure.description,
+                reason: "The content could not be written to the output stream.",
+                underlying: failure,
+                code: .cannotWriteToFile
+            )
+        case .file(let failure):
+            return Row(
+                failure.description,
+                log: "the download could not be put in its place: \(failure.cause)",
+                reason: "The download is complete and could not be moved to its place.",
+                help: failure.obstacle == .file
+                    ? "Choose another place, or allow the replacement of a file with removePreviousFile." : nil,
+                underlying: failure,
+                code: .cannotMoveFile
+            )
+        case .loading(let error):
+            return Row(
+                ErrorText.of(error),
+                log: "a loading class failed: \(Self.words(of: error))",
+                reason: "A loading class of the program failed the request.",
+                underlying: error,
+                other: error as NSError
+            )
+        case .transport(let error):
+            return Row(
+                ErrorText.of(error),
+                log: Self.words(of: error),
+                reason: error.file != nil
+                    ? "The file could not be read."
+                    : error.isUnsent
+                        ? "The server could not be connected to; nothing was sent."
+                        : "The request or its answer was lost on the network.",
+                help: isTimeout
+                    ? "Try again later, or allow a longer time."
+                    : isConnectivity ? "Check the network connection, and try again." : nil,
+                underlying: error,
+                urlError: error
+            )
+        case .cancelled:
+            return Row(
+                "the request was cancelled",
+                log: "cancelled",
+                reason: "The program cancelled the request.",
+                urlError: URLError(.cancelled)
+            )
+        case .sessionInvalidated:
+            return Row(
+                "the manager has been invalidated and sends nothing more",
+                log: "the manager has been invalidated",
+                reason: "The manager's session is closed.",
+                help: "Make a new manager, or invalidate the old one with resettingSession: true.",
+                code: .cancelled
+            )
+        case .retry(let error, let original):
+            return Row(
+                "\(ErrorText.of(error)); before that, \(ErrorText.of(original))",
+                log: "\(Self.words(of: error)), after: \(original.words)",
+                reason: "The request failed, and the interceptor that was asked for a retry gave an error of its own.",
+                help: original.recoverySuggestion,
+                underlying: error,
+                response: original.response,
+                data: original.responseData,
+                urlError: original.urlError,
+                other: original.nsError
+            )
+        case .bodyNotReplayable:
+            return Row(
+                "the request's content has to be sent again and can be read only once",
+                log: "the content must be sent again and can be read only once",
+                reason: "The request had to be sent again, after a redirect, a challenge or a lost connection.",
+                help: "Give the content as data, as a file, or as a closure that makes a new stream each time.",
+                urlError: URLError(.requestBodyStreamExhausted, userInfo: facts())
+            )
+        }
+    }
+
+    private static func urlError(beneath error: any Error) -> URLError? {
+        error as? URLError ?? (error as? UncurlError)?.urlError
+    }
+
+    private func facts(_ more: [String: Any] = [:]) -> [String: Any] {
+        more.merging([NSLocalizedDescriptionKey: description]) { first, _ in first }
+    }
+
+    /// A description for shared logs. It contains no URLs, because URLs may hold secrets.
+    var words: String {
+        let row = row
+        return row.log() ?? row.sentence()
+    }
+
+    /// A description without a URL: the user info of a network error, which contains the URL, is left out.
+    private static func words(of error: any Error) -> String {
+        switch error {
+        case let error as UncurlError: error.words
+        case let error as URLError: "\(ErrorText.of(error)) (\(error.code.rawValue))"
+        default: "\(error)"
+        }
+    }
+
+    /// The kind of error, for the label of a metric: each distinct value is a metric of its own.
+    func type(_ status: Int?) -> String {
+        switch self {
+        case .validation: status.map(String.init) ?? "none"
+        case .cancelled: "cancelled"
+        case .transport: "transport"
+        case .trust: "trust"
+        default: "other"
+        }
+    }
+}
+
 /// Facts of a failure that do not depend on its case. For ``UncurlError/retry(_:original:)``, the original error
 /// provides them.
 extension UncurlError {
@@ -53,48 +287,14 @@ extension UncurlError {
     public var statusCode: Int? { (response as? HTTPURLResponse)?.statusCode }
 
     /// The head of the answer that was refused or could not be read; nil where none came.
-    public var response: URLResponse? {
-        switch self {
-        case .validation(let failure): failure.response
-        case .serialization(let failure): failure.response
-        case .retry(_, let original): original.response
-        case .invalidURL, .parameters, .header, .multipart, .compression, .adaptation, .trust,
-            .challenge,
-            .output, .file, .loading, .transport, .cancelled, .sessionInvalidated, .bodyNotReplayable:
-            nil
-        }
-    }
+    public var response: URLResponse? { row.response }
 
     /// The content of that answer, such as an error document. Nil where no answer came; empty for a download whose
     /// content is in a file.
-    public var responseData: Data? {
-        switch self {
-        case .validation(let failure): failure.data
-        case .serialization(let failure): failure.data
-        case .retry(_, let original): original.responseData
-        case .invalidURL, .parameters, .header, .multipart, .compression, .adaptation, .trust,
-            .challenge,
-            .output, .file, .loading, .transport, .cancelled, .sessionInvalidated, .bodyNotReplayable:
-            nil
-        }
-    }
+    public var responseData: Data? { row.data() }
 
     /// The failure as a `URLError`; nil where `URLSession` has no such error, such as for an answer's status.
-    public var urlError: URLError? {
-        switch self {
-        case .transport(let error): error
-        case .cancelled: URLError(.cancelled)
-        case .trust(let failure): failure.urlError()
-        case .invalidURL(let text, _): URLError(.badURL, userInfo: facts(["NSErrorFailingURLStringKey": text]))
-        case .bodyNotReplayable: URLError(.requestBodyStreamExhausted, userInfo: facts())
-        case .challenge(let error), .adaptation(let error): error as? URLError ?? (error as? UncurlError)?.urlError
-        case .retry(_, let original): original.urlError
-        case .parameters, .header, .multipart, .compression, .validation, .serialization, .output,
-            .file, .loading,
-            .sessionInvalidated:
-            nil
-        }
-    }
+    public var urlError: URLError? { row.urlError() }
 
     /// Whether the program ended the request: by `cancel`, or by cancelling the Swift task that waited.
     public var isCancelled: Bool {
@@ -118,25 +318,7 @@ extension UncurlError {
     }
 
     /// The underlying error; nil where there is none.
-    public var underlying: (any Error)? {
-        switch self {
-        case .parameters(let failure): failure
-        case .multipart(let failure): failure
-        case .compression(let failure): failure
-        case .validation(let failure): failure
-        case .serialization(let failure): failure
-        case .trust(let failure): failure
-        case .output(let failure): failure
-        case .file(let failure): failure
-        case .transport(let error): error
-        case .adaptation(let error), .challenge(let error), .loading(let error), .retry(let error, _): error
-        case .invalidURL, .header, .cancelled, .sessionInvalidated, .bodyNotReplayable: nil
-        }
-    }
-
-    private func facts(_ more: [String: Any] = [:]) -> [String: Any] {
-        more.merging([NSLocalizedDescriptionKey: errorDescription ?? ""]) { first, _ in first }
-    }
+    public var underlying: (any Error)? { row.underlying }
 }
 
 /// The failure as an `NSError`.
@@ -150,28 +332,10 @@ extension UncurlError: CustomNSError {
     /// `error as NSError` has the same code and user info; its domain is ``errorDomain`` for every case, as Swift has
     /// one domain for a type.
     public var nsError: NSError {
-        switch self {
-        case .validation(let failure): failure as NSError
-        case .serialization(let failure): failure as NSError
-        case .parameters(let failure): failure as NSError
-        case .header(let name): ParameterFailure(.headerValue(name: name)) as NSError
-        case .retry(_, let original): original.nsError
-        case .loading(let error): error as NSError
-        default: (urlError ?? URLError(other.code, userInfo: facts(other.facts))) as NSError
-        }
-    }
-
-    /// The nearest `URLError` code, for a failure that neither library has.
-    private var other: (code: URLError.Code, facts: [String: Any]) {
-        let beneath: [String: Any] = underlying.map { [NSUnderlyingErrorKey: $0 as NSError] } ?? [:]
-        return switch self {
-        case .multipart, .compression: (.cannotOpenFile, beneath)
-        case .challenge, .trust: (.userAuthenticationRequired, beneath)
-        case .output: (.cannotWriteToFile, beneath)
-        case .file: (.cannotMoveFile, beneath)
-        case .sessionInvalidated: (.cancelled, beneath)
-        default: (.unknown, beneath)
-        }
+        let row = row
+        if let other = row.other() { return other }
+        let beneath: [String: Any] = row.underlying.map { [NSUnderlyingErrorKey: $0 as NSError] } ?? [:]
+        return (row.urlError() ?? URLError(row.code, userInfo: facts(beneath))) as NSError
     }
 
     /// `NSURLErrorDomain`, in which every code of ``nsError`` has a meaning.
@@ -193,72 +357,11 @@ extension UncurlError: LocalizedError, CustomStringConvertible {
     public var errorDescription: String? { description }
 
     /// A description for people. It may contain URLs.
-    public var description: String {
-        switch self {
-        case .invalidURL(let text, let reason): "“\(text)” cannot be loaded: \(reason)"
-        case .parameters(let failure): failure.description
-        case .header(let name):
-            "the header field \(name.debugDescription) cannot be sent: its name or its value is malformed"
-        case .multipart(let failure): failure.description
-        case .compression(let failure): failure.description
-        case .adaptation(let error): "an interceptor kept the request from being sent: \(ErrorText.of(error))"
-        case .validation(let failure): failure.description
-        case .serialization(let failure): failure.description
-        case .trust(let failure): failure.description
-        case .challenge(let error): "a hook answered the server's challenge with an error: \(ErrorText.of(error))"
-        case .output(let failure): failure.description
-        case .file(let failure): failure.description
-        case .loading(let error): ErrorText.of(error)
-        case .transport(let error): ErrorText.of(error)
-        case .cancelled: "the request was cancelled"
-        case .sessionInvalidated: "the manager has been invalidated and sends nothing more"
-        case .retry(let error, let original): "\(ErrorText.of(error)); before that, \(ErrorText.of(original))"
-        case .bodyNotReplayable: "the request's content has to be sent again and can be read only once"
-        }
-    }
+    public var description: String { row.sentence() }
 
     /// Where the request stopped: before it was sent, on the network, or at its answer.
-    public var failureReason: String? {
-        switch self {
-        case .invalidURL, .parameters, .header, .compression, .adaptation:
-            "The request could not be built; nothing was sent."
-        case .multipart: "The form could not be sent."
-        case .validation: "The server answered, and the answer is not acceptable."
-        case .serialization: "The server answered, and its content is not what was asked for."
-        case .trust: "The server's certificate was not accepted; no request was sent to it."
-        case .challenge: "The program refused the server's challenge."
-        case .output: "The content could not be written to the output stream."
-        case .file: "The download is complete and could not be moved to its place."
-        case .loading: "A loading class of the program failed the request."
-        case .transport(let error) where error.file != nil: "The file could not be read."
-        case .transport(let error) where error.isUnsent: "The server could not be connected to; nothing was sent."
-        case .transport: "The request or its answer was lost on the network."
-        case .cancelled: "The program cancelled the request."
-        case .sessionInvalidated: "The manager's session is closed."
-        case .retry: "The request failed, and the interceptor that was asked for a retry gave an error of its own."
-        case .bodyNotReplayable: "The request had to be sent again, after a redirect, a challenge or a lost connection."
-        }
-    }
+    public var failureReason: String? { row.reason }
 
     /// What helps, where that is certain; nil elsewhere.
-    public var recoverySuggestion: String? {
-        switch self {
-        case .invalidURL:
-            "Write characters that a URL may not have as %XX, and give the manager a base URL for relative references."
-        case .bodyNotReplayable:
-            "Give the content as data, as a file, or as a closure that makes a new stream each time."
-        case .sessionInvalidated: "Make a new manager, or invalidate the old one with resettingSession: true."
-        case .file(let failure) where failure.obstacle == .file:
-            "Choose another place, or allow the replacement of a file with removePreviousFile."
-        case .parameters(let failure):
-            if case .notKeyed = failure.reason { "Give the parameters names, or send them as JSON." } else { nil }
-        case .retry(_, let original): original.recoverySuggestion
-        case .transport where isTimeout: "Try again later, or allow a longer time."
-        case .transport where isConnectivity: "Check the network connection, and try again."
-        case .header, .multipart, .compression, .adaptation, .validation, .serialization, .trust, .challenge, .output,
-            .file, .loading,
-            .transport, .cancelled:
-            nil
-        }
-    }
+    public var recoverySuggestion: String? { row.help() }
 }

@@ -71,14 +71,7 @@ extension URLSessionManager {
         )
         if let refused = plan.request?.refusedField { delegate.ownReason = .header(name: refused) }
         if let priority = plan.priority { task.priority = priority }
-        if task.isOfOpenSession {
-            delegate.attach(task)
-            delegate.tellCreation(of: task, in: session)
-        } else {
-            // A closed session does not know the task. A task that the program does not resume would then never end and
-            // never release its delegate.
-            delegate.ownReason = .sessionInvalidated
-        }
+        delegate.begin(task, in: session)
         return task
     }
 }

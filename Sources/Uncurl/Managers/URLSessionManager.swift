@@ -183,8 +183,9 @@ open class URLSessionManager: @unchecked Sendable {
     /// The most content of an answer that is kept in memory, in bytes.
     var maximumDataLength: Int { configured.maximumDataLength ?? Self.usualMaximumDataLength }
 
-    var isInvalid: Bool {
-        if case .invalid = life.withLock({ $0 }) { true } else { false }
+    /// Throws once the manager has been invalidated.
+    func checkValidity() throws(UncurlError) {
+        if case .invalid = life.withLock({ $0 }) { throw .sessionInvalidated }
     }
 
     // MARK: Settings

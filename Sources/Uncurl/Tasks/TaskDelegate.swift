@@ -379,8 +379,15 @@ extension TaskDelegate: URLSessionTaskDelegate {
         core.hooks.didCreate?(session, task)
     }
 
-    /// Tells the task's own hook that the session has the task. The session itself tells only its own delegate.
-    func tellCreation(of task: URLSessionTask, in session: URLSession) {
+    /// Takes a new task's callbacks, and tells of its creation. A closed session does not know the task: one that the
+    /// program does not resume would never end and never release its delegate.
+    func begin(_ task: URLSessionTask, in session: URLSession) {
+        guard task.isOfOpenSession else {
+            ownReason = .sessionInvalidated
+            return
+        }
+        attach(task)
+        // The session itself tells only its own delegate.
         guard let didCreate = hooks.didCreate else { return }
         session.delegateQueue.addLasting { didCreate(session, task) }
     }

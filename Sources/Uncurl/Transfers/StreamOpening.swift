@@ -101,7 +101,7 @@ struct StreamOpening: Sendable {
         var built = request.whole
         do throws(UncurlError) {
             guard !control.isCancelled else { throw .cancelled }
-            guard !manager.isInvalid else { throw .sessionInvalidated }
+            try manager.checkValidity()
             var given = try manager.taskPlan(for: request, settings)
             guard let made = given.request else { throw .transport(URLError(.unsupportedURL)) }
             built = made
@@ -155,12 +155,7 @@ struct StreamOpening: Sendable {
         let delegate = taskEnd.delegate
         let opened = taskEnd.session.chunkTask(request, plan.kind.content, delegate: delegate)
         if let priority = plan.priority { opened.task.priority = priority }
-        if opened.task.isOfOpenSession {
-            delegate.attach(opened.task)
-            delegate.tellCreation(of: opened.task, in: taskEnd.session)
-        } else {
-            delegate.ownReason = .sessionInvalidated
-        }
+        delegate.begin(opened.task, in: taskEnd.session)
         control.watchers.tell(.createdTask(opened.task))
         control.begin(opened.task)
         do {

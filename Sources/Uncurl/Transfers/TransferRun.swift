@@ -245,7 +245,7 @@ final class TransferRun: Sendable {
         var plan: TaskPlan
         do throws(UncurlError) {
             guard !control.isCancelled else { throw .cancelled }
-            guard !manager.isInvalid else { throw .sessionInvalidated }
+            try manager.checkValidity()
             plan = try self.plan(for: wanted)
             built = plan.request
             if let request = built {
