@@ -101,7 +101,7 @@ struct HAR: Codable, Sendable {
     /// Reads an archive. A name with more than ``MarkRun/limit`` combining marks in a row is refused: the decoder would
     /// take long for it.
     static func read(_ data: Data) throws -> HAR {
-        try JSONReader.check(data.span, .loneSurrogates)
+        try JSONReader.check(data.span, loneSurrogates: true)
         return try JSONDecoder().decode(HAR.self, from: data)
     }
 }

@@ -4,6 +4,7 @@
 package struct JSONReader {
     /// Octets that are no JSON text.
     package struct Problem: Error, Hashable, Sendable {
+        /// What is wrong (RFC 8259).
         package enum Reason: Hashable, Sendable {
             /// The text ends inside a value.
             case unexpectedEnd
@@ -31,52 +32,55 @@ package struct JSONReader {
             case trailingOctets
         }
 
+        /// What is wrong.
         package let reason: Reason
         /// Octets before it.
         package let offset: Int
 
+        /// A problem at a position.
         package init(_ reason: Reason, at offset: Int) { (self.reason, self.offset) = (reason, offset) }
-    }
-
-    /// What a reader takes besides strict JSON, or refuses besides.
-    package struct Options: OptionSet, Sendable {
-        package let rawValue: Int
-        package init(rawValue: Int) { self.rawValue = rawValue }
-
-        /// Two members of an object with one name are a problem.
-        package static let uniqueNames = Options(rawValue: 1)
-        /// A surrogate without a partner becomes U+FFFD: archives cut the contents that they hold, between surrogates
-        /// too.
-        package static let loneSurrogates = Options(rawValue: 2)
     }
 
     /// The most levels of nesting. The reader is recursive; 512 levels take a tenth of the smallest stack that a thread
     /// has here. Foundation's reader has the same limit.
     package static let depthLimit = 512
 
-    private let options: Options
+    private let hasUniqueNames: Bool
+    private let takesLoneSurrogates: Bool
     /// Whether the value is made, or the text only checked.
     private let builds: Bool
     private var index = 0
 
     /// The value of a whole text.
-    package static func read(_ text: [UInt8], _ options: Options = []) throws(Problem) -> JSONTree {
-        try read(text.span, options)
+    ///
+    /// - Parameters:
+    ///   - uniqueNames: Whether two members of an object with one name are a problem.
+    ///   - loneSurrogates: Whether a surrogate without a partner becomes U+FFFD, which the grammar allows: archives cut
+    ///     the contents that they hold, between surrogates too. Otherwise it is a problem.
+    package static func read(
+        _ text: [UInt8],
+        uniqueNames: Bool = false,
+        loneSurrogates: Bool = false
+    ) throws(Problem) -> JSONTree {
+        var reader = JSONReader(uniqueNames, loneSurrogates, builds: true)
+        return try reader.whole(text.span)
     }
 
     /// The value of a whole text.
-    package static func read(_ text: Span<UInt8>, _ options: Options = []) throws(Problem) -> JSONTree {
-        var reader = JSONReader(options: options, builds: true)
+    package static func read(_ text: Span<UInt8>) throws(Problem) -> JSONTree {
+        var reader = JSONReader(false, false, builds: true)
         return try reader.whole(text)
     }
 
     /// Throws for octets that are no JSON text, without making a value. How large numbers are is not checked.
-    package static func check(_ text: Span<UInt8>, _ options: Options = []) throws(Problem) {
-        var reader = JSONReader(options: options, builds: false)
+    package static func check(_ text: Span<UInt8>, loneSurrogates: Bool = false) throws(Problem) {
+        var reader = JSONReader(false, loneSurrogates, builds: false)
         _ = try reader.whole(text)
     }
 
-    private init(options: Options, builds: Bool) { (self.options, self.builds) = (options, builds) }
+    private init(_ uniqueNames: Bool, _ loneSurrogates: Bool, builds: Bool) {
+        (hasUniqueNames, takesLoneSurrogates, self.builds) = (uniqueNames, loneSurrogates, builds)
+    }
 
     private mutating func whole(_ text: Span<UInt8>) throws(Problem) -> JSONTree {
         skipBlanks(text)
@@ -133,22 +137,36 @@ package struct JSONReader {
     /// object = begin-object [ member *( value-separator member ) ] end-object (§4)
     private mutating func object(_ text: Span<UInt8>, depth: Int) throws(Problem) -> JSONTree {
         try enter(depth)
-        var members = Members()
-        if try closes(UInt8(ascii: "}"), text) { return .object([]) }
+        var members: [(String, JSONTree)] = []
+        // By octets: a hash of a long run of combining marks is slow. Few members are searched.
+        var places: [[UInt8]: Int] = [:]
+        if try closes(UInt8(ascii: "}"), text) { return .object(members) }
         repeat {
             skipBlanks(text)
             let start = index
             let name = try string(text)
             guard !MarkRun.isTooLong(in: name) else { throw Problem(.tooManyMarks(limit: MarkRun.limit), at: start) }
-            let place = members.place(of: name)
-            guard place == nil || !options.contains(.uniqueNames) else { throw Problem(.repeatedName, at: start) }
+            let place =
+                places.isEmpty
+                ? members.firstIndex { $0.0.utf8.elementsEqual(name.utf8) } : places[Array(name.utf8)]
+            guard place == nil || !hasUniqueNames else { throw Problem(.repeatedName, at: start) }
             skipBlanks(text)
             try take(UInt8(ascii: ":"), text)
             skipBlanks(text)
             let value = try value(text, depth: depth)
-            if builds { members.set(name, value, at: place) }
+            guard builds else { continue }
+            if let place {
+                members[place].1 = value
+                continue
+            }
+            members.append((name, value))
+            if !places.isEmpty {
+                places[Array(name.utf8)] = members.count - 1
+            } else if members.count == 16 {
+                for (place, member) in members.enumerated() { places[Array(member.0.utf8)] = place }
+            }
         } while try !ends(UInt8(ascii: "}"), text)
-        return .object(members.all)
+        return .object(members)
     }
 
     /// array = begin-array [ value *( value-separator value ) ] end-array (§5)
@@ -307,7 +325,7 @@ package struct JSONReader {
                 }
             }
         }
-        guard options.contains(.loneSurrogates) else { throw Problem(.loneSurrogate, at: start) }
+        guard takesLoneSurrogates else { throw Problem(.loneSurrogate, at: start) }
         index = end
         return "\u{FFFD}"
     }
@@ -320,32 +338,6 @@ package struct JSONReader {
             index += 1
         }
         return value
-    }
-}
-
-/// The members of an object while it is read, found by the octets of their names: a hash of a long run of combining
-/// marks is slow.
-private struct Members {
-    private(set) var all: [(String, JSONTree)] = []
-    /// The places by name, of objects that are too large to be searched.
-    private var places: [[UInt8]: Int] = [:]
-
-    func place(of name: String) -> Int? {
-        guard places.isEmpty else { return places[Array(name.utf8)] }
-        return all.firstIndex { $0.0.utf8.elementsEqual(name.utf8) }
-    }
-
-    mutating func set(_ name: String, _ value: JSONTree, at place: Int?) {
-        if let place {
-            all[place].1 = value
-            return
-        }
-        all.append((name, value))
-        if !places.isEmpty {
-            places[Array(name.utf8)] = all.count - 1
-        } else if all.count == 16 {
-            for (place, member) in all.enumerated() { places[Array(member.0.utf8)] = place }
-        }
     }
 }
 

@@ -28,8 +28,8 @@ package struct MarkRun {
         return run.isTooLong
     }
 
-    /// Whether a JSON5 text or a textual property list has a run that is longer than the limit. Escapes and the character
-    /// references of XML count as what they stand for, and the limits of CDATA sections as nothing.
+    /// Whether a JSON5 text or a textual property list has a run that is longer than the limit. Escapes and the
+    /// character references of XML count as what they stand for, and the limits of CDATA sections as nothing.
     package static func isTooLong(inText text: Span<UInt8>) -> Bool {
         var run = MarkRun()
         var index = 0

@@ -20,16 +20,16 @@ struct JSONTreeTests {
         #expect(try JSONReader.read(Array(hard.text.utf8)).text == hard.text)
         #expect(try JSONReader.read(Array(hard.line().utf8)).text == hard.text)
         let cut = #"["\ud83c\udfd0", "\ud83c", "\ud83cx", "\ud83c\u0041", "\udfd0"]"#
-        let texts = try JSONReader.read(Array(cut.utf8), .loneSurrogates).items.map(\.string)
+        let texts = try JSONReader.read(Array(cut.utf8), loneSurrogates: true).items.map(\.string)
         #expect(texts == ["🏐", "\u{FFFD}", "\u{FFFD}x", "\u{FFFD}A", "\u{FFFD}"])
-        #expect(throws: JSONReader.Problem(.loneSurrogate, at: 17)) { try JSONReader.read(Array(cut.utf8)) }
+        #expect(throws: JSONReader.Problem(.loneSurrogate, at: 20)) { try JSONReader.read(Array(cut.utf8)) }
         let deep = { (depth: Int) in
             Array((String(repeating: "[", count: depth) + String(repeating: "]", count: depth)).utf8)
         }
         let twice = Array(#"{"a": 1, "b": {"a": 2}, "\u0061": 3}"#.utf8)
         #expect(try JSONReader.read(twice).line() == #"{"a":3,"b":{"a":2}}"#)
         #expect {
-            try JSONReader.read(twice, .uniqueNames)
+            try JSONReader.read(twice, uniqueNames: true)
         } throws: { error in
             (error as? JSONReader.Problem)?.offset == 24 && "\(error)" == "a member's name is there twice"
         }

@@ -91,6 +91,8 @@ enum ASCII {
 extension UInt8 {
     /// Whether the octet may be in a token (RFC 9110 §5.6.2).
     package var isTokenOctet: Bool { ASCII.isToken(self) }
+    /// Whether the octet is a space or a tab, of which blanks are made (RFC 9110 §5.6.3).
+    package var isBlankOctet: Bool { ASCII.isBlank(self) }
 }
 
 extension StringProtocol {

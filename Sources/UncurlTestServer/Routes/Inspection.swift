@@ -82,7 +82,7 @@ enum Inspection {
             form = decoded
         default:
             data = .string(text(of: request.body, type: type.isEmpty ? "application/octet-stream" : type))
-            json = (try? JSONReader.read(request.body)) ?? .null
+            json = (try? JSONReader.read(request.body, loneSurrogates: true)) ?? .null
         }
         return [
             ("data", data),

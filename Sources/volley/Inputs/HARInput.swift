@@ -12,7 +12,7 @@ enum HARInput {
 
     static func parse(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
         func place(_ number: Int) -> InputPlace { InputPlace(file: file, line: number, unit: "entry") }
-        let json = try InputDocument.read(bytes, file, .loneSurrogates)
+        let json = try InputDocument.read(bytes, file, loneSurrogates: true)
         guard let entries = json["log"]?["entries"]?.elements else {
             throw UsageError("\(quoted(file)) is no HTTP Archive: it has no log.entries")
         }

@@ -28,7 +28,7 @@ struct ScenarioFile {
                 throw UsageError("\(quoted(path)), \(error)")
             }
         }
-        return try InputDocument.read(bytes, path, .uniqueNames)
+        return try InputDocument.read(bytes, path, uniqueNames: true)
     }
 
     /// The summary that `volley check` prints.

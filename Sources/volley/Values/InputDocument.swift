@@ -6,10 +6,11 @@ enum InputDocument {
     static func read(
         _ bytes: [UInt8],
         _ file: String,
-        _ options: JSONReader.Options = []
+        uniqueNames: Bool = false,
+        loneSurrogates: Bool = false
     ) throws(UsageError) -> JSONTree {
         do throws(JSONReader.Problem) {
-            return try JSONReader.read(bytes, options)
+            return try JSONReader.read(bytes, uniqueNames: uniqueNames, loneSurrogates: loneSurrogates)
         } catch {
             let (line, column) = place(of: error.offset, in: bytes)
             throw UsageError("\(quoted(file)) cannot be read as JSON: line \(line), column \(column): \(error)")

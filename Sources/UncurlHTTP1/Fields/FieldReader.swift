@@ -36,8 +36,8 @@ package struct FieldReader {
         return word.isEmpty ? nil : word
     }
 
-    /// quoted-string = DQUOTE *( qdtext / quoted-pair ) DQUOTE (§5.6.4), without its quotation marks and backslashes. Nil
-    /// where none begins. One that does not end has all the rest, and `isWhole` is false.
+    /// quoted-string = DQUOTE *( qdtext / quoted-pair ) DQUOTE (§5.6.4), without its quotation marks and backslashes.
+    /// Nil where none begins. One that does not end has all the rest, and `isWhole` is false.
     package mutating func quotedString() -> (text: [UInt8], isWhole: Bool)? {
         guard take(ASCII.quote) else { return nil }
         var text: [UInt8] = []
@@ -69,11 +69,6 @@ package struct FieldReader {
         }
         return members
     }
-}
-
-extension UInt8 {
-    /// Whether the octet is a space or a tab, of which blanks are made (RFC 9110 §5.6.3).
-    package var isBlankOctet: Bool { ASCII.isBlank(self) }
 }
 
 extension BidirectionalCollection where Element == UInt8 {
