@@ -246,12 +246,7 @@ extension Metrics {
             guard let tag = figure.series, let times = figure.times, !found.contains(where: { $0.tag == tag }) else {
                 continue
             }
-            let isMain =
-                switch times {
-                case .corrected, .success: work == .requests || times == .corrected
-                case .tls: work == .handshakes
-                default: false
-                }
+            let isMain = times == .corrected || times == (work == .requests ? .success : .tls)
             let series = Series(tag: tag, isMain: isMain, histogram: self[times])
             if times == .corrected { found.insert(series, at: 0) } else { found.append(series) }
         }

@@ -11,8 +11,6 @@ package struct Interval: Sendable {
     package var metrics: Metrics
 
     package var length: UInt64 { end - start }
-
-    package func perSecond(_ count: UInt64) -> Double { length == 0 ? 0 : Double(count) / (Double(length) / 1e9) }
 }
 
 /// Joins the workers' parts on the main thread: it makes intervals as they become complete, and the sums of all.

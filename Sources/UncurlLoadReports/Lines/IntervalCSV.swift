@@ -23,9 +23,10 @@ package enum IntervalCSV {
     }
 
     private static func line(_ interval: Interval, name: String, _ metrics: NamedMetrics) -> String {
+        let seconds = Double(interval.length) / 1e9
         let counts = columns.map { figure in
             figure.named?(metrics).map { count in
-                figure.isInteger ? "\(UInt64(count))" : fixed(interval.perSecond(UInt64(count)), 2)
+                figure.isInteger ? fixed(count, 0) : fixed(seconds > 0 ? count / seconds : 0, 2)
             } ?? ""
         }
         return line(interval, counts, metrics.latency, name: NamedReport.cell(name))
