@@ -32,11 +32,11 @@ public struct JSONFailure: Error, Sendable, Hashable {
     /// What is wrong.
     public let reason: Reason
     /// The position of the error, in octets of UTF-8 from the start of the text.
-    public var offset: Int { problem.offset }
+    public let offset: Int
     private let problem: JSONReader.Problem
 
     init(_ problem: JSONReader.Problem) {
-        self.problem = problem
+        (self.problem, offset) = (problem, problem.offset)
         reason =
             switch problem.reason {
             case .unexpectedEnd: .unexpectedEnd
