@@ -244,7 +244,7 @@ struct ComparisonTests {
             (good.replacing("\"closed-loop\"", with: "\"open-loop\""), "two kinds of run"),
             ("{\"a\": \"\\ud8\"}", "an escape that does not exist"),
             (String(repeating: "[", count: 1_000), "more than 512 levels of nesting"),
-            ("{\"a\": 1} x", "follows"),
+            ("{\"a\": 1} x", "more text after the value"),
         ] {
             let (old, new) = (TemporaryFile(Array(good.utf8)), TemporaryFile(Array(text.utf8)))
             let ended = try EndedProgram(built: "volley", ["compare", old.path, new.path])
