@@ -13,9 +13,8 @@ struct CatalogueTests {
         "UncurlXML", "UncurlTestKit", "UncurlTestServer", "UncurlLoad", "UncurlLoadReports",
     ]
 
-    /// Without a page: what the toolchain leaves out of its symbol graphs, and what belongs to package traits, which the
-    /// site is built without.
-    private static let pageless: Set<String> = ["TLSVersion", "LoggingMonitor", "MetricsMonitor", "TracingInterceptor"]
+    /// Without a page: what belongs to package traits, which the site is built without.
+    private static let pageless: Set<String> = ["LoggingMonitor", "MetricsMonitor", "TracingInterceptor"]
 
     private static func pages(of product: String) -> [SourceTree.File] {
         SourceTree.files(in: "Sources/\(product)") { $0.contains(".docc/") && $0.hasSuffix(".md") }
