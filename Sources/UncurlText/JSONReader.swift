@@ -117,7 +117,7 @@ package struct JSONReader {
         switch try peek(text) {
         case UInt8(ascii: "{"): return try object(text, depth: depth + 1)
         case UInt8(ascii: "["): return try array(text, depth: depth + 1)
-        case UInt8(ascii: "\""): return .string(try string(text))
+        case UInt8(ascii: "\""): return .string(try string(text, isKept: builds))
         case UInt8(ascii: "t"): return try word("true", .bool(true), text)
         case UInt8(ascii: "f"): return try word("false", .bool(false), text)
         case UInt8(ascii: "n"): return try word("null", .null, text)
@@ -229,7 +229,7 @@ package struct JSONReader {
         }
         guard builds else { return .null }
         if isInteger, !isNegative, let whole = Self.integer(text, start..<index) { return .integer(whole) }
-        let written = try utf8(text, start..<index)
+        let written = try utf8(text, start..<index, true)
         guard isInteger || Double(written)?.isFinite == true else { throw problem(.numberOutOfRange) }
         return .number(written)
     }
@@ -257,19 +257,19 @@ package struct JSONReader {
         return value
     }
 
-    /// string = quotation-mark *char quotation-mark (§7)
-    private mutating func string(_ text: Span<UInt8>) throws(Problem) -> String {
+    /// string = quotation-mark *char quotation-mark (§7). Without `isKept` it is only checked.
+    private mutating func string(_ text: Span<UInt8>, isKept: Bool = true) throws(Problem) -> String {
         try take(UInt8(ascii: "\""), text)
         var result = ""
         var start = index
         while true {
             switch try peek(text) {
             case UInt8(ascii: "\""):
-                let rest = try utf8(text, start..<index)
+                let rest = try utf8(text, start..<index, isKept)
                 index += 1
                 return result.isEmpty ? rest : result + rest
             case UInt8(ascii: "\\"):
-                result += try utf8(text, start..<index)
+                result += try utf8(text, start..<index, isKept)
                 index += 1
                 result.unicodeScalars.append(try escape(text))
                 start = index
@@ -279,9 +279,10 @@ package struct JSONReader {
         }
     }
 
-    private func utf8(_ text: Span<UInt8>, _ range: Range<Int>) throws(Problem) -> String {
+    private func utf8(_ text: Span<UInt8>, _ range: Range<Int>, _ isKept: Bool) throws(Problem) -> String {
         do {
-            return String(copying: try UTF8Span(validating: text.extracting(range)))
+            let valid = try UTF8Span(validating: text.extracting(range))
+            return isKept ? String(copying: valid) : ""
         } catch {
             throw Problem(.invalidUTF8, at: range.lowerBound + error.byteOffsets.lowerBound)
         }
