@@ -1,4 +1,5 @@
 public import URLLoading
+internal import UncurlHTTP1
 
 /// WebSockets on a manager's session.
 extension URLSessionManager {
@@ -18,7 +19,7 @@ extension URLSessionManager {
         headers: HTTPHeaders = HTTPHeaders()
     ) throws(UncurlError) -> URLSessionWebSocketTask {
         let field = "Sec-WebSocket-Protocol"
-        guard protocols.allSatisfy(FieldSyntax.isToken), Set(protocols).count == protocols.count else {
+        guard protocols.allSatisfy(\.isToken), Set(protocols).count == protocols.count else {
             throw .header(name: field)
         }
         var request = try urlRequest(for: HTTPRequest(path, headers: headers))

@@ -46,7 +46,7 @@ public struct RequestDefaults: Sendable {
     /// - Throws: ``ParameterFailure`` where the name is no token, or the value has CR, LF, NUL or another control
     ///   character.
     public mutating func setHeader(_ name: String, to value: String?) throws(ParameterFailure) {
-        guard FieldSyntax.isToken(name) else { throw ParameterFailure(.headerName(name)) }
+        guard name.isToken else { throw ParameterFailure(.headerName(name)) }
         guard FieldSyntax.isValue(value ?? "") else { throw ParameterFailure(.headerValue(name: name)) }
         headers[name] = value
     }

@@ -96,6 +96,9 @@ extension UInt8 {
 }
 
 extension StringProtocol {
+    /// Whether the text is a token (RFC 9110 §5.6.2): a name of a field, a method, a scheme.
+    package var isToken: Bool { !isEmpty && utf8.allSatisfy(\.isTokenOctet) }
+
     /// The text if it is ASCII, as all words of the protocol are; nil otherwise.
     ///
     /// Swift's `==`, hashes and characters compare canonical forms: é written in two ways is one text, and a run of n

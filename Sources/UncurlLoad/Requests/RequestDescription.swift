@@ -59,7 +59,7 @@ package struct RequestDescription: Hashable, Sendable {
 
     /// Checks a method. RFC 9110 §9.1: method = token.
     private static func validated(method: String) throws(LoadTestError) -> String {
-        guard !method.isEmpty, method.utf8.allSatisfy(\.isTokenOctet) else {
+        guard method.isToken else {
             throw .method(method)
         }
         guard method != "CONNECT" else {
@@ -74,7 +74,7 @@ package struct RequestDescription: Hashable, Sendable {
             throw .header(text, .noColon)
         }
         let name = String(text[..<colon])
-        guard !name.isEmpty, name.utf8.allSatisfy(\.isTokenOctet) else {
+        guard name.isToken else {
             throw .header(text, .name)
         }
         let raw = text.utf8[text.utf8.index(after: colon)...]

@@ -1,3 +1,4 @@
+internal import UncurlHTTP1
 import UncurlText
 
 /// A client's side of the opening handshake (RFC 6455 §4.1): the fields of one request, and the check of its answer.
@@ -23,7 +24,7 @@ public struct ClientHandshake: Sendable {
 
     init(key: String, _ protocols: [String], _ deflate: DeflateOffer?) throws(HandshakeError) {
         for (index, name) in protocols.enumerated() {
-            guard HeaderText.isToken(name), !protocols[..<index].contains(name) else { throw .invalidProtocol(name) }
+            guard name.isToken, !protocols[..<index].contains(name) else { throw .invalidProtocol(name) }
         }
         self.key = key
         self.protocols = protocols
@@ -47,7 +48,7 @@ public struct ClientHandshake: Sendable {
         let chosen = values(Agreement.Field.subprotocol)
         if let first = chosen.first {
             let name = HeaderText.trimmed(first)
-            guard chosen.count == 1, HeaderText.isToken(name), protocols.contains(name) else {
+            guard chosen.count == 1, name.isToken, protocols.contains(name) else {
                 throw .unofferedProtocol(chosen.joined(separator: ", "))
             }
             agreement.subprotocol = name

@@ -2,8 +2,6 @@ internal import UncurlHTTP1
 
 /// Words of header fields.
 enum HeaderText {
-    static func isToken(_ text: String) -> Bool { !text.isEmpty && text.utf8.allSatisfy(\.isTokenOctet) }
-
     /// The elements of a list, without blanks around them and without empty ones.
     static func list(_ values: [String]) -> [String] {
         values.flatMap { $0.utf8.split(separator: UInt8(ascii: ",")) }.map { trimmed(Substring($0)) }.filter {

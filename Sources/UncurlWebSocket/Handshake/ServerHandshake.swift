@@ -29,7 +29,7 @@ public struct ServerHandshake: Sendable {
         var fields = [(Agreement.Field.accept, Agreement.acceptance(of: keys[0]))]
         var agreement = Agreement()
         agreement.subprotocol = HeaderText.list(values(Agreement.Field.subprotocol)).first {
-            HeaderText.isToken($0) && spoken($0)
+            $0.isToken && spoken($0)
         }
         if let subprotocol = agreement.subprotocol { fields.append((Agreement.Field.subprotocol, subprotocol)) }
         if deflates, let offers = ExtensionList(values(Agreement.Field.extensions).joined(separator: ", ")) {

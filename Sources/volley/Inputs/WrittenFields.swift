@@ -23,7 +23,7 @@ struct WrittenFields {
         if name.isASCII { names.insert(name) }
         let isLeftOut = value.dropFirst().allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
         // A malformed name remains, to be refused like every other.
-        guard isLeftOut, !name.isEmpty, name.utf8.allSatisfy(\.isTokenOctet) else { return lines.append(text) }
+        guard isLeftOut, name.isToken else { return lines.append(text) }
         guard !Self.needed.contains(name) else {
             throw UsageError("-H \(quoted(text)) would leave out a field that each request needs: remove this -H")
         }
