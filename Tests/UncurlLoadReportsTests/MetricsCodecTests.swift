@@ -18,7 +18,6 @@ struct MetricsCodecTests {
 
     @Test("texts of combining marks are read in time in proportion to their length")
     func combiningMarks() {
-        let marks = JSONTree.string(marks)
         let failure = { (phase: JSONTree, kind: JSONTree, detail: JSONTree) -> JSONTree in
             let row: [(String, JSONTree)] = [
                 ("phase", phase), ("class", kind), ("detail", detail), ("count", .integer(1)), ("first", .integer(1)),
@@ -26,10 +25,12 @@ struct MetricsCodecTests {
             ]
             return .object([("failures", .array([.object(row)]))])
         }
-        for tree in [failure(marks, "reset", ""), failure("tls", marks, ""), failure("tls", "reset", marks)] {
-            var metrics: Metrics?
-            #expect(processorTime { metrics = MetricsCodec.decode(tree) } < 0.5)
-            #expect(metrics == nil)
+        let failures: [(String) -> JSONTree] = [
+            { failure(.string($0), "reset", "") }, { failure("tls", .string($0), "") },
+            { failure("tls", "reset", .string($0)) },
+        ]
+        for failure in failures {
+            expectProportionalTime(ofMarks: failure) { #expect(MetricsCodec.decode($0) == nil) }
         }
         #expect(MetricsCodec.decode(failure("first-byte", "no-local-port", "x"))?.failures.records.count == 1)
         let agreement = { (suite: JSONTree) -> JSONTree in
@@ -42,9 +43,9 @@ struct MetricsCodecTests {
                 )
             ])
         }
-        var handshakes: HandshakeLog?
-        #expect(processorTime { handshakes = MetricsCodec.decode(agreement(marks))?.handshakes } < 0.5)
-        #expect(handshakes?.sorted.isEmpty == true)
+        expectProportionalTime(ofMarks: JSONTree.string) {
+            #expect(MetricsCodec.decode(agreement($0))?.handshakes.sorted.isEmpty == true)
+        }
         #expect(MetricsCodec.decode(agreement("TLS_AES_128_GCM_SHA256"))?.handshakes.sorted.count == 1)
     }
 }

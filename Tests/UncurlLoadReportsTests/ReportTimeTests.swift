@@ -20,10 +20,12 @@ struct ReportTimeTests {
 
     @Test("a comparison takes time in proportion to the number of names")
     func names() throws {
-        let (old, new) = try pair(5_000) { numbers in
-            ("names", .array(numbers.map { .object([("name", .string("n\($0)"))]) }))
+        let reports = { (count: Int) in
+            try pair(count) { numbers in
+                ("names", .array(numbers.map { .object([("name", .string("n\($0)"))]) }))
+            }
         }
-        #expect(try processorTime { _ = try Comparison(old, new, tolerance: 0) } < 2)
+        try expectProportionalTime(from: 1_000, of: reports) { _ = try Comparison($0.0, $0.1, tolerance: 0) }
     }
 
     @Test("of several rows of one name a comparison takes the first")
@@ -39,36 +41,42 @@ struct ReportTimeTests {
 
     @Test("a comparison takes time in proportion to the number of kinds of errors")
     func errors() throws {
-        let (old, new) = try pair(30_000) { numbers in
-            ("errors", .array(numbers.map { .object([("class", .string("c\($0)")), ("count", .integer(1))]) }))
+        let reports = { (count: Int) in
+            try pair(count) { numbers in
+                ("errors", .array(numbers.map { .object([("class", .string("c\($0)")), ("count", .integer(1))]) }))
+            }
         }
-        #expect(try processorTime { _ = try Comparison(old, new, tolerance: 0) } < 3)
+        try expectProportionalTime(from: 1_000, of: reports) { _ = try Comparison($0.0, $0.1, tolerance: 0) }
     }
 
     @Test("a merge takes time in proportion to the number of members")
     func members() throws {
-        let (old, new) = try pair(30_000) { numbers in
-            ("x", .object(numbers.map { ("m\($0)", .integer(1)) }))
+        let reports = { (count: Int) in
+            let (old, new) = try pair(count) { numbers in
+                ("x", .object(numbers.map { ("m\($0)", .integer(1)) }))
+            }
+            return (count: count, reports: [old, new])
         }
-        var whole: SavedReport?
-        #expect(try processorTime { whole = try ReportMerge.merge([old, new]) } < 3)
-        #expect(whole?.document["x"]?.members?.count == 60_000)
+        try expectProportionalTime(from: 2_000, of: reports) { count, reports in
+            let whole = try ReportMerge.merge(reports)
+            #expect(whole.document["x"]?.members?.count == 2 * count)
+        }
     }
 
     @Test("texts of combining marks are compared by their octets")
     func combiningMarks() throws {
         for member in ["work", "mode"] {
-            let run = JSONTree.object([(member, .string(marks))])
-            let saved = try report([("run", run)], "a")
-            #expect(try processorTime { _ = try saved.headline() } < 0.5)
-            #expect(try processorTime { _ = try Comparison(saved, saved, tolerance: 0) } < 0.5)
-            #expect(try processorTime { _ = try ReportMerge.merge([saved, saved]) } < 0.5)
+            let saved = { (marks: String) in try report([("run", .object([(member, .string(marks))]))], "a") }
+            try expectProportionalTime(ofMarks: saved) { _ = try $0.headline() }
+            try expectProportionalTime(ofMarks: saved) { _ = try Comparison($0, $0, tolerance: 0) }
+            try expectProportionalTime(ofMarks: saved) { _ = try ReportMerge.merge([$0, $0]) }
         }
-        for log in [marks, "#" + marks, "0,\(marks),0,x", "\(marks),1,0,x", "Tag=\(marks),0,1,0,x"] {
-            #expect(processorTime { _ = try? HistogramLog.read(log, path: "p") } < 0.5)
+        for log in ["MARKS", "#MARKS", "0,MARKS,0,x", "MARKS,1,0,x", "Tag=MARKS,0,1,0,x"] {
+            let marked = { (marks: String) in log.replacing("MARKS", with: marks) }
+            expectProportionalTime(ofMarks: marked) { _ = try? HistogramLog.read($0, path: "p") }
         }
-        let line = HistogramLog.line(tag: marks, start: 0, length: 1, LatencyHistogram())
-        #expect(try processorTime { _ = try LogMerge([("p", HistogramLog.read(line, path: "p"))]).text } < 1)
+        let line = { HistogramLog.line(tag: $0, start: 0, length: 1, LatencyHistogram()) }
+        try expectProportionalTime(ofMarks: line) { _ = try LogMerge([("p", HistogramLog.read($0, path: "p"))]).text }
     }
 
     @Test("a log's tag may begin with a combining mark")

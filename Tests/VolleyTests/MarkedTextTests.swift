@@ -5,15 +5,16 @@ import Testing
 @testable import UncurlLocust
 @testable import volley
 
-/// Texts with many combining marks out of order. The standard library compares such texts in time that grows with the
-/// square of their length: each comparison of these takes it two seconds.
+/// Texts with many combining marks out of order, which take time in proportion to their length.
 @Suite("Texts of combining marks", .ownThread)
 struct MarkedTextTests {
-    private static let marks = String(repeating: "\u{301}\u{323}", count: 48 << 10)
-
-    private func check(_ text: String, _ read: (String) throws -> Void) {
-        let text = text.replacing("MARKS", with: Self.marks)
-        #expect(processorTime { try? read(text) } < 1, "\(text.unicodeScalars.count)")
+    private func check(
+        _ text: String,
+        sourceLocation: SourceLocation = #_sourceLocation,
+        _ read: (String) throws -> Void
+    ) {
+        let marked = { (marks: String) in text.replacing("MARKS", with: marks) }
+        expectProportionalTime(ofMarks: marked, sourceLocation: sourceLocation) { try? read($0) }
     }
 
     @Test("YAML", arguments: ["aMARKS: 1", "a: MARKS", "{aMARKS: 1}", "{a: 1MARKS}", "a: -MARKS", "\"aMARKS\": yes"])
