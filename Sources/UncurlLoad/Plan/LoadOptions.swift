@@ -1,5 +1,6 @@
 package import UncurlEngine
 package import UncurlReactor
+package import UncurlTLS
 
 /// The settings of a run: every value is checked, nothing is started or looked up. The defaults are wrk's.
 package struct LoadOptions: Sendable {
@@ -104,4 +105,105 @@ extension LoadOptions {
         guard unixSocket == nil, case .url(let url) = target else { return nil }
         return proxy?.host ?? ConnectToRule.destination(of: url, by: connectTo).0
     }
+}
+
+/// The TLS settings of a run, with the identity already read. ``loadRoots()`` reads the authorities.
+package struct SecurityOptions: Sendable {
+    /// The context for the target, one for all threads, which share its tickets. Nil for http.
+    package let target: TLSContext?
+    /// The context for an https proxy.
+    package let proxy: TLSContext?
+    /// The name to send and verify instead of the URL's host.
+    package let serverName: String?
+    /// The setting that names other authorities than the system's, for messages.
+    package let givenRoots: String?
+
+    package init(
+        target: TLSContext? = nil,
+        proxy: TLSContext? = nil,
+        serverName: String? = nil,
+        givenRoots: String? = nil
+    ) {
+        (self.target, self.proxy, self.serverName, self.givenRoots) = (target, proxy, serverName, givenRoots)
+    }
+
+    /// Reads the authorities, which blocks. Call it before the clock starts.
+    package func loadRoots() throws(LoadTestError) {
+        for context in [target, proxy] {
+            guard let context, context.configuration.verification == .full else { continue }
+            guard case .failure(let error) = context.trust.load() else { continue }
+            throw .authorities(reason: oneLine("\(error)", limit: 400), given: givenRoots)
+        }
+    }
+}
+
+/// What happens to a connection after each response or, in a run of handshakes, once the connection is open.
+package enum ConnectionReuse: String, Hashable, Sendable {
+    case keepAlive = "keep-alive"
+    /// Each request has a new connection, which volley ends by FIN: the TIME_WAIT is on this side.
+    case fin
+    /// Each request has a new connection, which volley ends by RST: there is no TIME_WAIT.
+    case rst
+}
+
+/// Limits on a connection's life and on the parts of a request, in addition to the limit on the whole
+/// (``LoadOptions/timeout``). Times are in nanoseconds; nil means no limit.
+package struct ConnectionLimits: Hashable, Sendable {
+    /// The limit of a connect, with its proxy and TLS.
+    package var connect: UInt64?
+    /// The limit from a request's last byte to the first of its response.
+    package var responseStart: UInt64?
+    /// The limit of a time without a byte in either direction.
+    package var idle: UInt64?
+    /// The age at which a connection is ended and replaced. Each connection has its own age in this range, so that not
+    /// all end at once.
+    package var age: ClosedRange<UInt64>?
+    /// The speed at which requests are sent and answers read on a connection, in bytes a second.
+    package var sending: Int?
+    package var receiving: Int?
+    /// The number of requests after which a connection is ended and replaced.
+    package var requests: Int?
+    /// Whether a connection is ended by RST, not FIN.
+    package var resets = false
+
+    package init() {}
+
+    /// The limits as text: `connect 500 ms, age 20 s to 40 s`.
+    package var description: String {
+        let times = [("connect", connect), ("first byte", responseStart), ("idle", idle)]
+            .compactMap { name, limit in limit.map { "\(name) \(Units.time($0))" } }
+        let ages = [age].compactMap(\.self).map { ages in
+            let (low, high) = (Units.time(ages.lowerBound), Units.time(ages.upperBound))
+            return "age \(low == high ? low : "\(low) to \(high)")"
+        }
+        let rates = [("sending at", sending), ("receiving at", receiving)]
+            .compactMap { name, rate in rate.map { "\(name) \(Units.bytes(Double($0)))/s" } }
+        return (times + ages + rates).joined(separator: ", ")
+    }
+}
+
+/// A rule that connects requests for one host and port to another, as with curl's `--connect-to`.
+package struct ConnectToRule: Hashable, Sendable {
+    /// The host and port of the URL. Nil for any.
+    package let host: URLHost?
+    package let port: UInt16?
+    /// The host and port to connect to. Nil for that of the URL.
+    package let newHost: URLHost?
+    package let newPort: UInt16?
+
+    package init(host: URLHost?, port: UInt16?, newHost: URLHost?, newPort: UInt16?) {
+        (self.host, self.port, self.newHost, self.newPort) = (host, port, newHost, newPort)
+    }
+
+    /// Returns the destination of a connection for this URL, by the first rule that fits.
+    package static func destination(of url: TargetURL, by rules: [ConnectToRule]) -> (URLHost, UInt16) {
+        guard let rule = rules.first(where: { $0.fits(url) }) else { return (url.host, url.port) }
+        return (rule.newHost ?? url.host, rule.newPort ?? url.port)
+    }
+
+    private func fits(_ url: TargetURL) -> Bool {
+        guard port == nil || port == url.port else { return false }
+        return host == nil || host == url.host
+    }
+
 }

@@ -58,3 +58,134 @@ package final class Scenarios: Sendable {
         return (ScenarioVisit(all[sums.index(byChance: &random)].program), values)
     }
 }
+
+/// A part of a visit, as a file describes it.
+package indirect enum ScenarioPart: Hashable, Sendable {
+    /// A request, given by the number of its step.
+    case step(Int)
+    case pause(Pause)
+    case loop(Int, [ScenarioPart])
+    /// One of several ways, chosen by their weights.
+    case choice([Way])
+
+    package struct Way: Hashable, Sendable {
+        let weight: UInt64
+        let parts: [ScenarioPart]
+
+        package init(weight: UInt64, parts: [ScenarioPart]) { (self.weight, self.parts) = (weight, parts) }
+    }
+
+    /// Returns the least number of requests. A visit or a round without a request would begin again without end.
+    package static func leastRequests(_ parts: [ScenarioPart]) -> Int {
+        parts.reduce(0) { sum, part in
+            switch part {
+            case .step: sum + 1
+            case .pause: sum
+            case .loop(_, let parts): sum + leastRequests(parts)
+            case .choice(let ways): sum + (ways.map { leastRequests($0.parts) }.min() ?? 0)
+            }
+        }
+    }
+}
+
+/// A scenario as a list of instructions, so that a visit's place in it is a number.
+package struct ScenarioProgram: Hashable, Sendable {
+    fileprivate enum Instruction: Hashable, Sendable {
+        case send(Int)
+        case pause(Pause)
+        /// Begins a loop at that depth of nesting.
+        case enter(depth: Int)
+        /// Ends a round. The next round begins at `from`, until there were `rounds`.
+        case again(depth: Int, rounds: Int, from: Int)
+        /// Continues at one of these places, chosen by the sums of their weights.
+        case choose([Int], sums: [UInt64])
+        case jump(Int)
+    }
+
+    fileprivate private(set) var instructions: [Instruction] = []
+    /// The deepest nesting of loops.
+    fileprivate private(set) var depth = 0
+
+    package init(_ parts: [ScenarioPart]) { append(parts, depth: 0) }
+
+    private mutating func append(_ parts: [ScenarioPart], depth: Int) {
+        self.depth = max(self.depth, depth)
+        for part in parts {
+            switch part {
+            case .step(let step): instructions.append(.send(step))
+            case .pause(let pause): instructions.append(.pause(pause))
+            case .loop(let rounds, let parts):
+                instructions.append(.enter(depth: depth))
+                let start = instructions.count
+                append(parts, depth: depth + 1)
+                instructions.append(.again(depth: depth, rounds: rounds, from: start))
+            case .choice(let ways): append(ways, depth)
+            }
+        }
+    }
+
+    private mutating func append(_ ways: [ScenarioPart.Way], _ depth: Int) {
+        let place = instructions.count
+        instructions.append(.jump(0))
+        var (starts, ends): ([Int], [Int]) = ([], [])
+        for way in ways {
+            starts.append(instructions.count)
+            append(way.parts, depth: depth)
+            ends.append(instructions.count)
+            instructions.append(.jump(0))
+        }
+        for end in ends { instructions[end] = .jump(instructions.count) }
+        instructions[place] = .choose(starts, sums: ways.map(\.weight).runningSums)
+    }
+}
+
+/// A visit's way through a scenario: which request is next, and after which pause.
+package struct ScenarioVisit: Sendable {
+    private let program: ScenarioProgram
+    private var place = 0
+    /// The number of rounds made, by the depth of the loop.
+    private var rounds: [Int]
+
+    package init(_ program: ScenarioProgram) {
+        self.program = program
+        rounds = [Int](repeating: 0, count: program.depth)
+    }
+
+    /// Returns the next request's step, nil at the end, and the nanoseconds to rest before it.
+    package mutating func next(_ random: inout RandomStream) -> (step: Int?, pause: UInt64) {
+        var pause: UInt64 = 0
+        while place < program.instructions.count {
+            let instruction = program.instructions[place]
+            place += 1
+            switch instruction {
+            case .send(let step): return (step, pause)
+            case .pause(let length): pause &+= length.length(&random)
+            case .enter(let depth): rounds[depth] = 0
+            case .again(let depth, let count, let start):
+                rounds[depth] += 1
+                if rounds[depth] < count { place = start }
+            case .choose(let places, let sums): place = places[sums.index(byChance: &random)]
+            case .jump(let target): place = target
+            }
+        }
+        return (nil, pause)
+    }
+}
+
+extension [UInt64] {
+    /// The sums of each element and those before it.
+    package var runningSums: [UInt64] {
+        var sum: UInt64 = 0
+        return map {
+            sum &+= $0
+            return sum
+        }
+    }
+
+    /// Returns an index, chosen by weight. The array holds the running sums of the weights.
+    package func index(byChance random: inout RandomStream) -> Int {
+        guard count > 1, let total = last, total > 0 else { return 0 }
+        let place = UInt64.random(in: 0..<total, using: &random)
+        return firstIndex { $0 > place } ?? 0
+    }
+}

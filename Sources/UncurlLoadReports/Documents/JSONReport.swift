@@ -161,3 +161,73 @@ extension Figure {
         }
     }
 }
+
+extension RunFigures {
+    var json: JSONTree {
+        .object([("per_second", .number(perSecond)), ("p50_ns", .optional(p50)), ("p99_ns", .optional(p99))])
+    }
+}
+
+extension ThresholdOutcome {
+    var json: JSONTree {
+        .array(
+            all.map {
+                .object([
+                    ("condition", .string($0.condition)), ("found", .string($0.figure)), ("kept", .bool($0.isKept)),
+                ])
+            }
+        )
+    }
+}
+
+extension LatencyHistogram {
+    /// The counters and the exact figures; null where nothing was counted.
+    var json: JSONTree {
+        guard let summary = summary() else { return nil }
+        return .object([
+            ("count", .integer(summary.count)),
+            ("over_range", .integer(summary.clamped)),
+            ("min", .integer(summary.minimum)),
+            ("mean", .number(summary.mean)),
+            ("stdev", .number(summary.deviation)),
+            ("max", .integer(summary.maximum)),
+            ("percentiles", .object(summary.percentiles.map { ($0.name, .integer($0.value)) })),
+            ("sum", .integer(sum)),
+            ("hdr", .string(HistogramCodec.text(self))),
+        ])
+    }
+}
+
+/// The figures by name, for each report.
+enum NamedReport {
+    /// The names with their counts; empty where requests have no names.
+    static func rows(_ result: RunResult) -> [(name: String, metrics: NamedMetrics)] {
+        Array(zip(result.plan.requestNames.all, result.metrics.names))
+    }
+
+    static func json(_ result: RunResult) -> JSONTree {
+        .array(
+            rows(result).map { name, metrics in
+                .object([
+                    ("name", .string(name)),
+                    ("completed", .integer(metrics.completed)),
+                    ("succeeded", .integer(metrics.succeeded)),
+                    ("http_errors", .integer(metrics.httpErrors)),
+                    ("failed", .integer(metrics.failed)),
+                    ("latency", metrics.latency.json),
+                ])
+            }
+        )
+    }
+
+    /// A name for logs whose tags have neither commas nor spaces.
+    static func tag(_ series: String, _ name: String) -> String {
+        let scalars = name.unicodeScalars.map { $0 == "," || $0.properties.isWhitespace ? "_" : $0 }
+        return series + "." + String(String.UnicodeScalarView(scalars))
+    }
+
+    /// A name for comma-separated values (RFC 4180 §2).
+    static func cell(_ name: String) -> String {
+        name.utf8.contains { ",\"\r\n".utf8.contains($0) } ? "\"\(name.replacingEach("\"", by: "\"\""))\"" : name
+    }
+}

@@ -331,3 +331,140 @@ extension TextReport {
             + log.sorted.map { row("", "\($0.agreement.version), \($0.agreement.cipherSuite) × \(grouped($0.count))") }
     }
 }
+
+/// The figures by name, in the report for people.
+enum NameTable {
+    /// The table of a report's names, of one run or merged from several.
+    static func lines(_ rows: [JSONTree], _ path: String) throws(ReportError) -> [String] {
+        guard !rows.isEmpty else { return [] }
+        let texts = rows.map { name($0, limit: 60) }
+        let width = max(12, (texts.map(\.count).max() ?? 0) + 2)
+        var lines = [left("Names", width) + heads.map { right($0, 11) }.joined()]
+        for (row, name) in zip(rows, texts) {
+            lines.append(left(name, width) + (try cells(row, path)).map { right($0, 11) }.joined())
+        }
+        return lines
+    }
+
+    static let heads = ["completed", "errors", "mean", "p50", "p90", "p99", "max"]
+    private static let percentiles: [Double] = [50, 90, 99]
+
+    static func name(_ row: JSONTree, limit: Int) -> String { oneLine(row["name"]?.string ?? "", limit: limit) }
+
+    /// The cells of one name's row, in the columns of ``heads``.
+    static func cells(_ row: JSONTree, _ path: String) throws(ReportError) -> [String] {
+        let count = { (name: String) in row[name]?.integer ?? 0 }
+        let times = try row["latency"].flatMap { value throws(ReportError) in try SavedReport.histogram(value, path) }
+        let summary = times?.summary(percentiles: percentiles)
+        return [grouped(count("completed")), grouped(count("failed") &+ count("http_errors"))]
+            + [summary?.mean].map { $0.map { Units.time($0) } ?? "-" }
+            + percentiles.map { percentile in summary?[percentile].map { Units.time($0) } ?? "-" }
+            + [summary.map { Units.time($0.maximum) } ?? "-"]
+    }
+}
+
+/// The part of the reports for people about a run of streams.
+enum StreamText {
+    /// - Parameter part: the report's member, of one run or merged from several. Nil for the null of other runs.
+    static func counts(_ part: JSONTree?) -> String? {
+        guard let part, let events = part["events"]?.integer else { return nil }
+        let count = { (name: String) in part[name]?.integer ?? 0 }
+        return "\(grouped(events)), \(fixed(part["events_per_second"]?.number ?? 0, 2))/s; "
+            + "\(grouped(count("stalls"))) gaps of more than \(Units.time(count("stall_ns"))); "
+            + "\(grouped(count("silent"))) streams without an event"
+    }
+}
+
+/// The part of the reports for people about a run of WebSockets.
+enum WebSocketText {
+    /// Returns the text of each line; empty for other runs.
+    ///
+    /// - Parameter part: the report's member, of one run or merged from several.
+    static func counts(_ part: JSONTree?) -> [String] {
+        guard let part, let opened = part["opened"]?.integer else { return [] }
+        let each = part["messages_per_connection"]?.number.map { ", \(fixed($0, 1)) messages on each" } ?? ""
+        let rate = fixed(part["opened_per_second"]?.number ?? 0, 2)
+        let count = { (name: String) in grouped(part[name]?.integer ?? 0) }
+        return [
+            "\(grouped(opened)) opened in the measured part, \(rate)/s\(each)",
+            "\(count("dropped")) ended by the server at rest; \(count("pushed")) messages that answered none",
+        ]
+    }
+}
+
+/// The report for people about a merged report.
+package enum SavedReportText {
+    package static func text(_ report: SavedReport) throws(ReportError) -> String {
+        let document = report.document
+        let run = document["run"]
+        let parts = run?["merged_from"]?.integer ?? 1
+        let count = { (section: String, name: String) in document[section]?[name]?.integer ?? 0 }
+        var lines = [
+            "volley \(PackageVersion.text): \(several(Int(clamping: parts), "report")) of \(oneLine(run?["url"]?.string ?? "", limit: 400))",
+            "  \(several(Int(clamping: count("run", "connections")), "connection")) on "
+                + several(Int(clamping: count("run", "threads")), "thread"),
+        ]
+        if run?["interrupted"]?.bool == true { lines.append("  interrupted: the figures cover what there was") }
+        lines += [
+            "",
+            TextReport.row("Measured", Units.time(count("run", "measured_ns"))),
+        ]
+        let sum =
+            "\(grouped(count("requests", "sent"))) sent = \(grouped(count("requests", "completed"))) completed + "
+            + "\(grouped(count("requests", "failed"))) failed + \(grouped(count("requests", "in_flight_at_stop"))) in flight at stop"
+        lines.append(TextReport.row("Requests", sum))
+        for figure in Figure.remarked {
+            let count = count(figure.section.rawValue, figure.name)
+            if count > 0, let remark = figure.remark {
+                lines.append(TextReport.row(remark.title, grouped(count) + remark.words))
+            }
+        }
+        if let schedule = document["schedule"], schedule["due"] != nil {
+            lines.append(
+                TextReport.row(
+                    "Schedule",
+                    "\(grouped(count("schedule", "due"))) due, \(grouped(count("schedule", "unsent"))) never sent"
+                )
+            )
+        }
+        lines += report.generatorLimits.map {
+            TextReport.row("INVALID", "volley was the limit: \(oneLine($0, limit: 400))")
+        }
+        let unit = report.isHandshakes ? "connections/s" : "successes/s"
+        lines.append(TextReport.row("Rate", "\(fixed(report.rate, 2)) \(unit)"))
+        lines += TextReport.streams(document["stream"], document["websocket"])
+        if case .object(let statuses)? = document["statuses"], !statuses.isEmpty {
+            let text = statuses.map { "\($0.0) × \(grouped($0.1.integer ?? 0))" }.joined(separator: ", ")
+            lines.append(TextReport.row("Status", text))
+        }
+        lines += try latencies(report)
+        let names = try NameTable.lines(document["names"]?.items ?? [], report.path)
+        if !names.isEmpty { lines += [""] + names }
+        lines += errors(document["errors"]?.items ?? [])
+        let failed = (document["failed_limits"]?.items ?? []).compactMap(\.string)
+        if !failed.isEmpty { lines += [""] + failed.map { "FAILED: \(oneLine($0, limit: 400))" } }
+        let notes = (document["notes"]?.items ?? []).compactMap(\.string).map { "note: \(oneLine($0, limit: 400))" }
+        if !notes.isEmpty { lines += [""] + notes }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func latencies(_ report: SavedReport) throws(ReportError) -> [String] {
+        var rows: [String] = []
+        for figure in Figure.tabled {
+            guard let title = figure.title, let histogram = try report.histogram(figure) else { continue }
+            if let row = TextReport.histogramRow(title, histogram) { rows.append(row) }
+        }
+        return rows.isEmpty ? [] : ["", left("Latency", 12) + TextReport.columnHeads] + rows
+    }
+
+    private static func errors(_ rows: [JSONTree]) -> [String] {
+        guard !rows.isEmpty else { return [] }
+        return ["", "Errors"]
+            + rows.map { row in
+                let kind = ["phase", "class", "errno_name", "detail"].compactMap { row[$0]?.string }.filter {
+                    !$0.isEmpty
+                }
+                return "  \(grouped(row["count"]?.integer ?? 0)) × \(oneLine(kind.joined(separator: ": ")))"
+            }
+    }
+}

@@ -215,3 +215,124 @@ struct LocustLoad: Hashable, Sendable {
         ])
     }
 }
+
+/// A message of Locust in either direction: an array of type, data and the worker's identity.
+struct LocustMessage: Hashable, Sendable {
+    var type: String
+    var data: MessagePack
+    var node: String?
+
+    init(_ type: String, _ data: MessagePack = .null, node: String?) {
+        (self.type, self.data, self.node) = (type, data, node)
+    }
+
+    /// - Throws: ``LocustError/unreadable(_:)`` for bytes that are not such a message.
+    init(decoding bytes: [UInt8]) throws(LocustError) {
+        let value: MessagePack
+        do throws(MessagePackError) { value = try MessagePack(decoding: bytes) } catch { throw .unreadable("\(error)") }
+        guard case .array(let parts) = value, parts.count == 3, let type = parts[0].text else {
+            throw .unreadable("it is not an array of type, data and node")
+        }
+        (self.type, data, node) = (type, parts[1], parts[2].text)
+    }
+
+    var encoded: [UInt8] {
+        MessagePack.array([.string(type), data, node.map { .string($0) } ?? .null]).encoded
+    }
+}
+
+/// Why a worker cannot continue with its master.
+package enum LocustError: Error, Hashable, Sendable, CustomStringConvertible {
+    case unreachable(String)
+    case peer(ZMTPError)
+    /// The master or the network closed the connection.
+    case gone(String)
+    /// A message that is not one of Locust's.
+    case unreadable(String)
+    /// No heartbeat came back for this many seconds.
+    case silent(seconds: UInt64)
+
+    package var description: String {
+        switch self {
+        case .unreachable(let reason): "the master cannot be reached: \(reason)"
+        case .peer(let error): "the peer is not a Locust master: \(error)"
+        case .gone(let reason): "the master has gone: \(reason)"
+        case .unreadable(let reason): "the master sent a message that cannot be read: \(reason)"
+        case .silent(let seconds): "the master has been silent for \(seconds) seconds"
+        }
+    }
+}
+
+/// The content of a master's `spawn`.
+package struct LocustSpawn: Hashable, Sendable {
+    /// The number of users of this worker, by class. It is absolute, and is repeated about once per second while a test
+    /// ramps up.
+    var classes: [String: Int]
+    /// The host in the locustfile.
+    var host: String?
+    /// The master's command line, with the arguments of the locustfile.
+    package var options: MessagePack
+    /// The time of the master's decision; a later one replaces it.
+    var timestamp: Double
+
+    /// The most users. A worker holds one connection per user, and no machine has more.
+    static let userLimit = 1_000_000
+    /// The most octets in the name of a class. A Python program names them, and names are compared often.
+    static let nameLimit = 1_000
+
+    package init(_ data: MessagePack) throws(LocustError) {
+        guard case .map(let pairs)? = data["user_classes_count"] else {
+            throw .unreadable("its spawn names no user_classes_count")
+        }
+        classes = [:]
+        var sum = 0
+        for pair in pairs {
+            guard let name = pair.key.text, let count = pair.value.count else {
+                throw .unreadable("its user_classes_count is not a map of names and numbers")
+            }
+            guard name.utf8.count <= Self.nameLimit else {
+                throw .unreadable("it names a class with more than \(Self.nameLimit) octets")
+            }
+            sum += min(count, Self.userLimit + 1)
+            guard sum <= Self.userLimit else { throw .unreadable("it wants more than \(Self.userLimit) users") }
+            classes[name] = count
+        }
+        host = data["host"]?.text
+        options = data["parsed_options"] ?? .null
+        timestamp = data["timestamp"]?.number ?? 0
+    }
+
+    package var users: Int { classes.values.reduce(0, +) }
+
+    /// The counts as they came, in a stable order so that messages can be compared.
+    var classCounts: MessagePack {
+        .map(classes.sorted { $0.key < $1.key }.map { MessagePack.Pair($0.key, .integer(Int64($0.value))) })
+    }
+
+    /// The value of an argument that the locustfile declares; nil where it has none.
+    func option(_ name: String) -> String? {
+        switch options[name] {
+        case .string(let text)? where !text.isEmpty: text
+        case .integer(let value)?: "\(value)"
+        case .number(let value)?: value == value.rounded() && value.magnitude < 1e15 ? "\(Int64(value))" : "\(value)"
+        case nil, .null?, .bool?, .string?, .bytes?, .array?, .map?: nil
+        }
+    }
+}
+
+/// How long a worker looks for its master: for a minute since the last connection to one. A server that sends anything
+/// but Locust's messages is not a master.
+struct LocustPatience: Hashable, Sendable {
+    /// The time limit in seconds.
+    static let span = 60.0
+
+    private var last: Double
+
+    /// - Parameter now: the time in seconds, by a clock of constant speed.
+    init(since now: Double) { last = now }
+
+    /// Records that a master was there at this time.
+    mutating func heard(at now: Double) { last = now }
+
+    func isOver(at now: Double) -> Bool { now - last >= Self.span }
+}

@@ -222,3 +222,8 @@ struct MergeCommand: SubCommand {
         try MergeJob(reports, ReportSink.parse(format, outputs: output)).perform()
     }
 }
+
+/// A command other than a run, named by the first word.
+protocol SubCommand: ParsableCommand {
+    func perform() throws(UsageError) -> Verdict
+}

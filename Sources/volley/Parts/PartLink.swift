@@ -95,3 +95,79 @@ struct PartReader: Sendable {
         }
     }
 }
+
+/// A command that makes a part of a run. It has a process group of its own, so that a terminal's interrupt reaches only
+/// the lead, which then stops its parts.
+final class PartProcess {
+    let command: String
+    let number: Int
+    let link: PartLink
+    private let id: pid_t
+    /// The number of the part's threads, once it is ready.
+    var threads = 0
+    /// The number of its first thread among those of all parts.
+    var firstWorker = 0
+    /// Whether the part has reported everything.
+    var hasEnded = false
+    /// Whether the part has ended without reporting everything.
+    var hasVanished = false
+
+    init(_ command: String, number: Int) throws(UsageError) {
+        (self.command, self.number) = (command, number)
+        let (toPart, fromPart) = (Self.pipe(), Self.pipe())
+        guard let toPart, let fromPart else { throw UsageError("--on \(quoted(command)) has no pipe: error \(errno)") }
+        link = PartLink(input: fromPart.read, output: toPart.write)
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        unsafe posix_spawn_file_actions_adddup2(&actions, toPart.read, STDIN_FILENO)
+        unsafe posix_spawn_file_actions_adddup2(&actions, fromPart.write, STDOUT_FILENO)
+        // The main thread blocks the signals that it waits for. Without this, a child would inherit the blocking.
+        var attributes = posix_spawnattr_t()
+        unsafe posix_spawnattr_init(&attributes)
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        var signals = sigset_t()
+        unsafe sigemptyset(&signals)
+        unsafe posix_spawnattr_setsigmask(&attributes, &signals)
+        // The program ignores these signals. Without this, a child would ignore them too.
+        for number in [SIGPIPE, SIGXFSZ] { unsafe sigaddset(&signals, number) }
+        unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
+        unsafe posix_spawnattr_setpgroup(&attributes, 0)
+        let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP
+        unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
+        let texts = ["/bin/sh", "-c", command]
+        var words: [UnsafeMutablePointer<CChar>?] = unsafe texts.map { unsafe strdup($0) } + [nil]
+        defer { unsafe words.forEach { unsafe free($0) } }
+        var id = pid_t()
+        let failure = unsafe posix_spawn(&id, "/bin/sh", &actions, &attributes, &words, environ)
+        _ = Glibc.close(toPart.read)
+        _ = Glibc.close(fromPart.write)
+        guard failure == 0 else {
+            link.close()
+            throw UsageError("--on \(quoted(command)) cannot be started: error \(failure)")
+        }
+        self.id = id
+    }
+
+    /// Both ends of a pipe, which no other started program inherits.
+    private static func pipe() -> (read: CInt, write: CInt)? {
+        var ends: [CInt] = [-1, -1]
+        guard unsafe Glibc.pipe(&ends) == 0 else { return nil }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        return (ends[0], ends[1])
+    }
+
+    /// Prepares for another run.
+    func renew() { (threads, firstWorker, hasEnded) = (0, 0, false) }
+
+    /// The part's name in messages.
+    var name: String { "part \(number) (\(oneLine(command)))" }
+
+    /// Kills the process and its group, and waits for the process. Call it when its messages are no longer needed.
+    func end() {
+        kill(-id, SIGKILL)
+        var status: CInt = 0
+        while unsafe waitpid(id, &status, 0) < 0, errno == EINTR {}
+        link.close()
+    }
+}

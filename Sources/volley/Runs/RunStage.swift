@@ -133,3 +133,63 @@ struct RunStage {
         return result
     }
 }
+
+/// Observes a run while it goes on. It is used on the main thread.
+protocol RunObserver {
+    /// Where workers put their counts; nil where they are only needed at the end.
+    var intervals: IntervalBoard? { get }
+    /// Where single requests are logged; nil for no log.
+    var log: RequestLogBoard? { get }
+    /// How long the main thread may sleep, in nanoseconds.
+    var span: UInt64 { get }
+    /// Whether the run must end.
+    var isToEnd: Bool { get }
+    /// The course of the run so far.
+    var series: IntervalSeries { get }
+
+    /// - Parameter startedAt: the start in milliseconds since 1970.
+    mutating func begin(startedAt: UInt64)
+    /// Called about once per ``span``. `elapsed` is the time since the start of the run, in nanoseconds.
+    mutating func turn(elapsed: UInt64)
+    /// Called after the workers' last messages and before the first report. It adds the counts that were handed over
+    /// before to the results.
+    mutating func finish(_ results: inout [WorkerResult], measured: UInt64)
+}
+
+/// Publishes the counts of a current run: on a page for Prometheus, and to an OpenTelemetry collector.
+struct LiveMetrics {
+    private let server: MetricsServer?
+    private let collector: OTLPPush?
+
+    static let none = LiveMetrics(server: nil, push: nil)
+
+    init(server: MetricsServer?, push: OTLPPush?) {
+        (self.server, collector) = (server, push)
+    }
+
+    var isWanted: Bool { server != nil || collector != nil }
+
+    /// Notes that the counts begin anew: with another run, or at the end of a warm-up.
+    func renew() { collector?.renew() }
+
+    /// Gives the page of metrics the counts so far.
+    func serve(_ metrics: Metrics, of plan: RunPlan) { server?.publish(metrics, of: plan) }
+
+    /// Pushes the counts so far to the collector.
+    func push(_ metrics: Metrics, of plan: RunPlan) { collector?.publish(metrics, of: plan) }
+
+    /// Publishes the last counts of a run.
+    func finish(_ metrics: Metrics, of plan: RunPlan) {
+        server?.publish(metrics, of: plan)
+        collector?.finish(metrics, of: plan)
+    }
+
+    /// Notes about these for the report.
+    var notes: [String] { [collector?.note].compactMap(\.self) }
+
+    /// - Parameter linger: how long a page waits for one more scrape, in nanoseconds.
+    func stop(after linger: UInt64) {
+        server?.stop(after: linger)
+        collector?.stop()
+    }
+}
