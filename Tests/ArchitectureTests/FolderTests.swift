@@ -236,7 +236,7 @@ struct FolderTests {
             "Plan": ["Metrics", "Requests", "Scenarios", "Schedule", "System", "Text", "Thresholds", "Users"],
             // The run.
             "Workers": ["Metrics", "Plan", "Requests", "Scenarios", "Schedule", "System", "Text", "Users"],
-            "Running": ["Metrics", "Plan", "System", "Text", "Thresholds", "Workers"],
+            "Running": ["Histograms", "Metrics", "Plan", "System", "Text", "Thresholds", "Workers"],
         ],
         "UncurlLoadReports": [
             "": ["Documents", "Text"],

@@ -108,7 +108,7 @@ extension Reader {
 
     private static func zmtp(_ octets: [UInt8]) {
         guard let first = octets.first else { return }
-        var reader = ZMTPReader()
+        var reader = ZMTP()
         let length = Int(first) + 1
         let stream = octets.dropFirst()
         for start in stride(from: stream.startIndex, to: stream.endIndex, by: length) {

@@ -26,7 +26,6 @@ extension Reader {
             Reader("input-access-log", of: "volley/Inputs/RecordedInput", .accessLog),
             Reader("input-curl", of: "volley/Inputs/CurlInput", .curl),
             Reader("input-postman", of: "volley/Inputs/PostmanInput", .postman),
-            Reader("input-openapi", of: "volley/Inputs/OpenAPIInput", .openAPI),
         ]
 
     private init(_ name: String, of source: String, _ formats: InputFormat...) {

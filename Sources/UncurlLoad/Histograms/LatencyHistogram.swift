@@ -112,14 +112,7 @@ package struct LatencyHistogram: Sendable {
 
 extension LatencyHistogram {
     /// The summary of a histogram in a few numbers, in the histogram's unit.
-    package struct Summary: Sendable, Equatable {
-        package struct Point: Sendable, Equatable {
-            package var percentile: Double
-            package var value: UInt64
-
-            package var name: String { LatencyHistogram.name(ofPercentile: percentile) }
-        }
-
+    package struct Summary: Equatable, Sendable {
         static let reported: [Double] = [10, 25, 50, 75, 90, 95, 99, 99.9, 99.99, 99.999]
 
         package var count: UInt64
@@ -129,7 +122,10 @@ extension LatencyHistogram {
         /// The deviation of the sample, with n − 1, as in wrk.
         package var deviation: Double
         package var maximum: UInt64
-        package var percentiles: [Point]
+        private let asked: [Double]
+        private let values: [UInt64]
+
+        package var percentiles: [(percentile: Double, value: UInt64)] { zip(asked, values).map { ($0, $1) } }
 
         /// - Parameter slots: Calls its argument with the highest value and the count of each slot, in order.
         init(
@@ -158,11 +154,11 @@ extension LatencyHistogram {
             }
             self.mean = mean
             deviation = count > 1 ? (squares / Double(count - 1)).squareRoot() : 0
-            self.percentiles = zip(percentiles, values).map { Point(percentile: $0, value: $1) }
+            (asked, self.values) = (percentiles, values)
         }
 
         /// The value at a percentile that was asked for. Nil for any other.
-        package subscript(percentile: Double) -> UInt64? { percentiles.first { $0.percentile == percentile }?.value }
+        package subscript(percentile: Double) -> UInt64? { asked.firstIndex(of: percentile).map { values[$0] } }
     }
 
     /// Returns the name of a percentile: `50`, `99.9`.

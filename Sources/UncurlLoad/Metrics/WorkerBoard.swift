@@ -102,15 +102,10 @@ package struct IntervalPart: Sendable {
 ///
 /// The lock guards `state`.
 package final class IntervalBoard: Sendable {
-    private struct State: Sendable {
-        var parts: [IntervalPart] = []
-        var spares: [Metrics]
-    }
-
     /// The length of an interval in nanoseconds.
     package let length: UInt64
     private let workers: Int
-    private let state: Mutex<State>
+    private let state: Mutex<(parts: [IntervalPart], spares: [Metrics])>
 
     /// The most parts of a worker that wait to be fetched, of 2 MB each. If more would wait, the interval gets longer.
     private static let backlog = 8
@@ -120,7 +115,7 @@ package final class IntervalBoard: Sendable {
     /// - Parameter shape: Counts of the same run.
     package init(length: UInt64, workers: Int, shape: Metrics = Metrics()) {
         (self.length, self.workers, self.shape) = (max(length, 1), workers, shape)
-        state = Mutex(State(spares: []))
+        state = Mutex(([], []))
         state.withLock { $0.spares = (0..<workers).map { _ in makeSpare() } }
     }
 
@@ -199,17 +194,10 @@ final class RequestLog {
 ///
 /// The lock guards `state`.
 package final class RequestLogBoard: Sendable {
-    package struct Chunk: Sendable {
-        package let worker: Int
-        package let records: [RequestRecord]
-    }
+    /// Records of one worker.
+    package typealias Chunk = (worker: Int, records: [RequestRecord])
 
-    private struct State: Sendable {
-        var chunks: [Chunk] = []
-        var lost: UInt64 = 0
-    }
-
-    private let state = Mutex(State())
+    private let state = Mutex<(chunks: [Chunk], lost: UInt64)>(([], 0))
     private let limit: Int
 
     /// The number of chunks that wakes the writer early.
@@ -225,7 +213,7 @@ package final class RequestLogBoard: Sendable {
                 state.lost &+= UInt64(records.count)
                 return 0
             }
-            state.chunks.append(Chunk(worker: worker, records: records))
+            state.chunks.append((worker, records))
             return state.chunks.count
         }
         if waiting == Self.alarm { SignalWait.wake() }

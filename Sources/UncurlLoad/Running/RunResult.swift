@@ -39,8 +39,8 @@ package struct RunResult: Sendable {
         threads = workers.map {
             Thread(
                 connections: $0.connections,
-                completed: $0.metrics.done(plan.work),
-                completedInTime: $0.metrics.doneInTime(plan.work),
+                completed: $0.metrics.done(plan.options.work),
+                completedInTime: $0.metrics.doneInTime(plan.options.work),
                 cpuNanoseconds: $0.core.used,
                 queuedNanoseconds: $0.core.queued
             )
@@ -48,18 +48,18 @@ package struct RunResult: Sendable {
         metrics = workers.reduce(into: Metrics()) { $0.merge($1.metrics) }
         measured = Self.measured(workers)
         notes = plan.notes
-        if metrics.done(plan.work) == 0, metrics[.events] == 0, metrics[.failed] == 0,
+        if metrics.done(plan.options.work) == 0, metrics[.events] == 0, metrics[.failed] == 0,
             metrics[.connectionsFailed] == 0, !interrupted
         {
             // Without this note, a silent server leaves a report of zeros and no reason.
             let what =
                 metrics[.connectionsOpened] == 0 ? plan.isSecure ? "connect or TLS handshake" : "connect" : "request"
             notes.append(
-                "no \(what) was answered in \(Units.time(measured)), and each may take \(Units.time(plan.timeout)): use a "
-                    + "longer \(plan.names[.duration]), or a shorter \(plan.names[.timeout]) to see why"
+                "no \(what) was answered in \(Units.time(measured)), and each may take \(Units.time(plan.options.timeout)): use a "
+                    + "longer \(plan.options.names[.duration]), or a shorter \(plan.options.names[.timeout]) to see why"
             )
         }
-        notes += GeneratorLimits.notes(self)
+        notes += limitNotes
         runs = [RunFigures(self)]
     }
 
@@ -88,38 +88,35 @@ package struct RunResult: Sendable {
     package var verdict: Verdict {
         let verdict = Verdict(
             metrics,
-            of: plan.work,
+            of: plan.options.work,
             interrupted: interrupted,
             generatorLimited: !generatorLimits.isEmpty,
-            isOnlyLate: GeneratorLimits.isOnlyLate(self),
+            isOnlyLate: isOnlyLate,
             thresholds: thresholds,
-            search: plan.search
+            search: plan.options.search
         )
         return lost.isEmpty ? verdict : .worse(verdict, .failures)
     }
 
     /// The result of `--fail-if`, and of a search's goal.
     package var thresholds: ThresholdOutcome {
-        ThresholdOutcome(plan.thresholds, figures, watched: watched, punctual: punctual, plan.search)
+        ThresholdOutcome(plan.options.thresholds, figures, watched: watched, punctual: punctual, plan.options.search)
     }
 
     /// This run's counts, and the time in which they were counted.
     package var figures: Measured {
-        Measured(metrics, of: plan.work, in: measured, names: plan.requestNames.all)
+        Measured(metrics, of: plan.options.work, in: measured, names: plan.requestNames.all)
     }
 
     /// Whether a trial of a search misses its goal for reasons that are not volley's.
     package func misses(_ goal: SearchGoal) -> Bool {
-        let isOwnFault = !GeneratorLimits.isOnlyLate(self) || goal.holds(metrics, punctually: true)
+        let isOwnFault = !isOnlyLate || goal.holds(metrics, punctually: true)
         return !goal.holds(metrics) && (generatorLimits.isEmpty || !isOwnFault)
     }
 
-    /// Why volley, and not the server, limited the figures of a run with a schedule. Empty if volley kept up.
-    package var generatorLimits: [String] { GeneratorLimits.reasons(self) }
-
     /// The connections a second, where connections are what is measured.
     package var connectionsPerSecond: Double? {
-        switch plan.work {
+        switch plan.options.work {
         case .requests: nil
         case .handshakes: perSecond(metrics[.connectionsOpened])
         }
@@ -140,7 +137,7 @@ package struct RunFigures: Sendable, Equatable {
     package init(_ result: RunResult) {
         let metrics = result.metrics
         perSecond = result.connectionsPerSecond ?? result.perSecond(metrics.successesInTime)
-        let summary = metrics.headline(result.plan.work).summary(percentiles: [50, 99])
+        let summary = metrics.headline(result.plan.options.work).summary(percentiles: [50, 99])
         (p50, p99) = (summary?[50], summary?[99])
     }
 
@@ -175,60 +172,59 @@ package struct RunFigures: Sendable, Equatable {
     }
 }
 
-/// Decides whether volley itself was the limit. An open-loop run that did not keep its schedule proves nothing about
-/// the server.
-package enum GeneratorLimits {
+/// Whether volley itself was the limit. An open-loop run that did not keep its schedule proves nothing about the
+/// server.
+extension RunResult {
     /// The share of a thread's time above which the thread counts as busy.
-    static let busy = 0.9
+    private static let busy = 0.9
     /// The percentiles that volley's lateness must not change, together with those of the conditions.
     private static let told: Set<Double> = [50, 90, 99]
 
-    /// Returns the reasons. There are none in a closed loop, which sends as much as it can.
-    package static func reasons(_ result: RunResult) -> [String] {
-        guard result.metrics.has(.schedule) else { return [] }
-        var reasons: [String] = []
-        if let reason = lateness(result.metrics, result.plan) { reasons.append(reason) }
-        if let text = overload(result) { reasons.append(text) }
-        return reasons
+    /// Why volley, and not the server, limited the figures. Empty if volley kept up, and in a closed loop, which sends
+    /// as much as it can.
+    package var generatorLimits: [String] {
+        guard metrics.has(.schedule) else { return [] }
+        return [lateness, overload].compactMap(\.self)
     }
 
     /// Whether volley was late, and in no other way the limit.
-    static func isOnlyLate(_ result: RunResult) -> Bool { overload(result) == nil && !reasons(result).isEmpty }
+    private var isOnlyLate: Bool { overload == nil && !generatorLimits.isEmpty }
 
     /// A thread that polls is always busy.
-    private static func overload(_ result: RunResult) -> String? { result.plan.spin == 0 ? busiest(result) : nil }
+    private var overload: String? { plan.options.spin == 0 ? busiest : nil }
 
     /// Describes the highest percentile that volley's lateness raised by more than a tenth and by more than
-    /// ``RunPlan/maxLag``. Nil if there is none.
-    private static func lateness(_ metrics: Metrics, _ plan: RunPlan) -> String? {
-        let percentiles = told.union(plan.thresholds.compactMap(\.metric.correctedPercentile)).union(
-            plan.search?.goal.percentiles ?? []
+    /// ``LoadOptions/maxLag``. Nil if there is none.
+    private var lateness: String? {
+        let percentiles = Self.told.union(plan.options.thresholds.compactMap(\.metric.correctedPercentile)).union(
+            plan.options.search?.percentiles ?? []
         ).sorted()
         guard let corrected = metrics[.corrected].summary(percentiles: percentiles),
             let without = metrics[.unlagged].summary(percentiles: percentiles)
         else { return nil }
         let moved = zip(corrected.percentiles, without.percentiles).filter { mine, theirs in
             let shift = mine.value - min(mine.value, theirs.value)
-            return shift > max(plan.maxLag, mine.value / 10)
+            return shift > max(plan.options.maxLag, mine.value / 10)
         }
         guard let (mine, theirs) = moved.last else { return nil }
+        let name = LatencyHistogram.name(ofPercentile: mine.percentile)
         return
-            "its own lateness made the p\(mine.name) \(Units.time(mine.value)), which would have been \(Units.time(theirs.value)): use "
-            + "more threads\(plan.names.flag(.threads)), an idle machine or a lower rate"
+            "its own lateness made the p\(name) \(Units.time(mine.value)), which would have been \(Units.time(theirs.value)): use "
+            + "more threads\(plan.options.names.flag(.threads)), an idle machine or a lower rate"
     }
 
     /// Returns notes that do not affect the verdict: a busy thread in a closed loop, and requests that waited for a
     /// connection in an open loop.
-    package static func notes(_ result: RunResult) -> [String] {
+    package var limitNotes: [String] {
         var notes: [String] = []
-        if !result.metrics.has(.schedule), result.plan.work == .requests, let text = busiest(result) {
+        if !metrics.has(.schedule), plan.options.work == .requests, let text = busiest {
             notes.append("volley may be the limit, and not the server: \(text)")
         }
-        let (due, delayed) = (result.metrics[.due], result.metrics[.delayed])
+        let (due, delayed) = (metrics[.due], metrics[.delayed])
         if due > 0, delayed > due / 100 {
             notes.append(
                 "all connections were busy for \(fixed(Double(delayed) / Double(due) * 100, 1)) % of the "
-                    + "requests when they were due: with more than \(result.plan.names[.connections]) \(result.plan.connections) they need not wait"
+                    + "requests when they were due: with more than \(plan.options.names[.connections]) \(plan.options.connections) they need not wait"
             )
         }
         return notes
@@ -237,14 +233,16 @@ package enum GeneratorLimits {
     /// Describes the thread that was busiest, with its own work or waiting for a core that others used. Nil if none was
     /// busy. Such a thread reads answers late, and its connections count as busy meanwhile. This raises latencies, but
     /// no lag.
-    private static func busiest(_ result: RunResult) -> String? {
-        guard result.measured > 0 else { return nil }
-        let share = { (time: UInt64) in Double(time) / Double(result.measured) }
-        let shares = result.threads.map { share($0.cpuNanoseconds &+ $0.queuedNanoseconds) }
-        guard let index = shares.indices.max(by: { shares[$0] < shares[$1] }), shares[index] > busy else { return nil }
-        let used = fixed(share(result.threads[index].cpuNanoseconds) * 100, 0)
-        guard share(result.threads[index].queuedNanoseconds) > 1 - busy else {
-            return "thread \(index) used \(used) % of a core: use more threads\(result.plan.names.flag(.threads))"
+    private var busiest: String? {
+        guard measured > 0 else { return nil }
+        let share = { (time: UInt64) in Double(time) / Double(measured) }
+        let shares = threads.map { share($0.cpuNanoseconds &+ $0.queuedNanoseconds) }
+        guard let index = shares.indices.max(by: { shares[$0] < shares[$1] }), shares[index] > Self.busy else {
+            return nil
+        }
+        let used = fixed(share(threads[index].cpuNanoseconds) * 100, 0)
+        guard share(threads[index].queuedNanoseconds) > 1 - Self.busy else {
+            return "thread \(index) used \(used) % of a core: use more threads\(plan.options.names.flag(.threads))"
         }
         let wanted = fixed(min(shares[index], 1) * 100, 0)
         return "thread \(index) had work for \(wanted) % of the time, and a core for \(used) %: use an idle machine"

@@ -8,10 +8,10 @@ package import UncurlTestServer
 extension RunPlan {
     /// Starts a server in this process if the plan has no URL, with as many threads as the load has.
     package mutating func startEmbeddedServer() throws(LoadTestError) -> TestServer? {
-        guard case .embedded = destination else { return nil }
+        guard destination == nil else { return nil }
         do throws(Errno) {
             let server = try TestServer.start(loops: threads)
-            url = server.url(request.target)
+            url = server.url(options.request.target)
             return server
         } catch {
             throw .embeddedServer(reason: "\(error)")
@@ -52,23 +52,16 @@ extension RemoteWorker {
     }
 }
 
-/// A run without a display, for programs that call the load tester. The program itself handles signals.
-struct LibraryRun {
-    private let options: LoadOptions
-    private let preflight: Preflight
-
-    /// Checks the options. Errors that can be found without the threads and the server are thrown here.
-    init(_ options: LoadOptions, limits: SystemLimits = .read()) throws(LoadTestError) {
-        self.options = options
-        preflight = try Preflight(options, limits)
-        try preflight.prepareDescriptors(limits)
-        try SourceAddresses.check(options.sources)
-        try options.security.loadRoots()
-    }
-
-    /// Makes one run, on threads of its own. It blocks until the run is over.
+extension LoadOptions {
+    /// Makes one run without a display, for programs that call the load tester, on threads of its own. It blocks until
+    /// the run is over. The program itself handles signals.
     func run() throws(LoadTestError) -> RunResult {
-        var plan = RunPlan(options, preflight)
+        let limits = SystemLimits.read()
+        let preflight = try Preflight(self, limits)
+        try preflight.prepareDescriptors(limits)
+        try checkSources()
+        try security.loadRoots()
+        var plan = RunPlan(self, preflight)
         let server = try plan.startEmbeddedServer()
         defer { server?.stop() }
         let requests = try EngineRequests(plan, embedded: server?.address)
@@ -89,13 +82,10 @@ struct LibraryRun {
         withExtendedLifetime(workers) {}
         return RunResult(plan: plan, startedAt: startedAt, workers: workerBoard.finished ?? [], interrupted: false)
     }
-}
 
-/// The addresses that connections are opened from.
-package enum SourceAddresses {
-    /// Refuses addresses that this machine does not have: every connect from such an address would fail.
-    package static func check(_ addresses: [SocketAddress]) throws(LoadTestError) {
-        for address in addresses {
+    /// Refuses source addresses that this machine does not have: every connect from such an address would fail.
+    package func checkSources() throws(LoadTestError) {
+        for address in sources {
             do throws(Errno) {
                 try Socket(address.family).bindLocal(address)
             } catch {

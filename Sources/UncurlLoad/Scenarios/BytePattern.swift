@@ -105,14 +105,9 @@ package struct BytePattern: Sendable {
 
     // MARK: Matching
 
-    /// One of the ways to match that are still possible.
-    private struct Thread {
-        var place: Int
-        /// Where the group of this way begins and ends in the text. Below 0 before it does.
-        var marks: (open: Int, close: Int) = (-1, -1)
-
-        func at(_ place: Int) -> Thread { Thread(place: place, marks: marks) }
-    }
+    /// One of the ways to match that are still possible, and where its group begins and ends in the text: below 0
+    /// before it does.
+    private typealias Thread = (place: Int, marks: (open: Int, close: Int))
 
     /// Threads in the order of preference. Each place occurs once.
     private struct Threads {
@@ -135,7 +130,7 @@ package struct BytePattern: Sendable {
         var next = now
         for position in 0...bytes.count {
             if found == nil, mayBegin(at: position, in: bytes) {
-                add(Thread(place: 0), at: position, of: bytes.count, to: &now)
+                add((0, (-1, -1)), at: position, of: bytes.count, to: &now)
             } else if found != nil, now.list.isEmpty {
                 break
             }
@@ -144,7 +139,7 @@ package struct BytePattern: Sendable {
                 switch program[thread.place] {
                 case .byte(let set):
                     guard position < bytes.count, set.contains(bytes[position]) else { continue }
-                    add(thread.at(thread.place + 1), at: position + 1, of: bytes.count, to: &next)
+                    add((thread.place + 1, thread.marks), at: position + 1, of: bytes.count, to: &next)
                 case .match:
                     // The threads that are less preferred are no longer of use.
                     found = thread.marks
@@ -171,18 +166,18 @@ package struct BytePattern: Sendable {
             threads.seen[thread.place] = position
             switch program[thread.place] {
             case .byte, .match: threads.list.append(thread)
-            case .jump(let place): threads.pending.append(thread.at(place))
+            case .jump(let place): threads.pending.append((place, thread.marks))
             case .fork(let first, let second):
-                threads.pending.append(thread.at(second))
-                threads.pending.append(thread.at(first))
+                threads.pending.append((second, thread.marks))
+                threads.pending.append((first, thread.marks))
             case .open:
                 thread.marks.open = position
-                threads.pending.append(thread.at(thread.place + 1))
+                threads.pending.append((thread.place + 1, thread.marks))
             case .close:
                 thread.marks.close = position
-                threads.pending.append(thread.at(thread.place + 1))
+                threads.pending.append((thread.place + 1, thread.marks))
             case .begin where position == 0, .end where position == end:
-                threads.pending.append(thread.at(thread.place + 1))
+                threads.pending.append((thread.place + 1, thread.marks))
             case .begin, .end: continue
             }
         }

@@ -1,26 +1,9 @@
 /// The visits of a run's virtual users. All threads share them.
 package final class Scenarios: Sendable {
-    package struct Scenario: Sendable {
-        package let name: String
-        let weight: UInt64
-        let program: ScenarioProgram
-
-        package init(name: String, weight: UInt64, _ parts: [ScenarioPart]) {
-            (self.name, self.weight, program) = (name, weight, ScenarioProgram(parts))
-        }
-    }
-
     /// Rows of values. Each visit has one of them.
-    package struct Table: Sendable {
-        /// The number of the first column's variable. The others follow it.
-        let first: Int
-        package let rows: [[[UInt8]]]
-        let order: RequestOrder
-
-        package init(first: Int, rows: [[[UInt8]]], order: RequestOrder) {
-            (self.first, self.rows, self.order) = (first, rows, order)
-        }
-    }
+    ///
+    /// - first: The number of the first column's variable. The others follow it.
+    package typealias Table = (first: Int, rows: [[[UInt8]]], isRandom: Bool)
 
     package let all: [Scenario]
     /// The steps, one for each of the run's inputs, in the same order.
@@ -36,7 +19,7 @@ package final class Scenarios: Sendable {
     }
 
     /// Whether a visit depends on the number of visits before it.
-    var isNumbered: Bool { tables.contains { $0.order == .inOrder && $0.rows.count > 1 } }
+    var isNumbered: Bool { tables.contains { !$0.isRandom && $0.rows.count > 1 } }
 
     var inspects: Bool { steps.contains { $0.inspects } }
 
@@ -47,20 +30,19 @@ package final class Scenarios: Sendable {
         var values = variables
         for table in tables where !table.rows.isEmpty {
             let row =
-                switch table.order {
-                case .inOrder: Int(shard.place(of: number, in: UInt64(table.rows.count)))
-                case .random: Int.random(in: table.rows.indices, using: &random)
-                }
+                table.isRandom
+                ? Int.random(in: table.rows.indices, using: &random)
+                : Int(shard.place(of: number, in: UInt64(table.rows.count)))
             for (column, value) in table.rows[row].enumerated() where values.indices.contains(table.first + column) {
                 values[table.first + column] = value
             }
         }
-        return (ScenarioVisit(all[sums.index(byChance: &random)].program), values)
+        return (ScenarioVisit(all[sums.index(byChance: &random)]), values)
     }
 }
 
 /// A part of a visit, as a file describes it.
-package indirect enum ScenarioPart: Hashable, Sendable {
+package indirect enum ScenarioPart: Sendable {
     /// A request, given by the number of its step.
     case step(Int)
     case pause(Pause)
@@ -68,12 +50,7 @@ package indirect enum ScenarioPart: Hashable, Sendable {
     /// One of several ways, chosen by their weights.
     case choice([Way])
 
-    package struct Way: Hashable, Sendable {
-        let weight: UInt64
-        let parts: [ScenarioPart]
-
-        package init(weight: UInt64, parts: [ScenarioPart]) { (self.weight, self.parts) = (weight, parts) }
-    }
+    package typealias Way = (weight: UInt64, parts: [ScenarioPart])
 
     /// Returns the least number of requests. A visit or a round without a request would begin again without end.
     package static func leastRequests(_ parts: [ScenarioPart]) -> Int {
@@ -89,8 +66,8 @@ package indirect enum ScenarioPart: Hashable, Sendable {
 }
 
 /// A scenario as a list of instructions, so that a visit's place in it is a number.
-package struct ScenarioProgram: Hashable, Sendable {
-    fileprivate enum Instruction: Hashable, Sendable {
+package struct Scenario: Sendable {
+    fileprivate enum Instruction: Sendable {
         case send(Int)
         case pause(Pause)
         /// Begins a loop at that depth of nesting.
@@ -106,7 +83,14 @@ package struct ScenarioProgram: Hashable, Sendable {
     /// The deepest nesting of loops.
     fileprivate private(set) var depth = 0
 
-    package init(_ parts: [ScenarioPart]) { append(parts, depth: 0) }
+    package let name: String
+    /// How often it is chosen, relative to the others.
+    let weight: UInt64
+
+    package init(name: String, weight: UInt64, _ parts: [ScenarioPart]) {
+        (self.name, self.weight) = (name, weight)
+        append(parts, depth: 0)
+    }
 
     private mutating func append(_ parts: [ScenarioPart], depth: Int) {
         self.depth = max(self.depth, depth)
@@ -141,21 +125,21 @@ package struct ScenarioProgram: Hashable, Sendable {
 
 /// A visit's way through a scenario: which request is next, and after which pause.
 package struct ScenarioVisit: Sendable {
-    private let program: ScenarioProgram
+    private let scenario: Scenario
     private var place = 0
     /// The number of rounds made, by the depth of the loop.
     private var rounds: [Int]
 
-    package init(_ program: ScenarioProgram) {
-        self.program = program
-        rounds = [Int](repeating: 0, count: program.depth)
+    package init(_ scenario: Scenario) {
+        self.scenario = scenario
+        rounds = [Int](repeating: 0, count: scenario.depth)
     }
 
     /// Returns the next request's step, nil at the end, and the nanoseconds to rest before it.
     package mutating func next(_ random: inout RandomStream) -> (step: Int?, pause: UInt64) {
         var pause: UInt64 = 0
-        while place < program.instructions.count {
-            let instruction = program.instructions[place]
+        while place < scenario.instructions.count {
+            let instruction = scenario.instructions[place]
             place += 1
             switch instruction {
             case .send(let step): return (step, pause)
@@ -169,23 +153,5 @@ package struct ScenarioVisit: Sendable {
             }
         }
         return (nil, pause)
-    }
-}
-
-extension [UInt64] {
-    /// The sums of each element and those before it.
-    package var runningSums: [UInt64] {
-        var sum: UInt64 = 0
-        return map {
-            sum &+= $0
-            return sum
-        }
-    }
-
-    /// Returns an index, chosen by weight. The array holds the running sums of the weights.
-    package func index(byChance random: inout RandomStream) -> Int {
-        guard count > 1, let total = last, total > 0 else { return 0 }
-        let place = UInt64.random(in: 0..<total, using: &random)
-        return firstIndex { $0 > place } ?? 0
     }
 }

@@ -109,7 +109,7 @@ struct WaitingArrivals: Sendable {
         let (due, noticed) = (next, looks.time(of: cursor.index) ?? next)
         cursor.advance()
         next = count == 0 ? .never : cursor.time
-        return Backlog.Request(due: due, noticed: noticed, number: cursor.lastNumber)
+        return (due, noticed, cursor.lastNumber)
     }
 
     /// Takes all, in parts if there are very many.
@@ -208,13 +208,8 @@ struct ArrivalCursor: Sendable {
 /// The looks at the schedule, and which look noticed which request. A look is kept as long as one of its requests may
 /// wait. If there are too many looks, several become one with the time of the first.
 struct Looks: Sendable {
-    private struct Look: Sendable {
-        /// The first request that the look found.
-        let first: UInt64
-        let time: Instant
-    }
-
-    private var looks: [Look] = []
+    /// Each with the first request that it found.
+    private var looks: [(first: UInt64, time: Instant)] = []
     /// The first look that a waiting request may belong to.
     private var head = 0
     /// The number of looks that are kept as one, and how many the last one stands for so far.
@@ -237,7 +232,7 @@ struct Looks: Sendable {
         guard inLast > grain || looks.isEmpty else { return }
         inLast = 1
         if looks.count == Self.limit { shrink() }
-        looks.append(Look(first: first, time: now))
+        looks.append((first, now))
     }
 
     /// Returns when request `index` was noticed. Indices rise, and lower ones are not asked for again.

@@ -50,3 +50,21 @@ package enum Pause: Hashable, Sendable {
         }
     }
 }
+
+extension [UInt64] {
+    /// The sums of each element and those before it.
+    package var runningSums: [UInt64] {
+        var sum: UInt64 = 0
+        return map {
+            sum &+= $0
+            return sum
+        }
+    }
+
+    /// Returns an index, chosen by weight. The array holds the running sums of the weights.
+    package func index(byChance random: inout RandomStream) -> Int {
+        guard count > 1, let total = last, total > 0 else { return 0 }
+        let place = UInt64.random(in: 0..<total, using: &random)
+        return firstIndex { $0 > place } ?? 0
+    }
+}

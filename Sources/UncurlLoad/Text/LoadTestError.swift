@@ -39,8 +39,6 @@ public enum LoadTestError: Error, Hashable, Sendable {
     case endless
     /// A rate, stages and a pause exclude each other.
     case conflictingPace
-    /// A script and a visit exclude each other.
-    case conflictingScripts
     /// The setting's time is not more than 0, or is over 744 hours.
     case time(LoadSetting)
     /// The number of requests a second is not more than 0, or is over 1e9.
@@ -96,7 +94,6 @@ extension LoadTestError: CustomStringConvertible {
             "\(connections) connections on \(threads) threads: each thread needs at least one, and there are limits"
         case .endless: "neither \(names[.duration]) nor \(names[.requests]) is set: the run would never end"
         case .conflictingPace: "\(names[.rate]), \(names[.stages]) and \(names[.think]) exclude each other: set one"
-        case .conflictingScripts: "script and visit exclude each other: set one"
         case .time(let setting): "\(names[setting]) is to be more than 0 and at most 744 hours"
         case .rate(let number): "\(number) is no rate: use more than 0 and at most 1e9 requests a second"
         case .nothingDue:

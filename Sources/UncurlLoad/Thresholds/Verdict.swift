@@ -30,7 +30,7 @@ package enum Verdict: Int32, Sendable {
         generatorLimited: Bool = false,
         isOnlyLate: Bool = false,
         thresholds: ThresholdOutcome? = nil,
-        search: SearchTarget? = nil
+        search: SearchGoal? = nil
     ) {
         var tolerated = thresholds?.tolerated ?? ToleratedErrors()
         if search != nil { tolerated.formUnion(ToleratedErrors(failed: true, httpErrors: true)) }
@@ -115,7 +115,7 @@ package struct ThresholdOutcome: Hashable, Sendable {
         _ figures: Measured,
         watched: [Threshold: Double] = [:],
         punctual: Set<Threshold> = [],
-        _ search: SearchTarget? = nil
+        _ search: SearchGoal? = nil
     ) {
         var findings: [Finding] = []
         var tolerated = ToleratedErrors()
@@ -140,7 +140,7 @@ package struct ThresholdOutcome: Hashable, Sendable {
             if isKept, threshold.window == nil { tolerated.formUnion(threshold.tolerated) }
         }
         (self.thresholds, self.tolerated) = (findings, tolerated)
-        goal = search.map { $0.goal.finding(figures) }
+        goal = search.map { $0.finding(figures) }
     }
 
     /// All findings. Those that were not kept come first.

@@ -55,14 +55,11 @@ public final class LoadUser: Sendable {
 final class UserVisits {
     typealias Continuation = CheckedContinuation<LoadResponse, any Error>
 
-    /// The actions of a visit that its user's driver carries out.
-    struct Orders {
-        /// Sends a request. Returns false if the run has no more requests to send.
-        var send: (LoadRequest) throws(LoadTestError) -> Bool
-        var rest: (UInt64) -> Void
-        /// - Parameter isEmpty: Whether the visit has sent nothing.
-        var end: (_ isEmpty: Bool) -> Void
-    }
+    /// The actions of a visit that its user's driver carries out: it sends a request, unless the run has no more
+    /// requests to send; rests; and ends, having sent nothing or something.
+    typealias Orders = (
+        send: (LoadRequest) throws(LoadTestError) -> Bool, rest: (UInt64) -> Void, end: (_ isEmpty: Bool) -> Void
+    )
 
     private let loop: EventLoop
     private let body: @Sendable (LoadUser) async throws -> Void
@@ -137,22 +134,7 @@ final class UserVisits {
     }
 }
 
-/// Decides what a virtual user does next. A script gets the response to the user's last request, or nil at the
-/// beginning of a visit.
-///
-/// A script is always called on the same thread, which also makes the load, so it must not block.
-public typealias UserScript = (LoadResponse?) -> LoadStep
-
-/// The decision of a ``UserScript``.
-public enum LoadStep: Sendable {
-    /// The next request, to be sent at once or after a pause.
-    case request(LoadRequest, after: Duration = .zero)
-    /// The visit is over. Without a rate the next visit begins at once, or after ``LoadTest/think``; with a rate, when
-    /// it is due.
-    case done
-}
-
-/// A request of a script.
+/// A request of a visit.
 public struct LoadRequest: Hashable, Sendable {
     /// The method, such as `GET`: a token of RFC 9110 §5.6.2.
     public var method: String
@@ -169,8 +151,8 @@ public struct LoadRequest: Hashable, Sendable {
     public var name: String?
     private var fields: [RequestDescription.Field]
 
-    /// A request. If its URL, method or field cannot be sent, it counts as a failed connection. A script's visit then
-    /// ends, and the user pauses for 10 ms; ``LoadUser/send(_:)`` throws.
+    /// A request. If its URL, method or field cannot be sent, it counts as a failed connection, and
+    /// ``LoadUser/send(_:)`` throws.
     public init(
         _ method: String = "GET",
         _ url: String,
@@ -194,7 +176,7 @@ public struct LoadRequest: Hashable, Sendable {
     }
 }
 
-/// The response to a script's request, or why there is none.
+/// The response to a visit's request, or why there is none.
 public struct LoadResponse: Sendable {
     /// The status code; 0 if no response came.
     public internal(set) var status = 0
@@ -211,7 +193,7 @@ public struct LoadResponse: Sendable {
     /// Why there is no response; nil if there is one.
     public internal(set) var error: String?
 
-    /// How many bytes of a response's content are kept for a script: 1 MiB. This is enough for tokens and links, while
+    /// How many bytes of a response's content are kept for a visit: 1 MiB. This is enough for tokens and links, while
     /// a whole download would be kept once for each user.
     public static let bodyLimit = 1 << 20
 

@@ -16,8 +16,10 @@ package struct EngineRequests: Sendable {
     package init(_ plan: RunPlan, embedded: SocketAddress?) throws(LoadTestError) {
         do throws(EngineError) {
             factory = try RequestFactory(plan, embedded: embedded)
-            single = try Self.make(plan.request, 1, by: factory)
-            pipelined = plan.pipeline == 1 ? single : try Self.make(plan.request, plan.pipeline, by: factory)
+            single = try Self.make(plan.options.request, 1, by: factory)
+            pipelined =
+                plan.options.pipeline == 1
+                ? single : try Self.make(plan.options.request, plan.options.pipeline, by: factory)
         } catch {
             throw .unsendable(error)
         }
@@ -42,7 +44,7 @@ package struct EngineRequests: Sendable {
     }
 }
 
-/// Makes requests from those of inputs, redirections and scripts, with the run's settings for every request.
+/// Makes requests from those of inputs, redirections and visits, with the run's settings for every request.
 struct RequestFactory: Sendable {
     /// The origin of a path without a host. The embedded server has no name: the Host field and the endpoint take its
     /// place.
@@ -61,16 +63,17 @@ struct RequestFactory: Sendable {
 
     init(_ plan: RunPlan, embedded: SocketAddress?) throws(EngineError) {
         origin = if let known = plan.origin { known } else { try Origin(host: "localhost") }
-        host = plan.request.host
-        isProxied = plan.proxy != nil
+        host = plan.options.request.host
+        isProxied = plan.options.proxy != nil
         // A proxy gets the origin as the destination: for another one it would need a tunnel.
-        endpoint = isProxied && plan.leadsToOrigin ? .origin : Self.endpoint(plan.destination, embedded)
-        isFixedEndpoint = if case .unix = plan.destination { true } else { false }
-        (connectTo, security, slots) = (plan.connectTo, plan.security, plan.users.slots)
+        let place = plan.destination ?? embedded.map { .address($0) }
+        endpoint = isProxied && plan.leadsToOrigin ? .origin : place ?? .origin
+        isFixedEndpoint = plan.options.target != nil && plan.options.unixSocket != nil
+        (connectTo, security, slots) = (plan.options.connectTo, plan.options.security, plan.options.slots)
         names = plan.requestNames
-        sending = plan.limits.sending.map { TransferRate(bytesPerSecond: $0) }
-        receiving = plan.limits.receiving.map { TransferRate(bytesPerSecond: $0) }
-        defaults = plan.request.fields.map { "\($0.name): \($0.value)" }
+        sending = plan.options.limits.sending.map { TransferRate(bytesPerSecond: $0) }
+        receiving = plan.options.limits.receiving.map { TransferRate(bytesPerSecond: $0) }
+        defaults = plan.options.request.fields.map { "\($0.name): \($0.value)" }
     }
 
     /// Returns the options for the run's own URL.
@@ -92,13 +95,13 @@ struct RequestFactory: Sendable {
 
     /// Returns all requests of a run with virtual users.
     func list(_ plan: RunPlan) throws(LoadTestError) -> RequestList {
-        guard !plan.inputs.isEmpty else {
-            return RequestList([try own(plan.request)], weights: [1], order: .inOrder)
+        guard !plan.options.inputs.drafts.isEmpty else {
+            return RequestList([try own(plan.options.request)], weights: [1], isRandom: false)
         }
         // Logs contain the same request again and again.
         var known: [RequestDraft: PlannedRequest] = [:]
         var requests: [PlannedRequest] = []
-        for draft in plan.inputs {
+        for draft in plan.options.inputs.drafts {
             var key = draft
             (key.weight, key.offset, key.place) = (1, nil, InputPlace(file: "", line: 0))
             if let request = known[key] {
@@ -113,7 +116,7 @@ struct RequestFactory: Sendable {
                 throw .at(draft.place.inMessages, error)
             }
         }
-        return RequestList(requests, weights: plan.inputs.map(\.weight), order: plan.order)
+        return RequestList(requests, weights: plan.options.inputs.drafts.map(\.weight), isRandom: plan.options.isRandom)
     }
 
     private func own(_ description: RequestDescription) throws(LoadTestError) -> PlannedRequest {
@@ -198,16 +201,6 @@ struct RequestFactory: Sendable {
         guard !isFixedEndpoint else { return endpoint }
         let (host, port) = ConnectToRule.destination(of: url, by: connectTo)
         if isProxied, host == url.host, port == url.port { return .origin }
-        return Self.endpoint(.tcp(host, port: port), nil)
-    }
-
-    private static func endpoint(_ destination: RunPlan.Destination, _ embedded: SocketAddress?) -> Endpoint {
-        switch destination {
-        case .embedded: embedded.map { .address($0) } ?? .origin
-        case .unix(let name): .address(.unix(name))
-        case .tcp(.name(let name), let port): .host(name, port: port)
-        case .tcp(.v4(let address), let port): .address(.v4(address, port: port))
-        case .tcp(.v6(let address), let port): .address(.v6(address, port: port))
-        }
+        return Endpoint(host, port: port)
     }
 }

@@ -1,5 +1,4 @@
 internal import Synchronization
-import UncurlEngine
 package import UncurlReactor
 
 /// The main thread's handle on a worker. Each call posts to the worker's loop.
@@ -32,27 +31,8 @@ package final class RemoteWorker: Sendable {
     }
 }
 
-/// The common settings of all workers of a run.
-package struct WorkerSetup: Sendable {
-    package let plan: RunPlan
-    let requests: EngineRequests
-    /// The resolver, one for all, so that a name is looked up once.
-    let resolver: Resolver
-    package let workerBoard: WorkerBoard
-    let sequence = RequestSequence()
-    let backlog: Backlog
-
-    package init(plan: RunPlan, requests: EngineRequests, resolver: Resolver, workerBoard: WorkerBoard) {
-        (self.plan, self.requests, self.resolver, self.workerBoard) = (plan, requests, resolver, workerBoard)
-        backlog = Backlog(threads: plan.threads)
-    }
-}
-
-/// The numbers of a run's requests, shared by all threads: each takes the next one when it sends. This costs one atomic
-/// addition a request. A run that repeats one request takes no numbers.
-final class RequestSequence: Sendable {
-    private let next = Atomic<UInt64>(0)
-
-    /// Returns 0, 1, 2 …, each number once.
-    func take() -> UInt64 { next.wrappingAdd(1, ordering: .relaxed).oldValue }
+extension RemoteWorker {
+    package func setConnections(_ count: Int) { post { $0.setConnections(count) } }
+    package func setRate(_ rate: Rate, connections: Int) { post { $0.setRate(rate, connections: connections) } }
+    package func retire() { post { $0.retire() } }
 }

@@ -11,7 +11,7 @@ extension VirtualUserDriver {
     /// Opens the WebSocket of a user without one. Called when the pacer allows another connection.
     func openSocket() {
         guard let user = sockets?.unopened.popLast() else { return }
-        let (factory, request) = (worker.requests.factory, plan.request)
+        let (factory, request) = (worker.requests.factory, plan.options.request)
         do throws(EngineError) {
             try user.link?.open(worker.engine) { handshake throws(EngineError) in
                 try EngineRequest(
@@ -36,7 +36,7 @@ extension VirtualUserDriver {
         worker.noteRetry(report)
         worker.noteBytes(report)
         let span = worker.nanoseconds(from: report.timings.start, to: worker.loop.now)
-        guard span <= plan.timeout else {
+        guard span <= plan.options.timeout else {
             user.link?.abort()
             sockets?.open -= 1
             return refused(user, Failure(.upgrade, .timeout), words: "opened after \(Units.time(span))")
@@ -44,7 +44,7 @@ extension VirtualUserDriver {
         worker.metrics.opened(after: span)
         user.messages = 0
         user.needsConnection = false
-        if plan.profile == nil, !worker.isDraining { startNext(user) } else { free(user) }
+        if plan.options.profile == nil, !worker.isDraining { startNext(user) } else { free(user) }
     }
 
     /// The number of WebSockets that have been counted as opened and can carry messages.
@@ -66,7 +66,7 @@ extension VirtualUserDriver {
         // As with requests, a failed connection uses up one message of a run by count, and refuses one that is due if
         // no WebSocket is open.
         spend()
-        if plan.profile != nil, sockets?.open == 0, refuseDue() { worker.metrics.refused() }
+        if plan.options.profile != nil, sockets?.open == 0, refuseDue() { worker.metrics.refused() }
         reopen(user, afterFailure: true)
     }
 
@@ -75,7 +75,7 @@ extension VirtualUserDriver {
         user.needsConnection = true
         sockets?.unopened.append(user)
         if worker.isDraining {
-            if worker.running == 0, plan.profile == nil || sockets?.open == 0 { worker.stop() }
+            if worker.running == 0, plan.options.profile == nil || sockets?.open == 0 { worker.stop() }
             return
         }
         if afterFailure { worker.pacer.failed(at: worker.sinceBegin(worker.loop.now)) }
@@ -90,7 +90,7 @@ extension VirtualUserDriver {
         guard let sockets, let link = user.link else { return }
         // The user's connection has ended while the user slept.
         guard link.isOpen else {
-            if plan.profile == nil {
+            if plan.options.profile == nil {
                 worker.budget? += 1
             } else if user.due >= since {
                 worker.metrics.unsent(age: worker.nanoseconds(from: user.due, to: worker.loop.now))
@@ -104,7 +104,7 @@ extension VirtualUserDriver {
         user.said = worker.loop.now
         user.saying = sockets.options.expectsEcho ? message : nil
         worker.metrics.wrote(wireBytes: 0, bodyBytes: UInt64(message.count))
-        link.send(message, limit: plan.timeout) { [unowned self, unowned user] in user.said = worker.loop.now }
+        link.send(message, limit: plan.options.timeout) { [unowned self, unowned user] in user.said = worker.loop.now }
     }
 
     func heard(_ user: VirtualUser, _ message: WebSocketMessage) {
@@ -119,7 +119,7 @@ extension VirtualUserDriver {
         let end = worker.loop.now
         let latency = endMessage(user, until: end)
         worker.metrics.read(bodyBytes: UInt64(message.count))
-        if latency > plan.timeout {
+        if latency > plan.options.timeout {
             fail(user, Failure(.message, .timeout), words: "answered after \(Units.time(latency))", latency, end)
             return giveUp(user)
         }
@@ -137,12 +137,12 @@ extension VirtualUserDriver {
             worker.logMessage(nil, user, latency: latency)
         }
         guard let most = plan.messagesPerSocket, user.messages >= most else { return free(user) }
-        if plan.limits.resets || plan.reuse == .rst { giveUp(user) } else { user.link?.close() }
+        if plan.options.limits.resets || plan.options.reuse == .rst { giveUp(user) } else { user.link?.close() }
     }
 
     private func problem(with message: WebSocketMessage, of user: VirtualUser) -> String? {
         if let saying = user.saying, saying != message { return "the echo" }
-        guard let search = plan.users.checks.body else { return nil }
+        guard let search = plan.options.checks.body else { return nil }
         var matched = 0
         switch message {
         case .text(let text): search.advance(&matched, over: text.utf8Span.span)
@@ -289,22 +289,6 @@ struct UserSockets<User> {
     }
 }
 
-/// Receives the events of a ``WebSocketLink``, on its loop. Every call may open, send or close.
-protocol WebSocketLinkOwner: AnyObject {
-    func linkDidOpen(_ report: ExchangeReport)
-
-    /// - Parameter report: The report of the opening handshake.
-    func linkDidFailToOpen(_ failure: Failure, words: String, _ report: ExchangeReport)
-
-    func linkDidReceive(_ message: WebSocketMessage)
-
-    /// Reports that no answer has come in time, by the loop's timers.
-    func linkDidTimeOut()
-
-    /// Reports the end of an open WebSocket. Not called after ``WebSocketLink/abort()``.
-    func linkDidEnd(_ ending: WebSocketEnding)
-}
-
 /// A virtual user's WebSocket: opened by a handshake, used for one message at a time, closed, and opened again.
 ///
 /// ```
@@ -325,7 +309,8 @@ final class WebSocketLink {
     private static let closeTimeout = Duration.seconds(1)
 
     private let loop: EventLoop
-    private unowned let owner: any WebSocketLinkOwner
+    /// The user, who may open, send or close from within every call.
+    private unowned let user: VirtualUser
     private var state = State.closed
     /// The connection's counts at the last call of ``takeBytes()``.
     private var counted: (received: UInt64, sent: UInt64) = (0, 0)
@@ -333,7 +318,7 @@ final class WebSocketLink {
     /// The last connection, until its server has closed the transport.
     private var former: WebSocketConnection?
 
-    init(on loop: EventLoop, owner: any WebSocketLinkOwner) { (self.loop, self.owner) = (loop, owner) }
+    init(on loop: EventLoop, of user: VirtualUser) { (self.loop, self.user) = (loop, user) }
 
     var isOpen: Bool { if case .open = state { true } else { false } }
     /// Whether this side has closed it.
@@ -388,7 +373,7 @@ final class WebSocketLink {
         connection.close(reason)
     }
 
-    /// Ends the WebSocket at once, by RST. The owner gets no call for this.
+    /// Ends the WebSocket at once, by RST. The user gets no call for this.
     func abort() {
         stopWaiting()
         switch state {
@@ -424,20 +409,21 @@ extension WebSocketLink: ExchangeDelegate {
 
     func exchange(_ id: ExchangeID, didFinish outcome: Outcome, report: ExchangeReport) {
         switch (state, outcome) {
-        case (.open, _): owner.linkDidOpen(report)
+        case (.open, _): user.driver.opened(user, report)
         case (.opening, .completed):
             state = .closed
             guard let status = report.status, status != 101 else {
                 let failure = Failure(.upgrade, .malformed, detail: "handshake")
-                return owner.linkDidFailToOpen(failure, words: "the answer does not fit the handshake", report)
+                return user.driver.failedToOpen(user, failure, words: "the answer does not fit the handshake", report)
             }
             let failure = Failure(.upgrade, .upgradeRefused, detail: "status \(status)")
-            owner.linkDidFailToOpen(failure, words: "status \(status)", report)
+            user.driver.failedToOpen(user, failure, words: "status \(status)", report)
         case (.opening, .failed(let error)):
             state = .closed
             let failure = Failure(error, report)
             let isSent = report.timings.requestStart != nil
-            owner.linkDidFailToOpen(
+            user.driver.failedToOpen(
+                user,
                 isSent ? Failure(.upgrade, failure.kind, errno: failure.errno, detail: failure.detail) : failure,
                 words: "\(error)",
                 report
@@ -449,7 +435,7 @@ extension WebSocketLink: ExchangeDelegate {
 
 extension WebSocketLink: WebSocketConnectionDelegate {
     func webSocket(_ connection: WebSocketConnection, didReceive message: WebSocketMessage) {
-        if case .open = state { owner.linkDidReceive(message) }
+        if case .open = state { user.driver.heard(user, message) }
     }
 
     func webSocket(_ connection: WebSocketConnection, didReceivePong payload: [UInt8]) {}
@@ -460,7 +446,7 @@ extension WebSocketLink: WebSocketConnectionDelegate {
         case .closed, .opening: return
         }
         leave(connection)
-        owner.linkDidEnd(ending)
+        user.driver.ended(user, ending)
     }
 }
 
@@ -468,7 +454,7 @@ extension WebSocketLink: TimerHandler {
     func timerFired(_ id: TimerID) {
         guard id == timer else { return }
         timer = nil
-        owner.linkDidTimeOut()
+        user.driver.timedOut(user)
     }
 }
 

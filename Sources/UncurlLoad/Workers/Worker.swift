@@ -1,6 +1,7 @@
+internal import Synchronization
 import UncurlEngine
 import UncurlHTTP1
-import UncurlReactor
+package import UncurlReactor
 
 /// One thread's part of a run: an engine on its own loop, kept busy on each of its connections.
 ///
@@ -28,7 +29,8 @@ final class Worker: TimerHandler {
     let loop: EventLoop
     let engine: Engine
     private let workerBoard: WorkerBoard
-    let sequence: RequestSequence
+    /// What it shares with the other threads.
+    let shared: WorkerSetup
     let backlog: Backlog
     /// Decides on the next request and its time. Nil where each outcome starts the same request again.
     private(set) var driver: VirtualUserDriver?
@@ -64,7 +66,7 @@ final class Worker: TimerHandler {
     private static let logTicks = 5
 
     init(_ job: WorkerSetup, _ share: RunPlan.Share, on loop: EventLoop) {
-        (plan, requests, workerBoard, sequence) = (job.plan, job.requests, job.workerBoard, job.sequence)
+        (plan, requests, workerBoard, shared) = (job.plan, job.requests, job.workerBoard, job)
         backlog = job.backlog
         log = job.workerBoard.log.map { RequestLog($0, worker: share.index) }
         (self.share, self.loop) = (share, loop)
@@ -72,7 +74,7 @@ final class Worker: TimerHandler {
         engine = Engine(on: loop, configuration: Self.configuration(plan, share), resolver: job.resolver)
         pacer = ConnectPacer(plan, share)
         metrics = WorkerMetrics(start: 0, shape: job.plan.noMetrics)
-        if plan.isSwarm || plan.crowd != nil {
+        if plan.options.isSwarm || plan.options.crowd != nil {
             wanted = 0
             pacer.want(0)
         }
@@ -84,40 +86,41 @@ final class Worker: TimerHandler {
     private static func configuration(_ plan: RunPlan, _ share: RunPlan.Share) -> EngineConfiguration {
         var configuration = EngineConfiguration()
         // A swarm may get more users than it began with.
-        configuration.connectionsPerHost = plan.isSwarm ? .max : share.connections
+        configuration.connectionsPerHost = plan.options.isSwarm ? .max : share.connections
         // With several hosts, as many to each.
         configuration.connections = .max
         // Preflight has already checked the descriptors.
         configuration.budget = nil
-        configuration.resendsRequests = plan.retries
+        configuration.resendsRequests = plan.options.retries
         configuration.foreseesCloses = false
         // Only the server ends connections, unless the plan sets an age. Idle time does not end them.
         let forever = Duration.seconds(366 * 86_400)
         // A swarm or crowd that has shrunk has connections that are no longer used. A user closes its own.
-        let mayShrink = plan.isSwarm || plan.crowd != nil
+        let mayShrink = plan.options.isSwarm || plan.options.crowd != nil
         configuration.idleTimeout = mayShrink && !plan.usersKeepConnections ? .seconds(5) : forever
-        configuration.maximumAge = plan.limits.age.map { .nanoseconds(Int64(clamping: $0.upperBound)) } ?? forever
-        let spread = plan.limits.age.map { $0.upperBound - $0.lowerBound } ?? 0
+        configuration.maximumAge =
+            plan.options.limits.age.map { .nanoseconds(Int64(clamping: $0.upperBound)) } ?? forever
+        let spread = plan.options.limits.age.map { $0.upperBound - $0.lowerBound } ?? 0
         configuration.maximumAgeSpread = .nanoseconds(Int64(clamping: spread))
         // A WebSocket's connection leaves the engine with its handshake.
-        switch plan.webSocket == nil ? plan.reuse : .keepAlive {
-        case .keepAlive where plan.webSocket != nil: break
+        switch plan.options.webSocket == nil ? plan.options.reuse : .keepAlive {
+        case .keepAlive where plan.options.webSocket != nil: break
         case .keepAlive:
-            configuration.exchangesPerConnection = plan.limits.requests ?? .max
-            if plan.limits.resets { configuration.closing = .rst }
+            configuration.exchangesPerConnection = plan.options.limits.requests ?? .max
+            if plan.options.limits.resets { configuration.closing = .rst }
         case .fin: configuration.exchangesPerConnection = 1
         case .rst: (configuration.exchangesPerConnection, configuration.closing) = (1, .rst)
         }
         let span = { (limit: UInt64?) in limit.map { Duration.nanoseconds(Int64(clamping: $0)) } }
         configuration.timeouts = Timeouts(
-            connect: span(plan.limits.connect ?? plan.timeout),
-            responseHead: span(plan.limits.responseStart),
-            idle: span(plan.limits.idle),
-            total: span(plan.timeout)
+            connect: span(plan.options.limits.connect ?? plan.options.timeout),
+            responseHead: span(plan.options.limits.responseStart),
+            idle: span(plan.options.limits.idle),
+            total: span(plan.options.timeout)
         )
         configuration.localAddresses = plan.sources(for: share)
-        configuration.proxies = plan.proxy.map { OriginProxies($0) } ?? .direct
-        configuration.proxyTLS = plan.security.proxy
+        configuration.proxies = plan.options.proxy.map { OriginProxies($0) } ?? .direct
+        configuration.proxyTLS = plan.options.security.proxy
         return configuration
     }
 
@@ -129,8 +132,8 @@ final class Worker: TimerHandler {
         metrics.begin(at: UInt64(clamping: begun.nanoseconds))
         // The posted call may be older than the run.
         loop.stamp()
-        let warmup = begun.advanced(byNanoseconds: Int64(clamping: plan.warmup))
-        if plan.warmup > 0 {
+        let warmup = begun.advanced(byNanoseconds: Int64(clamping: plan.options.warmup))
+        if plan.options.warmup > 0 {
             phase = .warmingUp(until: warmup)
             driver?.warmUp(from: begun)
         } else {
@@ -138,12 +141,12 @@ final class Worker: TimerHandler {
         }
         tick = loop.arm(at: loop.now.advanced(byNanoseconds: Self.tickSpan), self)
         followCrowd()
-        if plan.profile == nil || plan.webSocket != nil { connect() }
+        if plan.options.profile == nil || plan.options.webSocket != nil { connect() }
     }
 
     /// Keeps as many connections busy as their profile has at this time.
     private func followCrowd() {
-        guard let crowd = plan.crowd else { return }
+        guard let crowd = plan.options.crowd else { return }
         switch phase {
         case .ready, .draining, .stopped: break
         case .warmingUp: setConnections(plan.part(ofCrowd: crowd.first, share))
@@ -155,7 +158,7 @@ final class Worker: TimerHandler {
     private func measure(from now: Instant) {
         budget = share.requests
         strayedBefore = engine.strayConnections
-        let end = plan.duration.map { now.advanced(byNanoseconds: Int64(clamping: $0)) } ?? .never
+        let end = plan.options.duration.map { now.advanced(byNanoseconds: Int64(clamping: $0)) } ?? .never
         phase = .measuring(since: now, core: .now(), until: end)
         // It may end the run at once.
         driver?.measure(from: now)
@@ -184,11 +187,11 @@ final class Worker: TimerHandler {
         case .draining: return true
         case .ready, .warmingUp, .stopped: return false
         case .measuring(let since, let core, let until):
-            guard plan.drain > 0, loop.now >= until else { return false }
+            guard plan.options.drain > 0, loop.now >= until else { return false }
             phase = .draining(since: since, core: .now() - core, end: until)
             budget = 0
             metrics.beginDrain()
-            drainEnd = loop.arm(at: until.advanced(byNanoseconds: Int64(clamping: plan.drain)), self)
+            drainEnd = loop.arm(at: until.advanced(byNanoseconds: Int64(clamping: plan.options.drain)), self)
             driver?.timeIsUp(at: until)
             return true
         }
@@ -196,14 +199,14 @@ final class Worker: TimerHandler {
 
     private func finish(from start: Instant, to end: Instant, _ core: CoreTime) {
         phase = .stopped
-        if plan.work == .handshakes { metrics.unfinished(connections: running) }
+        if plan.options.work == .handshakes { metrics.unfinished(connections: running) }
         for timer in [tick, pacing, drainEnd] { if let timer { loop.cancel(timer) } }
         (tick, pacing, drainEnd) = (nil, nil, nil)
         driver?.end()
         let strayed = UInt64(max(0, engine.strayConnections - strayedBefore))
         metrics.strayed(strayed, at: sinceBegin(loop.now), example: "\(plan.url): bytes behind a whole answer")
         log?.flush()
-        guard let driver, plan.webSocket != nil else { return report(from: start, to: end, core) }
+        guard let driver, plan.options.webSocket != nil else { return report(from: start, to: end, core) }
         driver.closeSockets { [self] in report(from: start, to: end, core) }
     }
 
@@ -287,7 +290,7 @@ final class Worker: TimerHandler {
     private func endWarmUp(at end: Instant) {
         leaveWarmUp()
         // With a schedule the measured part begins at its instant, even if this call comes later.
-        measure(from: plan.profile == nil ? loop.now : end)
+        measure(from: plan.options.profile == nil ? loop.now : end)
     }
 
     /// Ends the warm-up: the counts so far belong to it.
@@ -298,7 +301,7 @@ final class Worker: TimerHandler {
             handOver(to: intervals, fresh: fresh, next: 0, end: 0, since: nil)
             metrics.begin(at: now)
         } else {
-            metrics.beginMeasurement(at: now, of: plan.work)
+            metrics.beginMeasurement(at: now, of: plan.options.work)
         }
         metrics.kept(webSockets: driver?.openSockets ?? 0)
     }
@@ -355,7 +358,7 @@ final class Worker: TimerHandler {
     }
 
     private func send() {
-        switch plan.work {
+        switch plan.options.work {
         case .requests: if let driver { driver.startResting() } else { request() }
         case .handshakes: probe()
         }
@@ -409,9 +412,9 @@ struct AnswerLimits: Sendable {
     private let least: UInt64
 
     init(_ plan: RunPlan) {
-        total = plan.timeout
-        responseStart = plan.limits.responseStart ?? .max
-        connect = plan.limits.connect ?? plan.timeout
+        total = plan.options.timeout
+        responseStart = plan.options.limits.responseStart ?? .max
+        connect = plan.options.limits.connect ?? plan.options.timeout
         least = min(total, responseStart, connect)
     }
 
@@ -551,13 +554,13 @@ extension Worker {
     }
 
     private func isOfWarmUp(_ user: VirtualUser?) -> Bool {
-        if plan.profile != nil, let user, let driver { driver.isOfWarmUp(user) } else { isWarmingUp }
+        if plan.options.profile != nil, let user, let driver { driver.isOfWarmUp(user) } else { isWarmingUp }
     }
 
     /// The instant at which the request was due, in nanoseconds after the start of the run. Nil without a schedule, and
     /// for a request that followed another.
     private func due(_ user: VirtualUser?) -> UInt64? {
-        guard plan.profile != nil, let user, user.hasDueRequest else { return nil }
+        guard plan.options.profile != nil, let user, user.hasDueRequest else { return nil }
         return sinceBegin(user.due)
     }
 }
@@ -566,8 +569,8 @@ extension Worker {
 extension Worker: ExchangeDelegate {
     /// Sends the run's request, as often as its pipeline says.
     func request() {
-        let isWhole = budget ?? .max >= UInt64(plan.pipeline)
-        budget? -= isWhole ? UInt64(plan.pipeline) : 1
+        let isWhole = budget ?? .max >= UInt64(plan.options.pipeline)
+        budget? -= isWhole ? UInt64(plan.options.pipeline) : 1
         running += 1
         let id = engine.start(isWhole ? requests.pipelined : requests.single, delegate: self)
         if !isWhole { singles.insert(id) }
@@ -585,7 +588,7 @@ extension Worker: ExchangeDelegate {
             guard report.remaining == 0 else { return }
             forget(id)
             running -= 1
-            sendNext(connectionGone: plan.reuse != .keepAlive)
+            sendNext(connectionGone: plan.options.reuse != .keepAlive)
         case .failed(let error):
             fail(id, error, report)
             sendNext(connectionGone: true)
@@ -680,7 +683,7 @@ extension Worker: ExchangeDelegate {
     /// if the last answer had announced the close, or if the user wants retries.
     private func isSentAgain(_ error: EngineError, _ report: ExchangeReport) -> Bool {
         guard case .closedBeforeResponse(nil) = error, report.remaining > 0 else { return false }
-        return report.closeAnnounced || plan.retries
+        return report.closeAnnounced || plan.options.retries
     }
 
     /// Counts an outcome after the end: a request that was sent is in flight, and any other does not count. The outcome
@@ -705,11 +708,11 @@ extension Worker: ExchangeDelegate {
     }
 
     private func pipelineDepth(_ id: ExchangeID) -> Int {
-        plan.pipeline > 1 && singles.contains(id) ? 1 : plan.pipeline
+        plan.options.pipeline > 1 && singles.contains(id) ? 1 : plan.options.pipeline
     }
 
     private func forget(_ id: ExchangeID) {
-        if plan.pipeline > 1 { singles.remove(id) }
+        if plan.options.pipeline > 1 { singles.remove(id) }
     }
 
     /// Counts a request that was sent again. Call it once for each exchange, with the report of its first outcome.
@@ -783,8 +786,23 @@ extension VirtualUserDriver {
     }
 }
 
-extension RemoteWorker {
-    package func setConnections(_ count: Int) { post { $0.setConnections(count) } }
-    package func setRate(_ rate: Rate, connections: Int) { post { $0.setRate(rate, connections: connections) } }
-    package func retire() { post { $0.retire() } }
+/// What all workers of a run share.
+package final class WorkerSetup: Sendable {
+    package let plan: RunPlan
+    let requests: EngineRequests
+    /// The resolver, one for all, so that a name is looked up once.
+    let resolver: Resolver
+    package let workerBoard: WorkerBoard
+    let backlog: Backlog
+    /// The numbers of the run's requests: each thread takes the next one when it sends. This costs one atomic addition
+    /// a request. A run that repeats one request takes no numbers.
+    private let next = Atomic<UInt64>(0)
+
+    package init(plan: RunPlan, requests: EngineRequests, resolver: Resolver, workerBoard: WorkerBoard) {
+        (self.plan, self.requests, self.resolver, self.workerBoard) = (plan, requests, resolver, workerBoard)
+        backlog = Backlog(threads: plan.threads)
+    }
+
+    /// Returns 0, 1, 2 …, each number once.
+    func takeNumber() -> UInt64 { next.wrappingAdd(1, ordering: .relaxed).oldValue }
 }

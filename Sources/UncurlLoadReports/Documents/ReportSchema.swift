@@ -52,21 +52,21 @@ package enum ReportSchema {
                 }
               }
             },
-            "requests": \#(ReportSchemaParts.section(.requests)),
-            "rate": \#(ReportSchemaParts.section(.rate)),
+            "requests": \#(section(.requests)),
+            "rate": \#(section(.rate)),
             "statuses": {
               "description": "Responses by status code.",
               "type": "object",
               "additionalProperties": {"type": "integer", "minimum": 0}
             },
             "bytes": \#(
-                ReportSchemaParts.section(
+                section(
                     .bytes,
                     "The bytes of messages, and those of their contents; over TLS, before encryption."
                 )
             ),
             "connections": \#(
-                ReportSchemaParts.section(
+                section(
                     .connections,
                     "Connections of the whole run with its warm-up; of handshakes, of the measured part only."
                 )
@@ -97,14 +97,14 @@ package enum ReportSchema {
               }
             },
             "latency": \#(
-                ReportSchemaParts.section(
+                section(
                     .latency,
                     "In a closed loop, requests that were not sent during stalls are missing."
                 )
             ),
             "schedule": {"$ref": "#/$defs/schedule"},
             "stream": \#(
-                ReportSchemaParts.section(.stream, "The events of answers that are streams. Null for others.")
+                section(.stream, "The events of answers that are streams. Null for others.")
             ),
             "websocket": {"$ref": "#/$defs/websocket"},
             "names": {"$ref": "#/$defs/names"},
@@ -186,17 +186,17 @@ package enum ReportSchema {
             "notes": {"type": "array", "items": {"type": "string"}},
             "exit_status": {"enum": [0, 2, 3, 4, 5, 130]}
           },
-        \#(ReportSchemaParts.definitions)
+        \#(definitions)
         }
         """#
 }
 
-/// The definitions that ``ReportSchema`` refers to by name, and the members that have figures.
-enum ReportSchemaParts {
+/// The definitions that the schema refers to by name, and the members that have figures.
+extension ReportSchema {
     /// A member that has figures: an object, or null where only some runs have it.
     ///
     /// - Parameter depth: The spaces before the member's line.
-    static func section(_ section: Figure.Section, _ description: String? = nil, depth: Int = 4) -> String {
+    private static func section(_ section: Figure.Section, _ description: String? = nil, depth: Int = 4) -> String {
         let figures = Figure.of(section).filter(\.isMember)
         let line = { (spaces: Int) in "\n" + String(repeating: " ", count: depth + spaces) }
         let members = figures.map { "\(line(4))\(quoted($0.name)): \(schema($0))" }.joined(separator: ",")
@@ -229,7 +229,7 @@ enum ReportSchemaParts {
 
     private static func quoted(_ text: String) -> String { JSONTree.string(text).line() }
 
-    static let definitions = #"""
+    private static let definitions = #"""
           "$defs": {
             "websocket": \#(
                 section(.websocket, "The figures of WebSockets, whose messages are the requests. Null for others.")

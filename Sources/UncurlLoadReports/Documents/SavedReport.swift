@@ -130,12 +130,9 @@ package struct SavedReport: Sendable {
 /// The errors in a saved report, and the report's own limits.
 extension SavedReport {
     /// A part of a whole.
-    package struct Count: Sendable {
-        package let part: UInt64
-        package let all: UInt64
+    package typealias Count = (part: UInt64, all: UInt64)
 
-        package var share: Double { all == 0 ? 0 : min(1, Double(part) / Double(all)) }
-    }
+    static func share(_ count: Count) -> Double { count.all == 0 ? 0 : min(1, Double(count.part) / Double(count.all)) }
 
     /// The figures of one interval.
     package struct Interval: Sendable {
@@ -178,7 +175,7 @@ extension SavedReport {
             case "failed": failed
             default: count(kind.name)
             }
-        return Count(part: part, all: kind.whole.map(count) ?? (count("completed") &+ failed))
+        return (part, kind.whole.map(count) ?? (count("completed") &+ failed))
     }
 
     private static func shares(_ point: JSONTree) -> [Figure: Double] {

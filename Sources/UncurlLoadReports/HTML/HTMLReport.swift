@@ -1,3 +1,4 @@
+import UncurlHTTP1
 package import UncurlLoad
 package import UncurlText
 
@@ -26,7 +27,7 @@ package enum HTMLReport {
             <meta name="color-scheme" content="light dark">
             <title>volley: \(escaped(scenarios.isEmpty ? url : "\(scenarios) \(url)"))</title>
             <style>
-            \(HTMLStyle.text)
+            \(style)
             </style>
             </head>
             <body>
@@ -64,9 +65,9 @@ package enum HTMLReport {
             \(notes(document))
             </main>
             <footer>Figures are exact counts and HdrHistogram percentiles at three significant digits.</footer>
-            <script type="application/json" id="data">\(try HTMLPlots.data(report))</script>
+            <script type="application/json" id="data">\(try plots(report))</script>
             <script>
-            \(HTMLScript.text)
+            \(script)
             </script>
             </body>
             </html>
@@ -79,7 +80,8 @@ package enum HTMLReport {
         let count = { (name: String) in run?[name]?.integer ?? 0 }
         let loop = run?["schedule"]?.string.map { "open loop, \($0)" } ?? "closed loop"
         var parts = [
-            UnixDate.text(milliseconds: count("started_unix_ms")), Units.time(count("measured_ns")) + " measured", loop,
+            CivilDate.text(milliseconds: count("started_unix_ms")), Units.time(count("measured_ns")) + " measured",
+            loop,
             "\(grouped(count("connections"))) connections", "\(grouped(count("threads"))) threads",
         ]
         if let merged = run?["merged_from"]?.integer, merged > 1 {
@@ -126,7 +128,7 @@ package enum HTMLReport {
         }.joined(separator: "\n")
     }
 
-    static let series = Figure.times.filter { $0.pageTitle != nil }
+    private static let series = Figure.times.filter { $0.pageTitle != nil }
 
     private static func latencies(_ report: SavedReport) throws(ReportError) -> String {
         let percentiles: [Double] = [50, 90, 99, 99.9, 99.99]
@@ -202,7 +204,7 @@ package enum HTMLReport {
             case .bool(let flag): return (title, flag ? "yes" : "no")
             case .integer(let number) where name.hasSuffix("_ns"): return (title, Units.time(number))
             case .integer(let number) where name.hasSuffix("_unix_ms"):
-                return (title, UnixDate.text(milliseconds: number))
+                return (title, CivilDate.text(milliseconds: number))
             case .integer(let number): return (title, grouped(number))
             case .number(let number): return (title, "\(number)")
             case .null, .array, .object: return nil
@@ -259,9 +261,9 @@ package enum HTMLReport {
 }
 
 /// The data of the page's plots, for its script. Times are in milliseconds, shares from 0 to 1.
-enum HTMLPlots {
+extension HTMLReport {
     /// The data in one line. `<` is escaped, so that no text ends the element around it.
-    static func data(_ report: SavedReport) throws(ReportError) -> String {
+    static func plots(_ report: SavedReport) throws(ReportError) -> String {
         let intervals = report.document["intervals"]?.items ?? []
         var course: [JSONTree] = []
         for point in intervals { course.append(try row(of: point)) }
@@ -277,7 +279,7 @@ enum HTMLPlots {
 
     private static func curves(_ report: SavedReport) throws(ReportError) -> [JSONTree] {
         var curves: [JSONTree] = []
-        for figure in HTMLReport.series.prefix(4) {
+        for figure in series.prefix(4) {
             guard let histogram = try report.histogram(figure), !histogram.isEmpty else { continue }
             let points = PercentileText.points(histogram).map { point in
                 JSONTree.array([.number(point.share), .number(Double(point.value) / 1e6)])

@@ -1,9 +1,9 @@
 import UncurlLoad
 
-/// The script that draws the page's plots, without libraries or other resources. It inserts text as text, never as
-/// markup.
-enum HTMLScript {
-    static let text = #"""
+extension HTMLReport {
+    /// The script that draws the page's plots, without libraries or other resources. It inserts text as text, never as
+    /// markup.
+    static let script = #"""
         "use strict";
         (() => {
           const data = JSON.parse(document.getElementById("data").textContent);
@@ -215,9 +215,9 @@ enum HTMLScript {
         """#
 }
 
-/// The style of the page, in light and in dark.
-enum HTMLStyle {
-    static let text = """
+extension HTMLReport {
+    /// The style of the page, in light and in dark.
+    static let style = """
         :root {
           --page: #f6f7f9; --card: #ffffff; --ink: #1b2430; --soft: #5b6776; --line: #dfe4ea; --grid: #e9edf1;
           --s0: #2563eb; --s1: #0d9488; --s2: #d97706; --s3: #dc2626; --good: #15803d; --warn: #b45309; --bad: #b91c1c;

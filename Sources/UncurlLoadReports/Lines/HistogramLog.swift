@@ -10,7 +10,14 @@ package enum HistogramLog {
         /// The start after the log's start and the length, in seconds.
         package var start: Double
         package var length: Double
-        var histogram: EncodedHistogram
+        /// The histogram as the log writes it, which has been checked. It takes a few hundred bytes where its counters
+        /// take 270 KB: the log of a long run has more lines than memory has room for counters.
+        fileprivate let text: String
+
+        /// The slots that counted a value.
+        var recorded: RecordedSlots { (try? HistogramCodec.recorded(text: text)) ?? RecordedSlots() }
+
+        package var counters: LatencyHistogram { LatencyHistogram(recorded) }
     }
 
     /// The divisor with which a log reader converts `Interval_Max` from nanoseconds to milliseconds.
@@ -26,7 +33,7 @@ package enum HistogramLog {
         return """
             #[Logged with volley \(PackageVersion.text), nanoseconds]
             #[Histogram log format version 1.3]
-            #[StartTime: \(seconds) (seconds since epoch), \(UnixDate.text(milliseconds: startedAt))]
+            #[StartTime: \(seconds) (seconds since epoch), \(CivilDate.text(milliseconds: startedAt))]
             #[BaseTime: \(seconds) (seconds since epoch)]
             "StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"
 
@@ -46,14 +53,11 @@ package enum HistogramLog {
 
     // MARK: Reading
 
-    package struct Contents: Sendable {
-        /// The start in milliseconds since 1970, if the log has it.
-        package var startedAt: UInt64?
-        package var lines: [Line]
-    }
+    /// The lines of a log, and its start in milliseconds since 1970, if the log has it.
+    package typealias Contents = (startedAt: UInt64?, lines: [Line])
 
     package static func read(_ text: String, path: String) throws(ReportError) -> Contents {
-        var contents = Contents(startedAt: nil, lines: [])
+        var contents: Contents = (nil, [])
         // By octets: the Character of CR LF is no "\n".
         let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         for (number, octets) in lines.enumerated() {
@@ -90,18 +94,19 @@ package enum HistogramLog {
         guard parts.count == 4, let start = Double(parts[0]), let length = Double(parts[1]),
             (0..<secondsLimit).contains(start), (0..<secondsLimit).contains(length)
         else { throw .truncated }
-        return Line(tag: tag, start: start, length: length, histogram: try EncodedHistogram(checking: parts[3]))
+        _ = try HistogramCodec.recorded(text: parts[3])
+        return Line(tag: tag, start: start, length: length, text: String(parts[3]))
     }
 }
 
 extension HistogramLog {
     /// The lines of an interval. The main series and each name have a line even where they are empty.
     package static func lines(_ interval: Interval, of plan: RunPlan) -> String {
-        let (metrics, work) = (interval.metrics, plan.work)
+        let (metrics, work) = (interval.metrics, plan.options.work)
         let series = metrics.series(work).filter { $0.isMain || !$0.histogram.isEmpty }
         let about = metrics.has(.schedule) ? "corrected" : "raw"
         let named = zip(plan.requestNames.all, metrics.names).map { name, metrics in
-            Metrics.Series(tag: NamedReport.tag(about, name), histogram: metrics.latency)
+            (tag: NamedReport.tag(about, name), isMain: false, histogram: metrics.latency)
         }
         return (series + named).reduce(into: "") { text, series in
             text += line(tag: series.tag, start: interval.start, length: interval.length, series.histogram)
@@ -109,25 +114,8 @@ extension HistogramLog {
     }
 }
 
-/// A histogram as a log writes it, which has been checked. It takes a few hundred bytes where its counters take 270 KB:
-/// the log of a long run has more lines than memory has room for counters.
-package struct EncodedHistogram: Sendable {
-    private let text: String
-
-    init(checking text: Substring) throws(HistogramError) {
-        _ = try HistogramCodec.recorded(text: text)
-        self.text = String(text)
-    }
-
-    /// The slots that counted a value.
-    var recorded: RecordedSlots { (try? HistogramCodec.recorded(text: text)) ?? RecordedSlots() }
-
-    package var counters: LatencyHistogram { LatencyHistogram(recorded) }
-}
-
-/// Formats a point in time for people, without time zones.
-enum UnixDate {
-    /// `2026-11-21T19:47:28Z`.
+extension CivilDate {
+    /// A point in time for people, without time zones: `2026-11-21T19:47:28Z`.
     static func text(milliseconds: UInt64) -> String {
         let seconds = milliseconds / 1_000
         let date = CivilDate(daysSince1970: Int64(seconds / 86_400))

@@ -11,7 +11,7 @@ package enum IntervalCSV {
     /// fields are empty.
     package static func lines(_ interval: Interval, of plan: RunPlan) -> String {
         let names = zip(plan.requestNames.all, interval.metrics.names).map { line(interval, name: $0, $1) }
-        return line(interval, of: plan.work) + names.joined()
+        return line(interval, of: plan.options.work) + names.joined()
     }
 
     package static func line(_ interval: Interval, of work: LoadKind) -> String {

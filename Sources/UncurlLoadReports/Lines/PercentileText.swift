@@ -26,12 +26,8 @@ package enum PercentileText {
             )
     }
 
-    package struct Point: Sendable, Equatable {
-        package var value: UInt64
-        /// The share of all values that are not above this value, from 0 to 1, at this step.
-        package var share: Double
-        var passed: UInt64
-    }
+    /// A value, the share of all values that are not above it, from 0 to 1, at this step, and their number.
+    package typealias Point = (value: UInt64, share: Double, passed: UInt64)
 
     /// The steps: 0, 0.1, 0.2 … five steps to one half, five more to three quarters, and so on to the last value.
     package static func points(_ histogram: LatencyHistogram) -> [Point] {
@@ -43,7 +39,7 @@ package enum PercentileText {
         histogram.forEachRecorded { value, count in
             passed &+= count
             while wanted < 100, LatencyHistogram.rank(wanted, of: total) <= passed {
-                points.append(Point(value: min(max(value, minimum), maximum), share: wanted / 100, passed: passed))
+                points.append((min(max(value, minimum), maximum), wanted / 100, passed))
                 guard passed < total else {
                     wanted = 100
                     return
@@ -51,7 +47,7 @@ package enum PercentileText {
                 wanted = next(after: wanted)
             }
         }
-        points.append(Point(value: maximum, share: 1, passed: total))
+        points.append((maximum, 1, total))
         return points
     }
 

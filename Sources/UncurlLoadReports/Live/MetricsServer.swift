@@ -13,7 +13,7 @@ package final class MetricsServer: Sendable {
     package init(port: UInt16, of plan: RunPlan) throws(Errno) {
         let group = try EventLoopGroup(count: 1, name: "metrics")
         let loop = group.loops[0]
-        let page = MetricsPage(MetricsText.text(plan.noMetrics, of: plan))
+        let page = MetricsPage((MetricsText.text(plan.noMetrics, of: plan), false))
         let answer = Monitor<Result<LoopBound<Listener>, Errno>?>(nil)
         loop.post {
             let made: Result<LoopBound<Listener>, Errno>
@@ -40,7 +40,8 @@ package final class MetricsServer: Sendable {
     }
 
     package func publish(_ metrics: Metrics, of plan: RunPlan) {
-        page.set(MetricsText.text(metrics, of: plan))
+        let text = MetricsText.text(metrics, of: plan)
+        page.update { $0 = (text, false) }
     }
 
     /// Listens on both families, or on IPv4 only if that fails, as without IPv6 in the kernel.
@@ -57,7 +58,9 @@ package final class MetricsServer: Sendable {
     ///
     /// - Parameter linger: how long to wait for that scrape, in nanoseconds.
     package func stop(after linger: UInt64) {
-        page.waitForReader(atMost: .nanoseconds(Int64(clamping: linger)))
+        if linger > 0 {
+            _ = page.wait(atMost: .nanoseconds(Int64(clamping: linger))) { $0.wasRead ? true : nil }
+        }
         let listener = listener
         listener.loop.post { listener.value.close() }
         group.shutdown()
@@ -65,30 +68,7 @@ package final class MetricsServer: Sendable {
 }
 
 /// The current text, and whether it has been read.
-final class MetricsPage: Sendable {
-    private struct State: Sendable {
-        var text: String
-        var wasRead = false
-    }
-
-    private let state: Monitor<State>
-
-    init(_ text: String) { state = Monitor(State(text: text)) }
-
-    func set(_ new: String) { state.update { $0 = State(text: new) } }
-
-    /// The text for an answer.
-    func read() -> String {
-        state.update { $0.wasRead = true }
-        return state.withLock { $0.text }
-    }
-
-    /// Returns when the current text has been sent.
-    func waitForReader(atMost limit: Duration) {
-        guard limit > .zero else { return }
-        _ = state.wait(atMost: limit) { $0.wasRead ? true : nil }
-    }
-}
+typealias MetricsPage = Monitor<(text: String, wasRead: Bool)>
 
 /// One scrape: a request's head, one answer, then the end. It belongs to the loop's thread.
 final class MetricsConnection: ReadinessHandler, TimerHandler {
@@ -165,11 +145,17 @@ final class MetricsConnection: ReadinessHandler, TimerHandler {
         let words = String(decoding: head.prefix { $0 != 13 }, as: UTF8.self).split(separator: " ")
         let path = words.count == 3 ? words[1].prefix { $0 != "?" } : ""
         switch (words.first, path) {
-        case ("GET"?, "/metrics"), ("GET"?, "/"): return Self.response("200 OK", page.read())
-        case ("HEAD"?, "/metrics"), ("HEAD"?, "/"): return Self.response("200 OK", page.read(), hasContent: false)
+        case ("GET"?, "/metrics"), ("GET"?, "/"): return Self.response("200 OK", read(page))
+        case ("HEAD"?, "/metrics"), ("HEAD"?, "/"): return Self.response("200 OK", read(page), hasContent: false)
         case ("GET"?, _), ("HEAD"?, _): return Self.response("404 Not Found", "the metrics are at /metrics\n")
         default: return Self.response("400 Bad Request", "GET /metrics\n")
         }
+    }
+
+    /// The text for an answer.
+    private func read(_ page: MetricsPage) -> String {
+        page.update { $0.wasRead = true }
+        return page.withLock { $0.text }
     }
 
     private static func response(_ status: String, _ content: String, hasContent: Bool = true) -> [UInt8] {

@@ -11,7 +11,7 @@ enum MetricsText {
     ]
 
     static func text(_ metrics: Metrics, of plan: RunPlan) -> String {
-        text(metrics, of: plan.work, url: plan.url, names: plan.requestNames.all)
+        text(metrics, of: plan.options.work, url: plan.url, names: plan.requestNames.all)
     }
 
     static func text(_ metrics: Metrics, of work: LoadKind, url: String, names: [String] = []) -> String {

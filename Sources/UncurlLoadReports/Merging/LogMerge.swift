@@ -44,7 +44,7 @@ package struct LogMerge {
             places[OctetText(tag)] = place
             totals.append((tag, LatencyHistogram()))
         }
-        totals[place].histogram.merge(line.histogram.recorded)
+        totals[place].histogram.merge(line.recorded)
         guard totals[place].histogram.count <= HistogramCodec.countLimit else {
             throw .tooManyValues(path, isLog: true)
         }
@@ -62,7 +62,7 @@ package struct LogMerge {
                     tag: totals[place].tag,
                     start: interval.start,
                     length: interval.length,
-                    parts.reduce(into: LatencyHistogram()) { $0.merge($1.histogram.recorded) }
+                    parts.reduce(into: LatencyHistogram()) { $0.merge($1.recorded) }
                 )
             }
         }

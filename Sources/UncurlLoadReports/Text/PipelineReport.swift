@@ -12,31 +12,21 @@ struct RunTests {
         case unfit(String)
     }
 
-    struct Test: Hashable {
-        let name: String
-        let outcome: Outcome
-    }
-
-    let all: [Test]
+    let all: [(name: String, outcome: Outcome)]
 
     /// The conditions, and whether requests were answered, volley kept up, and the run is complete.
     init(_ result: RunResult) {
         let thresholds = result.thresholds
-        var tests = (thresholds.thresholds + [thresholds.goal].compactMap(\.self)).map { finding in
-            Test(name: finding.condition, outcome: finding.isKept ? .passed(finding.figure) : .failed(finding.figure))
+        var tests = (thresholds.thresholds + [thresholds.goal].compactMap(\.self)).map { finding -> (String, Outcome) in
+            (finding.condition, finding.isKept ? .passed(finding.figure) : .failed(finding.figure))
         }
-        tests.append(Test(name: "requests are answered", outcome: Self.answers(result)))
+        tests.append(("requests are answered", Self.answers(result)))
         let limits = result.generatorLimits
-        tests.append(
-            Test(
-                name: "volley keeps up",
-                outcome: limits.isEmpty ? .passed("it did") : .unfit(limits.joined(separator: "; "))
-            )
-        )
+        tests.append(("volley keeps up", limits.isEmpty ? .passed("it did") : .unfit(limits.joined(separator: "; "))))
         if !result.lost.isEmpty {
-            tests.append(Test(name: "the run is whole", outcome: .failed(result.lost.joined(separator: "; "))))
+            tests.append(("the run is whole", .failed(result.lost.joined(separator: "; "))))
         } else if result.interrupted {
-            tests.append(Test(name: "the run is whole", outcome: .unfit("it was interrupted")))
+            tests.append(("the run is whole", .unfit("it was interrupted")))
         }
         all = tests
     }
@@ -47,13 +37,13 @@ struct RunTests {
             (metrics[.unsent], "unsent"), (metrics[.connectionsStray], "connections closed for stray bytes"),
         ].filter { $0.0 > 0 }
         let words =
-            "\(grouped(metrics.done(result.plan.work))) completed, \(grouped(metrics[.failed])) failed, "
+            "\(grouped(metrics.done(result.plan.options.work))) completed, \(grouped(metrics[.failed])) failed, "
             + "\(grouped(metrics[.connectionsFailed])) connections failed, \(grouped(metrics.httpErrors)) HTTP errors"
             + rare.map { ", \(grouped($0)) \($1)" }.joined()
         // Errors count even if all conditions hold, except errors that a condition allows.
-        let kept = zip(result.plan.thresholds, result.thresholds.thresholds).filter(\.1.isKept).map(\.0)
+        let kept = zip(result.plan.options.thresholds, result.thresholds.thresholds).filter(\.1.isKept).map(\.0)
         let outcome = ThresholdOutcome(kept, result.figures, watched: result.watched)
-        let (work, search) = (result.plan.work, result.plan.search)
+        let (work, search) = (result.plan.options.work, result.plan.options.search)
         switch Verdict(metrics, of: work, interrupted: false, thresholds: outcome, search: search) {
         case .failures, .httpErrors: return .failed(words)
         case .good, .unusable, .threshold, .generatorLimited, .interrupted: return .passed(words)
@@ -66,9 +56,10 @@ struct RunTests {
     var unfit: Int { all.count { if case .unfit = $0.outcome { true } else { false } } }
 }
 
-/// A run as Markdown, for a comment on a change or the summary of a step.
-package enum MarkdownReport {
-    package static func text(_ result: RunResult) -> String {
+/// A run for a pipeline, in three forms.
+package enum PipelineReport {
+    /// A run as Markdown, for a comment on a change or the summary of a step.
+    package static func markdown(_ result: RunResult) -> String {
         let tests = RunTests(result)
         let state = tests.unfit > 0 ? "proves nothing" : tests.failures > 0 ? "failed" : "passed"
         var parts = [
@@ -82,9 +73,9 @@ package enum MarkdownReport {
         }
         // The table was just encoded, so reading it cannot fail.
         let names = NamedReport.json(result).items.map { row in
-            [code(NameTable.name(row, limit: 400))] + ((try? NameTable.cells(row, "")) ?? []).map(cell)
+            [code(NamedReport.name(row, limit: 400))] + ((try? NamedReport.cells(row, "")) ?? []).map(cell)
         }
-        if !names.isEmpty { parts.append(table(["name"] + NameTable.heads, names)) }
+        if !names.isEmpty { parts.append(table(["name"] + NamedReport.heads, names)) }
         if !failures.isEmpty { parts.append(table(["phase", "failure", "count", "example"], failures)) }
         if !result.notes.isEmpty { parts.append(result.notes.map { "- \(cell($0))" }.joined(separator: "\n")) }
         return parts.joined(separator: "\n\n") + "\n"
@@ -104,9 +95,9 @@ package enum MarkdownReport {
         if let connections = result.connectionsPerSecond { rows.append(["connections", "\(fixed(connections, 2))/s"]) }
         rows += metrics.remarks.map { [$0.title, grouped($0.count)] }
         let title = metrics.has(.schedule) ? "latency (corrected)" : "latency (raw)"
-        var times = [(title, metrics.headline(result.plan.work))]
-        if let events = StreamText.counts(JSONReport.stream(result)) { rows.append(["events", events]) }
-        let sockets = WebSocketText.counts(JSONReport.webSocket(result))
+        var times = [(title, metrics.headline(result.plan.options.work))]
+        if let events = TextReport.events(JSONReport.stream(result)) { rows.append(["events", events]) }
+        let sockets = TextReport.webSockets(JSONReport.webSocket(result))
         if !sockets.isEmpty { rows.append(["WebSockets", sockets.joined(separator: "; ")]) }
         times += Figure.tabled.filter { [.stream, .webSocket].contains($0.section.part) }.compactMap { figure in
             figure.title.flatMap { title in figure.times.map { (title, metrics[$0]) } }
@@ -117,7 +108,9 @@ package enum MarkdownReport {
 
     private static func summary(_ times: LatencyHistogram) -> String? {
         guard let summary = times.summary(percentiles: [50, 90, 99, 99.9]) else { return nil }
-        let points = summary.percentiles.map { "p\($0.name) \(Units.time($0.value))" }
+        let points = summary.percentiles.map {
+            "p\(LatencyHistogram.name(ofPercentile: $0.percentile)) \(Units.time($0.value))"
+        }
         return (points + ["max \(Units.time(summary.maximum))"]).joined(separator: ", ")
     }
 
@@ -150,12 +143,10 @@ package enum MarkdownReport {
     private static func line(_ text: String) -> String {
         oneLine(text, limit: 400).replacingEach("\\|", by: "|").replacingEach("|", by: "\\|")
     }
-}
 
-/// A run as JUnit XML, which Jenkins, GitLab and others read: one test per condition, and one for each requirement of
-/// every run.
-package enum JUnitReport {
-    package static func text(_ result: RunResult) -> String {
+    /// A run as JUnit XML, which Jenkins, GitLab and others read: one test per condition, and one for each requirement
+    /// of every run.
+    package static func junit(_ result: RunResult) -> String {
         let tests = RunTests(result)
         let seconds = fixed(Double(result.measured) / 1e9, 3)
         let name = escaped("volley \(result.plan.title)")
@@ -195,22 +186,20 @@ package enum JUnitReport {
         }
         return result
     }
-}
 
-/// A run as workflow commands of GitHub Actions: one annotation per test.
-package enum GitHubReport {
-    package static func text(_ result: RunResult) -> String {
+    /// A run as workflow commands of GitHub Actions: one annotation per test.
+    package static func github(_ result: RunResult) -> String {
         RunTests(result).all.map { test in
             switch test.outcome {
-            case .passed(let words): line("notice", test.name, words)
-            case .failed(let words): line("error", test.name, words)
-            case .unfit(let words): line("warning", test.name, words)
+            case .passed(let words): annotation("notice", test.name, words)
+            case .failed(let words): annotation("error", test.name, words)
+            case .unfit(let words): annotation("warning", test.name, words)
             }
         }.joined()
     }
 
     /// `::error title=volley::p99>50ms: p99 is 61.2 ms`. Percent signs and line ends are escaped.
-    private static func line(_ command: String, _ name: String, _ words: String) -> String {
+    private static func annotation(_ command: String, _ name: String, _ words: String) -> String {
         let text = "\(name): \(words)".replacingEach("%", by: "%25").replacingEach("\r", by: "%0D").replacingEach(
             "\n",
             by: "%0A"

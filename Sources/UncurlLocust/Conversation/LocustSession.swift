@@ -31,7 +31,7 @@ struct LocustSession {
 
     let identity: String
     private var state = State.handshake
-    private var reader = ZMTPReader()
+    private var reader = ZMTP()
     /// The time of the last message, in seconds.
     private var lastHeard: Double
     private var nextHeartbeat = 0.0
@@ -84,7 +84,7 @@ struct LocustSession {
         return effects
     }
 
-    private mutating func nextEvent() throws(LocustError) -> ZMTPReader.Event? {
+    private mutating func nextEvent() throws(LocustError) -> ZMTP.Event? {
         do throws(ZMTPError) { return try reader.next() } catch { throw .peer(error) }
     }
 
@@ -101,7 +101,15 @@ struct LocustSession {
         }
         guard now >= nextHeartbeat else { return effects }
         nextHeartbeat = now + Self.heartbeatSpan
-        return effects + [message("heartbeat", load.heartbeat(state: stateName))]
+        return effects + [message("heartbeat", heartbeat(load))]
+    }
+
+    /// The content of a heartbeat. Without `current_cpu_usage`, the master's listener would fail with an error.
+    private func heartbeat(_ load: LocustLoad) -> MessagePack {
+        .map([
+            MessagePack.Pair("state", .string(stateName)), MessagePack.Pair("current_cpu_usage", .number(load.cpu)),
+            MessagePack.Pair("current_memory_usage", .integer(Int64(clamping: load.memory))),
+        ])
     }
 
     private var stateName: String {
@@ -175,13 +183,14 @@ struct LocustSession {
     /// Called when every request of the stopped test has its outcome. `last` has the remaining counts.
     mutating func stopped(_ last: LocustStats?, at now: Double) -> [Effect] {
         guard case .stopping(let order) = state else { return [] }
-        let report = last.map { [message("stats", $0.data(of: order, users: 0))] } ?? []
+        let report = last.map { [message("stats", $0.data(classes: order.classCounts, users: 0))] } ?? []
         return report + [message("client_stopped")] + introduce(at: now)
     }
 
     func report(_ stats: LocustStats) -> [Effect] {
         switch state {
-        case .running(let order), .stopping(let order): [message("stats", stats.data(of: order, users: order.users))]
+        case .running(let order), .stopping(let order):
+            [message("stats", stats.data(classes: order.classCounts, users: order.users))]
         case .handshake, .introduced, .ready: []
         }
     }
@@ -200,21 +209,9 @@ struct LocustSession {
     func farewell() -> [Effect] { [message("quit")] }
 }
 
-/// The resources that this process uses, for heartbeats.
-struct LocustLoad: Hashable, Sendable {
-    /// The CPU use in percent of all cores of the machine. The master warns above 90.
-    var cpu: Double
-    /// The resident memory in bytes.
-    var memory: UInt64
-
-    /// The content of a heartbeat. Without `current_cpu_usage`, the master's listener would fail with an error.
-    fileprivate func heartbeat(state: String) -> MessagePack {
-        .map([
-            MessagePack.Pair("state", .string(state)), MessagePack.Pair("current_cpu_usage", .number(cpu)),
-            MessagePack.Pair("current_memory_usage", .integer(Int64(clamping: memory))),
-        ])
-    }
-}
+/// The resources that this process uses, for heartbeats: the CPU use in percent of all cores of the machine, above 90
+/// of which the master warns, and the resident memory in bytes.
+typealias LocustLoad = (cpu: Double, memory: UInt64)
 
 /// A message of Locust in either direction: an array of type, data and the worker's identity.
 struct LocustMessage: Hashable, Sendable {

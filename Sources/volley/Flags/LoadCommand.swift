@@ -23,6 +23,8 @@ struct LoadCommand: ParsableCommand {
             5 all answered, but some with a status other than 2xx or 3xx; 130 interrupted: the first SIGINT ends the \
             run and its report is written, a second one ends volley at once.
 
+            --help shows the common flags, --help-all every flag.
+
             Commands, each with --help: `volley lead` distributes a run over other machines, `volley worker` works for \
             a Locust master, `volley merge` combines the reports of a run's parts, `volley compare` compares two \
             reports, `volley check` checks a scenario file. `volley schema` prints the JSON report's schema, and \
@@ -141,7 +143,8 @@ struct LoadCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "The most connections that are opened a second, all threads together, at most 1G. (default: no limit)",
-            valueName: "N[/s]"
+            valueName: "N[/s]",
+            visibility: .hidden
         )
     )
     var connectRate: String?
@@ -158,7 +161,8 @@ struct LoadCommand: ParsableCommand {
         help: ArgumentHelp(
             "Addresses of this machine to connect from, in turn: a comma list, with CIDR blocks, at most 65,536; "
                 + "repeatable. (default: the kernel chooses)",
-            valueName: "LIST"
+            valueName: "LIST",
+            visibility: .hidden
         )
     )
     var sourceAddress: [String] = []
@@ -247,7 +251,8 @@ struct LoadCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Start at this time, in seconds since 1970, so that all parts of a run start at once. (default: at once)",
-            valueName: "SECONDS"
+            valueName: "SECONDS",
+            visibility: .hidden
         )
     )
     var startAt: String?
@@ -301,7 +306,8 @@ struct LoadCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "How long to wait after the end for one more scrape of --prometheus. (default: 0)",
-            valueName: "TIME"
+            valueName: "TIME",
+            visibility: .hidden
         )
     )
     var linger: String?
@@ -315,7 +321,7 @@ struct LoadCommand: ParsableCommand {
     @Flag(name: [.customShort("q"), .long], help: "Write only errors to standard error: no progress line, no notes.")
     var quiet = false
 
-    @Flag(help: "Print the JSON report's schema and end.")
+    @Flag(help: ArgumentHelp("Print the JSON report's schema and end.", visibility: .hidden))
     var schema = false
 
     /// Whether each user keeps cookies: because of --cookies, or because a file of cookies is given.
@@ -348,7 +354,7 @@ extension LoadCommand {
 }
 
 /// What to write here for flags of curl, wrk, hey, oha, ab and k6 that volley lacks.
-enum ForeignFlags {
+extension LoadCommand {
     /// The error message for a command line that ArgumentParser refused with these words; nil where they say enough.
     static func hint(_ words: String, _ line: [String]) -> String? {
         let parts = words.split(separator: "'", omittingEmptySubsequences: false)

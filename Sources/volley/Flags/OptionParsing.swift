@@ -13,7 +13,7 @@ extension LoadOptions {
             if let scenario {
                 scenario.input
             } else if !command.what.raw.isEmpty {
-                try RawInput.read(command.what.raw)
+                try RequestInput.raw(command.what.raw)
             } else {
                 try InputFormat.read(command.what.input)
             }
@@ -22,16 +22,16 @@ extension LoadOptions {
         self.init(target, try Self.request(command, target, &slots))
         (inputs, webSocket) = (input, sockets)
         names = .flags
-        let isSecure = if case .url(let url) = target { url.isSecure } else { false }
+        let isSecure = target?.isSecure == true
         work = command.security.handshakeOnly ? .handshakes : .requests
-        let proxyOption = try ProxyOption(
+        let found = try Self.proxy(
             command.proxy,
             target,
             isLocal: targetsThisMachine || command.unixSocket != nil,
             ProxyEnvironment.settings()
         )
-        proxy = proxyOption.proxy
-        if let note = proxyOption.note { inputs.notes.append(note) }
+        proxy = found.proxy
+        if let note = found.note { inputs.notes.append(note) }
         (duration, requests) = try Self.length(command)
         (connections, threads) = try Self.crowd(command, requests: requests)
         security = try SecurityOptions(
@@ -52,7 +52,7 @@ extension LoadOptions {
         connectRate = try Self.connectRate(command.connectRate)
         reuse = try Self.reuse(command.close, pipeline: pipeline, work)
         try setConnections(command.limits)
-        sources = try SourceAddressList.parse(command.sourceAddress)
+        sources = try Self.sources(command.sourceAddress)
         unixSocket = try Self.unixName(command.unixSocket)
         connectTo = []
         for rule in command.connectTo { connectTo.append(try ConnectToRule(rule)) }
@@ -68,7 +68,7 @@ extension LoadOptions {
             guard command.pace.searchMax == nil else {
                 throw UsageError("--search-max and --shard exclude each other: each part would find a rate of its own")
             }
-            try take(Shard(text, completionIndex: Environment.value("JOB_COMPLETION_INDEX")))
+            try take(Shard(text, completionIndex: environment("JOB_COMPLETION_INDEX")))
         }
     }
 
@@ -163,7 +163,7 @@ extension LoadOptions {
     }
 
     private func checkCombinations(method: String) throws(UsageError) {
-        if target == .embedded {
+        if target == nil {
             guard unixSocket == nil else {
                 throw UsageError(
                     "--unix-socket needs a URL, for its path and Host field: add one such as http://localhost/"
@@ -222,48 +222,38 @@ extension LoadOptions {
 
     /// The address family that the command line requires of a source address.
     private var destinationFamily: SocketAddress.Family? {
-        switch target {
-        case .embedded: return .v4
-        case .url:
-            switch firstHop {
-            case .v4: return .v4
-            case .v6: return .v6
-            case .name, nil: return nil
-            }
+        guard target != nil else { return .v4 }
+        return switch firstHop {
+        case .v4: .v4
+        case .v6: .v6
+        case .name, nil: nil
         }
     }
 }
 
-/// The proxy that leads to a target: that of `--proxy`, or of the environment.
-struct ProxyOption {
-    let proxy: Proxy?
-    /// A note for the report about a proxy that no flag names.
-    let note: String?
-
+/// The proxy that leads to a target.
+extension LoadOptions {
+    /// The proxy of `--proxy`, or of the environment, with a note for the report if no flag names it.
+    ///
     /// - Parameters:
     ///   - text: the value of `--proxy`; empty means no proxy, whatever the environment says.
     ///   - isLocal: whether the target is on this machine.
     ///   - environment: `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, by curl's rules. They apply only to
     ///     other machines: a local server is behind no proxy.
-    init(
+    static func proxy(
         _ text: String?,
-        _ target: LoadOptions.Target,
+        _ target: TargetURL?,
         isLocal: Bool,
         _ environment: ProxyEnvironment.Settings
-    ) throws(UsageError) {
+    ) throws(UsageError) -> (proxy: Proxy?, note: String?) {
         guard let text else {
-            proxy = isLocal ? nil : try Self.proxy(of: environment, for: target)
-            note = proxy.map { "by the proxy \($0), which the environment names: --proxy '' goes without" }
-            return
+            let proxy = isLocal ? nil : try proxy(of: environment, for: target)
+            return (proxy, proxy.map { "by the proxy \($0), which the environment names: --proxy '' goes without" })
         }
-        note = nil
-        guard !text.isEmpty else {
-            proxy = nil
-            return
-        }
-        guard target != .embedded else { throw UsageError("--proxy needs a URL to reach: add one") }
+        guard !text.isEmpty else { return (nil, nil) }
+        guard target != nil else { throw UsageError("--proxy needs a URL to reach: add one") }
         do throws(Proxy.Problem) {
-            proxy = try Proxy(url: text)
+            return (try Proxy(url: text), nil)
         } catch {
             // The text may contain a password, so the message does not repeat it.
             throw UsageError("--proxy is no proxy's URL: \(error): use one such as http://127.0.0.1:3128")
@@ -272,9 +262,9 @@ struct ProxyOption {
 
     private static func proxy(
         of environment: ProxyEnvironment.Settings,
-        for target: LoadOptions.Target
+        for target: TargetURL?
     ) throws(UsageError) -> Proxy? {
-        guard case .url(let url) = target, !environment.exceptions.covers(url.parts.origin.host) else { return nil }
+        guard let url = target, !environment.exceptions.covers(url.parts.origin.host) else { return nil }
         do throws(ProxyEnvironment.Problem) {
             return try (url.isSecure ? environment.https : environment.http).get()
         } catch {
@@ -291,7 +281,7 @@ extension LoadOptions {
         _ command: LoadCommand,
         _ input: RequestInput,
         _ slots: inout TemplateSlots
-    ) throws(UsageError) -> Target {
+    ) throws(UsageError) -> TargetURL? {
         // Without a URL, the first input's URL names the target. An https URL is preferred, because only it prepares
         // TLS.
         let absolute = input.drafts.lazy.filter { !$0.url.hasPrefix("/") }
@@ -302,7 +292,7 @@ extension LoadOptions {
                 let flag = command.failIf.isEmpty ? "--search-max" : "--fail-if"
                 throw UsageError("\(flag) has no URL to judge: add one, or --self for volley's own server")
             }
-            return .embedded
+            return nil
         }
         guard !command.ownServer else {
             throw UsageError("--self and a URL exclude each other: --self tests volley's own server")
@@ -315,12 +305,12 @@ extension LoadOptions {
         guard !slots.appears(in: target.hostField) else {
             throw UsageError("--template cannot fill in the host: use it in the path or the query")
         }
-        return .url(target)
+        return target
     }
 
     static func request(
         _ command: LoadCommand,
-        _ target: Target,
+        _ target: TargetURL?,
         _ slots: inout TemplateSlots
     ) throws(UsageError) -> RequestDescription {
         let bodies =
@@ -339,7 +329,7 @@ extension LoadOptions {
                 Array(text.utf8)
             } else if let path = command.bodyFile { try Files.read(path, for: "--body-file") } else { nil }
         if !command.what.form.isEmpty {
-            let form = try FormBody.body(command.what.form)
+            let form = try FormPart.body(command.what.form)
             body = form.bytes
             guard !written.have("Content-Type") else {
                 throw UsageError("-H sets Content-Type, and --form has one of its own: leave it out")
@@ -354,23 +344,15 @@ extension LoadOptions {
             for index in headers.indices { headers[index] = try orUsage(template: try slots.protect(headers[index])) }
             if let plain = body { body = try orUsage(template: try slots.protect(plain)) }
         }
-        let (path, hostField) =
-            switch target {
-            case .embedded:
-                (
-                    RunPlan.embeddedTarget(
-                        command.method,
-                        hasBody: body != nil,
-                        isWebSocket: command.webSocket.isAsked
-                    ), "localhost"
-                )
-            case .url(let url): (url.target, url.hostField)
-            }
+        let isWebSocket = command.webSocket.isAsked
+        let path =
+            target?.target
+            ?? RunPlan.embeddedTarget(command.method, hasBody: body != nil, isWebSocket: isWebSocket)
         return try orUsage(
             try RequestDescription(
                 method: command.method,
                 target: path,
-                hostField: hostField,
+                hostField: target?.hostField ?? "localhost",
                 headers: headers,
                 body: body
             )

@@ -19,7 +19,13 @@ struct SecurityFlags: ParsableArguments {
     )
     var cacert: String?
 
-    @Option(help: ArgumentHelp("A directory of such files; with --cacert, both are used.", valueName: "DIR"))
+    @Option(
+        help: ArgumentHelp(
+            "A directory of such files; with --cacert, both are used.",
+            valueName: "DIR",
+            visibility: .hidden
+        )
+    )
     var capath: String?
 
     @Option(
@@ -53,12 +59,14 @@ struct SecurityFlags: ParsableArguments {
     @Option(help: ArgumentHelp("The newest TLS version. (default: 1.3)", valueName: "1.2|1.3"))
     var tlsMax: String?
 
-    @Option(help: ArgumentHelp("Cipher suites for TLS 1.2, in OpenSSL's notation.", valueName: "LIST"))
+    @Option(
+        help: ArgumentHelp("Cipher suites for TLS 1.2, in OpenSSL's notation.", valueName: "LIST", visibility: .hidden)
+    )
     var ciphers: String?
 
     @Option(
         name: .customLong("tls13-ciphers"),
-        help: ArgumentHelp("Cipher suites for TLS 1.3, in OpenSSL's notation.", valueName: "LIST")
+        help: ArgumentHelp("Cipher suites for TLS 1.3, in OpenSSL's notation.", valueName: "LIST", visibility: .hidden)
     )
     var tls13Ciphers: String?
 

@@ -2,8 +2,8 @@ import UncurlLoad
 import UncurlText
 
 /// Reads curl's command lines, as browsers and documents show them.
-enum CurlInput {
-    static func parse(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
+extension RequestInput {
+    static func curl(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
         var input = RequestInput()
         var shell = ShellWords(bytes)
         while let (words, line) = try next(&shell, file) {

@@ -1,17 +1,18 @@
 import UncurlLoad
 import UncurlSemantics
 
-/// Multipart forms (RFC 7578).
-enum FormBody {
+/// One part of a multipart form (RFC 7578).
+struct FormPart {
+    /// The names of the part and of its file, escaped for a field's value.
+    let name: String
+    private(set) var fileName: String?
+    private(set) var type: String?
+    let content: [UInt8]
+
     /// The body of several `--form`, and its Content-Type.
     static func body(_ texts: [String]) throws(UsageError) -> (bytes: [UInt8], type: String) {
         var parts: [FormPart] = []
         for text in texts { parts.append(try FormPart(text)) }
-        return try body(parts)
-    }
-
-    /// The body of a form of these parts, and its Content-Type.
-    static func body(_ parts: [FormPart]) throws(UsageError) -> (bytes: [UInt8], type: String) {
         // A fixed boundary, so that the same form has the same bytes in every run.
         guard let layout = MultipartLayout(boundary: "----volley-form-7d41b838504d8") else {
             throw UsageError("--form has no boundary")
@@ -22,28 +23,6 @@ enum FormBody {
             bytes += layout.opening(fields: fields, isFirst: bytes.isEmpty) + part.content
         }
         return (bytes + layout.closing(isEmpty: bytes.isEmpty), layout.contentType)
-    }
-}
-
-/// One part of a form.
-struct FormPart {
-    /// The names of the part and of its file, escaped for a field's value.
-    let name: String
-    private(set) var fileName: String?
-    private(set) var type: String?
-    let content: [UInt8]
-
-    /// - Parameter owner: What has the part, for an error message.
-    init(
-        name: String,
-        fileName: String? = nil,
-        type: String? = nil,
-        content: [UInt8],
-        of owner: String
-    ) throws(UsageError) {
-        (self.type, self.content) = (type, content)
-        self.name = try Self.escaped(name, in: owner)
-        if let fileName { self.fileName = try Self.escaped(fileName, in: owner) }
     }
 
     /// Reads a `--form` as curl does: `NAME=VALUE`, `NAME=<FILE` for a file's content as the value, or `NAME=@FILE` for

@@ -18,8 +18,6 @@ enum InputFormat: String, Hashable, Sendable, CaseIterable {
     case curl
     /// A Postman collection.
     case postman
-    /// An OpenAPI description: a request for each operation.
-    case openAPI = "openapi"
 
     /// Reads the requests of the files that `--input` names, in order.
     static func read(_ arguments: [String]) throws(UsageError) -> RequestInput {
@@ -50,14 +48,13 @@ enum InputFormat: String, Hashable, Sendable, CaseIterable {
 
     func parse(_ bytes: [UInt8], file: String) throws(UsageError) -> RequestInput {
         switch self {
-        case .urls: try URLListInput.parse(bytes, file)
-        case .vegeta: try VegetaInput.parse(bytes, file)
-        case .vegetaJSON: try VegetaJSONInput.parse(bytes, file)
-        case .har: try HARInput.parse(bytes, file)
-        case .accessLog: try AccessLogInput.parse(bytes, file)
-        case .curl: try CurlInput.parse(bytes, file)
-        case .postman: try PostmanInput.parse(bytes, file)
-        case .openAPI: try OpenAPIInput.parse(bytes, file)
+        case .urls: try .urls(bytes, file)
+        case .vegeta: try .vegeta(bytes, file)
+        case .vegetaJSON: try .vegetaJSON(bytes, file)
+        case .har: try .har(bytes, file)
+        case .accessLog: try .accessLog(bytes, file)
+        case .curl: try .curl(bytes, file)
+        case .postman: try .postman(bytes, file)
         }
     }
 }
@@ -84,8 +81,8 @@ struct InputLines: Sequence, IteratorProtocol {
 
 /// Reads `[METHOD] URL [xWEIGHT] [name=NAME]`, one request per line. Empty lines and lines that begin with `#` are
 /// skipped.
-enum URLListInput {
-    static func parse(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
+extension RequestInput {
+    static func urls(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
         var input = RequestInput()
         for (text, place) in InputLines(bytes, file) {
             var words = text.utf8.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }.map { Substring($0) }
@@ -121,8 +118,8 @@ enum URLListInput {
 /// ```
 /// A request ends at an empty line, at the next request line, or at the end of the file. `#` begins a comment. `# @name
 /// NAME` names the request that follows or contains it.
-enum VegetaInput {
-    static func parse(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
+extension RequestInput {
+    static func vegeta(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
         var input = RequestInput()
         var draft: RequestDraft?
         var name: String?
@@ -171,8 +168,8 @@ enum VegetaInput {
 
 /// Reads vegeta's JSON format: one object per line with `method` and `url`, and optionally `header` (names with lists
 /// of values), `body` in Base64, and `name`.
-enum VegetaJSONInput {
-    static func parse(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
+extension RequestInput {
+    static func vegetaJSON(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
         var input = RequestInput()
         // What the lines of fields may have in all. Each value of a list is a line with the name of the list.
         var room = 1 << 20 + 16 * bytes.count
@@ -213,8 +210,8 @@ enum VegetaJSONInput {
 }
 
 /// Reads `--raw [NAME=]FILE`. The octets of each file are sent unchanged as one request, for tests of parsers.
-enum RawInput {
-    static func read(_ arguments: [String]) throws(UsageError) -> RequestInput {
+extension RequestInput {
+    static func raw(_ arguments: [String]) throws(UsageError) -> RequestInput {
         var input = RequestInput()
         for argument in arguments {
             let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -237,9 +234,9 @@ enum RawInput {
 
 /// Reads cookies in Netscape's format, as curl and browsers write it: one cookie per line, in seven fields separated by
 /// tabs.
-enum NetscapeCookies {
+extension GivenCookie {
     /// The largest file of cookies, in bytes. A larger file is something else.
-    private static let limit = 1 << 20
+    private static var limit: Int { 1 << 20 }
 
     /// - Parameter path: the file; `-` for standard input.
     static func read(_ path: String) throws(UsageError) -> [GivenCookie] {

@@ -9,8 +9,8 @@ import UncurlText
 /// ```
 /// A log has no bodies, so only GET, HEAD and OPTIONS are sent again: an empty POST would be another request. Referer
 /// and User-Agent are sent as they were logged.
-enum AccessLogInput {
-    static func parse(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
+extension RequestInput {
+    static func accessLog(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
         var input = RequestInput()
         var seconds: [Int64?] = []
         var others = 0
@@ -94,16 +94,16 @@ enum AccessLogInput {
 }
 
 /// Reads an HTTP Archive, as browsers export it: `log.entries`, each with its request and its start time.
-enum HARInput {
+extension RequestInput {
     /// Fields that volley sets itself, or that concern only the recorded connection (RFC 9110 §7.6.1).
     private static let dropped: Set<String> = [
         "content-length", "connection", "transfer-encoding", "keep-alive", "proxy-connection", "upgrade", "te",
         "expect", "proxy-authorization",
     ]
 
-    static func parse(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
+    static func har(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
         func place(_ number: Int) -> InputPlace { InputPlace(file: file, line: number, unit: "entry") }
-        let json = try InputDocument.read(bytes, file, loneSurrogates: true)
+        let json = try JSONTree.read(bytes, file, loneSurrogates: true)
         guard let entries = json["log"]?["entries"]?.elements else {
             throw UsageError("\(quoted(file)) is no HTTP Archive: it has no log.entries")
         }

@@ -122,28 +122,27 @@ struct ReportSink: Hashable, Sendable {
     }
 }
 
-/// Makes the reports that are written once, at the end of a run.
-enum Reports {
-    static func text(_ result: RunResult, _ format: ReportSink.Format) throws(UsageError) -> String {
-        switch format {
+extension ReportSink.Format {
+    /// The report of a finished run; empty for one that is written during the run.
+    func text(of result: RunResult) throws(UsageError) -> String {
+        switch self {
         case .text: TextReport.text(result)
         case .json: JSONReport.text(result)
         case .wrk: WrkReport.text(result)
         case .html: try orUsage(report: try HTMLReport.text(result))
-        case .hgrm: PercentileText.text(result.metrics.headline(result.plan.work))
-        case .markdown: MarkdownReport.text(result)
-        case .junit: JUnitReport.text(result)
-        case .github: try github(result)
-        // These reports are written during the run.
+        case .hgrm: PercentileText.text(result.metrics.headline(result.plan.options.work))
+        case .markdown: PipelineReport.markdown(result)
+        case .junit: PipelineReport.junit(result)
+        case .github: try Self.github(result)
         case .csv, .requests, .hlog: ""
         }
     }
 
     /// Writes annotations for the step of a workflow, and Markdown to its summary if GitHub names that file.
     private static func github(_ result: RunResult) throws(UsageError) -> String {
-        if let path = Environment.value("GITHUB_STEP_SUMMARY"), !path.isEmpty {
-            try Files.append(MarkdownReport.text(result), to: path, for: "GITHUB_STEP_SUMMARY")
+        if let path = environment("GITHUB_STEP_SUMMARY"), !path.isEmpty {
+            try Files.append(PipelineReport.markdown(result), to: path, for: "GITHUB_STEP_SUMMARY")
         }
-        return GitHubReport.text(result)
+        return PipelineReport.github(result)
     }
 }

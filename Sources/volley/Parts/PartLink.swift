@@ -1,17 +1,13 @@
+import CUncurlLinux
 import Glibc
 import UncurlLoad
 import UncurlReactor
 
 /// Sends and receives messages through two descriptors, one line each. The lock guards `state`.
 final class PartLink: Sendable {
-    private struct State {
-        var messages: [PartMessage] = []
-        var isClosed = false
-    }
-
     private let input: CInt
     private let output: CInt
-    private let state = Monitor(State())
+    private let state = Monitor<(messages: [PartMessage], isClosed: Bool)>(([], false))
 
     /// - Parameters:
     ///   - input: the descriptor of received messages.
@@ -34,13 +30,35 @@ final class PartLink: Sendable {
     /// the main thread must have made its `SignalWait` before.
     func begin(on pool: BlockingPool) throws(BlockingPool.Refusal) {
         try pool.run { [self] in
-            var reader = PartReader(input)
-            while let message = reader.next() {
+            read { message in
                 state.update { $0.messages.append(message) }
                 SignalWait.wake()
             }
             state.update { $0.isClosed = true }
             SignalWait.wake()
+        }
+    }
+
+    /// The longest line. One with the histograms of a hundred names is less than a tenth of this.
+    private static let lineLimit = 64 << 20
+
+    /// Reads messages until the end, or to a line that is too long or not a message. It blocks.
+    private func read(_ received: (PartMessage) -> Void) {
+        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        var (bytes, searched): ([UInt8], Int) = ([], 0)
+        while true {
+            while let end = bytes[searched...].firstIndex(of: 10) {
+                guard let message = PartMessage(Array(bytes[..<end])) else { return }
+                received(message)
+                bytes.removeSubrange(...end)
+                searched = 0
+            }
+            searched = bytes.count
+            guard searched < Self.lineLimit else { return }
+            let count = unsafe Glibc.read(input, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return }
+            bytes += chunk[..<count]
         }
     }
 
@@ -60,38 +78,6 @@ final class PartLink: Sendable {
         state.withLock { state in
             defer { state.messages = [] }
             return (state.messages, state.isClosed)
-        }
-    }
-}
-
-/// Reads messages from a descriptor. It blocks.
-struct PartReader: Sendable {
-    private let descriptor: CInt
-    private var bytes: [UInt8] = []
-    private var searched = 0
-
-    /// The longest line. One with the histograms of a hundred names is less than a tenth of this.
-    private static let lineLimit = 64 << 20
-
-    init(_ descriptor: CInt) { self.descriptor = descriptor }
-
-    /// Returns the next message. Nil at the end, or for a line that is too long or not a message.
-    mutating func next() -> PartMessage? {
-        var chunk = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
-            if let end = bytes[searched...].firstIndex(of: 10) {
-                defer {
-                    bytes.removeSubrange(...end)
-                    searched = 0
-                }
-                return PartMessage(Array(bytes[..<end]))
-            }
-            searched = bytes.count
-            guard searched < Self.lineLimit else { return nil }
-            let count = unsafe Glibc.read(descriptor, &chunk, chunk.count)
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return nil }
-            bytes += chunk[..<count]
         }
     }
 }

@@ -2,29 +2,57 @@ internal import Glibc
 import UncurlLoad
 import UncurlReactor
 
-/// Plots of the last minutes above the facts and the progress line, redrawn in place: requests per second and the 99th
-/// percentile, one column per interval.
+/// The display on a terminal during a run: a line or, redrawn in place, plots of the last minutes (requests per second
+/// and the 99th percentile, one column per interval) above facts and that line. If standard error is not a terminal,
+/// there is no display.
 struct LiveView {
-    private let descriptor: CInt
+    private let descriptor = STDERR_FILENO
+    private var line: RunProgressLine
+    private let hasPlots: Bool
     private var drawnLines = 0
 
     /// The number of rows of each plot.
     private static let height = 6
     private static let bars = Array(" ▁▂▃▄▅▆▇█")
 
-    init(descriptor: CInt = STDERR_FILENO) { self.descriptor = descriptor }
+    /// - Parameters:
+    ///   - isWanted: whether anything is shown.
+    ///   - plots: whether plots are shown besides the line.
+    init(isWanted: Bool, plots: Bool) {
+        line = RunProgressLine(wanted: isWanted)
+        hasPlots = plots && line.isShown
+    }
+
+    var isShown: Bool { line.isShown }
+
+    /// - Parameters:
+    ///   - counted: the part of the run that `total` covers, in nanoseconds.
+    ///   - elapsed: the time since the start of the run, in nanoseconds.
+    mutating func draw(
+        _ total: Metrics,
+        _ series: IntervalSeries,
+        counted: UInt64,
+        elapsed: UInt64,
+        of plan: RunPlan
+    ) {
+        let snapshot = RunSnapshot(total, of: plan.options.work)
+        guard hasPlots else { return line.draw(snapshot, series, elapsed: elapsed, of: plan) }
+        let names = Array(zip(plan.requestNames.all, total.names))
+        let facts = { Self.facts(total, counted: counted, elapsed: elapsed, of: plan, columns: $0) }
+        draw(series, facts: facts, names, line.next(snapshot, series, elapsed: elapsed, of: plan))
+    }
 
     /// - Parameters:
     ///   - facts: lines about the run so far.
     ///   - names: the counts of each name so far. As many names as fit get a line.
     ///   - line: the progress line at the bottom.
-    mutating func draw(
+    private mutating func draw(
         _ series: IntervalSeries,
         facts: (_ columns: Int) -> [String],
         _ names: [(String, NamedMetrics)],
         _ line: String
     ) {
-        let (columns, rows) = Terminal.size(of: descriptor)
+        let (columns, rows) = RunProgressLine.size(of: descriptor)
         let facts = facts(columns)
         let plots = rows >= Self.height * 2 + facts.count + 4 ? Self.lines(series, columns: columns) : []
         let room = plots.isEmpty ? 0 : max(0, rows - plots.count - facts.count - 2)
@@ -41,6 +69,7 @@ struct LiveView {
 
     /// Erases the view, so that the report starts on a clean line.
     mutating func clear() {
+        line.clear()
         guard drawnLines > 0 else { return }
         try? BlockingOutput.writeAll(home + "\u{1B}[J", to: descriptor)
         drawnLines = 0
@@ -104,56 +133,14 @@ struct LiveView {
     }
 }
 
-/// The display on a terminal during a run: one line, or several lines with a plot. If standard error is not a terminal,
-/// there is no display.
-struct LiveDisplay {
-    private var line: RunProgressLine
-    private var view: LiveView?
-
-    /// - Parameters:
-    ///   - isWanted: whether anything is shown.
-    ///   - plots: whether plots are shown besides the line.
-    init(isWanted: Bool, plots: Bool) {
-        line = RunProgressLine(wanted: isWanted)
-        if plots, line.isShown { view = LiveView() }
-    }
-
-    var isShown: Bool { line.isShown }
-
-    /// - Parameters:
-    ///   - counted: the part of the run that `total` covers, in nanoseconds.
-    ///   - elapsed: the time since the start of the run, in nanoseconds.
-    mutating func draw(
-        _ total: Metrics,
-        _ series: IntervalSeries,
-        counted: UInt64,
-        elapsed: UInt64,
-        of plan: RunPlan
-    ) {
-        let snapshot = RunSnapshot(total, of: plan.work)
-        if view != nil {
-            let names = Array(zip(plan.requestNames.all, total.names))
-            let facts = { LiveFacts.lines(total, counted: counted, elapsed: elapsed, of: plan, columns: $0) }
-            view?.draw(series, facts: facts, names, line.next(snapshot, series, elapsed: elapsed, of: plan))
-        } else {
-            line.draw(snapshot, series, elapsed: elapsed, of: plan)
-        }
-    }
-
-    mutating func clear() {
-        view?.clear()
-        line.clear()
-    }
-}
-
 /// Describes a current run in a few lines that fit the terminal's width: progress, statuses, requests in flight,
 /// achieved and wanted rate, percentiles.
-enum LiveFacts {
+extension LiveView {
     /// - Parameters:
     ///   - total: the counts so far.
     ///   - counted: the part of the run that they cover, in nanoseconds.
     ///   - elapsed: the time since the start of the run, in nanoseconds.
-    static func lines(_ total: Metrics, counted: UInt64, elapsed: UInt64, of plan: RunPlan, columns: Int) -> [String] {
+    static func facts(_ total: Metrics, counted: UInt64, elapsed: UInt64, of plan: RunPlan, columns: Int) -> [String] {
         let lines = [
             progress(total, elapsed: elapsed, of: plan, columns: columns), statuses(total),
             rates(total, counted: counted), percentiles(total, of: plan),
@@ -162,10 +149,12 @@ enum LiveFacts {
     }
 
     /// `██████░░░░ 60 %`; nil where neither a time nor a count ends the run.
-    static func progress(_ total: Metrics, elapsed: UInt64, of plan: RunPlan, columns: Int) -> String? {
+    private static func progress(_ total: Metrics, elapsed: UInt64, of plan: RunPlan, columns: Int) -> String? {
         var shares: [Double] = []
-        if let duration = plan.duration { shares.append(Double(elapsed) / Double(max(1, duration &+ plan.warmup))) }
-        if let requests = plan.requests {
+        if let duration = plan.options.duration {
+            shares.append(Double(elapsed) / Double(max(1, duration &+ plan.options.warmup)))
+        }
+        if let requests = plan.options.requests {
             shares.append(Double(total[.completed] &+ total[.failed]) / Double(requests))
         }
         // The run ends with the first of both.
@@ -198,8 +187,12 @@ enum LiveFacts {
     }
 
     private static func percentiles(_ total: Metrics, of plan: RunPlan) -> String? {
-        guard let summary = total.headline(plan.work).summary(percentiles: [50, 90, 99, 99.9]) else { return nil }
-        let parts = summary.percentiles.map { "p\($0.name) \(Units.time($0.value))" }
+        guard let summary = total.headline(plan.options.work).summary(percentiles: [50, 90, 99, 99.9]) else {
+            return nil
+        }
+        let parts = summary.percentiles.map {
+            "p\(LatencyHistogram.name(ofPercentile: $0.percentile)) \(Units.time($0.value))"
+        }
         return (parts + ["max \(Units.time(summary.maximum))"]).joined(separator: " · ")
     }
 }

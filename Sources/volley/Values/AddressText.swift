@@ -6,11 +6,11 @@ import UncurlReactor
 /// Their port is 0, so the kernel chooses one.
 ///
 /// One source address has some 28,000 ports per destination, so more addresses allow more connections.
-enum SourceAddressList {
+extension LoadOptions {
     /// The most addresses. 65,536 of them have 1.8 billion ports, while `::/0` would fill the memory.
-    static let limit = 65_536
+    private static var limit: Int { 65_536 }
 
-    static func parse(_ arguments: [String]) throws(UsageError) -> [SocketAddress] {
+    static func sources(_ arguments: [String]) throws(UsageError) -> [SocketAddress] {
         var all: [SocketAddress] = []
         for argument in arguments {
             for part in argument.split(separator: ",", omittingEmptySubsequences: false) {

@@ -209,13 +209,13 @@ extension ResponseChecks {
             "--expect-status", "--expect-header", "--expect-body"
         )
     ) throws(UsageError) {
-        var pairs: [Pair] = []
+        var pairs: [(name: String, value: String?)] = []
         for header in headers {
             let parts = header.parts(at: ":", most: 2).map { $0.trimmed }
             guard let name = parts.first, !name.isEmpty, !name.utf8.contains(UInt8(ascii: " ")) else {
                 throw UsageError("\(names.headers) \(quoted(header)) is not Name or 'Name: value'")
             }
-            pairs.append(Pair(name: name, value: parts.count == 2 ? parts[1] : nil))
+            pairs.append((name, parts.count == 2 ? parts[1] : nil))
         }
         if let body {
             guard !body.isEmpty else { throw UsageError("\(names.body) is empty: every response has that") }

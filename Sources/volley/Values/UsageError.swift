@@ -72,16 +72,14 @@ func orUsage<Value>(template value: @autoclosure () throws(TemplateProblem) -> V
     do throws(TemplateProblem) { return try value() } catch { throw UsageError(error) }
 }
 
-/// The environment variables of the program.
-enum Environment {
-    static func value(_ name: String) -> String? {
-        guard let value = unsafe getenv(name) else { return nil }
-        return unsafe String(cString: value)
-    }
+/// An environment variable of the program.
+func environment(_ name: String) -> String? {
+    guard let value = unsafe getenv(name) else { return nil }
+    return unsafe String(cString: value)
 }
 
-/// Reads files that are JSON documents.
-enum InputDocument {
+extension JSONTree {
+    /// Reads a file that is a JSON document.
     static func read(
         _ bytes: [UInt8],
         _ file: String,

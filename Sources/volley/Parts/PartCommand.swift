@@ -6,14 +6,19 @@ import UncurlLoad
 import UncurlReactor
 
 /// `volley part`: makes a part of a run that another process leads by messages on standard input and output.
-struct PartRun {
-    private let link = PartLink(input: STDIN_FILENO, output: STDOUT_FILENO)
+struct PartCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "volley part",
+        abstract: "Run a part of a run that `volley lead` leads, by messages on standard input and output.",
+        usage: "volley part"
+    )
 
     /// Makes one run after another until the lead has closed. If a run cannot be made, the lead gets the reason, and
     /// the status is 1; otherwise it is 0.
     func perform() throws(UsageError) -> Verdict {
         // This blocks the signal with which the pool's thread wakes this one, so it comes first.
         _ = SignalWait()
+        let link = PartLink(input: STDIN_FILENO, output: STDOUT_FILENO)
         let pool = BlockingPool(name: "lead", threads: 1)
         defer { withExtendedLifetime(pool) {} }
         guard (try? link.begin(on: pool)) != nil else {
@@ -28,14 +33,15 @@ struct PartRun {
             }
             hasRun = true
             do throws(UsageError) {
-                try perform(
+                try Self.perform(
                     try Self.invocation(
                         arguments,
                         shard: shard,
                         interval: interval,
                         rate: rate,
                         duration: duration
-                    )
+                    ),
+                    link
                 )
             } catch {
                 link.send(.refused(error.description))
@@ -74,7 +80,7 @@ struct PartRun {
         return invocation
     }
 
-    private func perform(_ invocation: Invocation) throws(UsageError) {
+    private static func perform(_ invocation: Invocation, _ link: PartLink) throws(UsageError) {
         let limits = SystemLimits.read()
         let preflight = try orUsage(try Preflight(invocation.load, limits))
         var stage = try RunStage(invocation, preflight, limits)
@@ -82,7 +88,7 @@ struct PartRun {
         let plan = RunPlan(invocation.load, preflight)
         let requests = try orUsage(try EngineRequests(plan, embedded: nil))
         link.send(.ready(version: PackageVersion.text, threads: plan.threads))
-        guard let start = awaitStart() else { return }
+        guard let start = awaitStart(link) else { return }
         var relay = PartRelay(link, plan, interval: invocation.interval)
         _ = try stage.run(plan, requests, &relay, startAt: start)
         // The lead notes what the figures say: it has all of them.
@@ -91,7 +97,7 @@ struct PartRun {
     }
 
     /// The time of the start in milliseconds since 1970; nil if the lead has closed.
-    private func awaitStart() -> UInt64? {
+    private static func awaitStart(_ link: PartLink) -> UInt64? {
         while let message = link.next() {
             switch message {
             case .clock: link.send(.time(UInt64(clamping: uncurl_clock_ns(CLOCK_REALTIME))))

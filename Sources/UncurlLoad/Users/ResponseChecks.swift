@@ -1,54 +1,17 @@
 package import UncurlText
 
-/// The actions of a virtual user beside sending the same request again.
-package struct UserOptions: Sendable {
-    /// Whether each user keeps the cookies that it receives.
-    package var keepsCookies = false
-    /// The cookies that each user has from the start, where it keeps cookies.
-    package var cookies: [GivenCookie] = []
-    /// The number of redirections in a row that are followed.
-    package var redirects = 0
-    package var checks = ResponseChecks()
-    /// The places to fill in, in the texts of the request and of the inputs.
-    package var slots = TemplateSlots()
-    /// Makes each user's script, by the user's number. A script decides from each response what comes next.
-    package var script: (@Sendable (Int) -> UserScript)?
-    /// What a user does in a visit, as an asynchronous function in place of ``script``.
-    package var visit: (@Sendable (LoadUser) async throws -> Void)?
-    /// The names of the requests of scripts and visits in the figures.
-    package var names: [String] = []
-
-    package init() {}
-
-    /// Whether a user has none of these actions.
-    package var isPlain: Bool { !keepsCookies && redirects == 0 && checks.isEmpty && slots.isEmpty && !isScripted }
-
-    /// Whether responses are read, not only counted.
-    var inspects: Bool { keepsCookies || redirects > 0 || !checks.isEmpty || isScripted }
-
-    /// Whether a program decides what comes next.
-    package var isScripted: Bool { script != nil || visit != nil }
-}
-
 /// The conditions that a response must meet for its request to be a success.
-package struct ResponseChecks: Hashable, Sendable {
+package struct ResponseChecks: Sendable {
     /// The accepted status codes. Nil for 2xx and 3xx.
     package private(set) var statuses: [Bool]?
     /// The names of required fields, and their values if they are given.
-    package private(set) var headers: [Pair] = []
+    package private(set) var headers: [(name: String, value: String?)] = []
     /// The bytes that must occur in the content.
     package private(set) var body: ByteSearch?
     /// The same as text.
     private(set) var bodyText = ""
 
-    package struct Pair: Hashable, Sendable {
-        var name: String
-        var value: String?
-
-        package init(name: String, value: String?) { (self.name, self.value) = (name, value) }
-    }
-
-    package init(statuses: [Bool]?, headers: [Pair], body: [UInt8]?) {
+    package init(statuses: [Bool]?, headers: [(name: String, value: String?)], body: [UInt8]?) {
         (self.statuses, self.headers) = (statuses, headers)
         self.body = body.map { ByteSearch($0) }
         bodyText = String(decoding: body ?? [], as: UTF8.self)
